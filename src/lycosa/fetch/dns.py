@@ -1,0 +1,173 @@
+"""Names to addresses, before anything is connected to.
+
+The crawl has to know a host's address beforehand: politeness is owed to the machine behind ten names as
+much as to each name. So names are looked up here and the answer is handed to libcurl, not left to it.
+
+`getaddrinfo` blocks and tells no time to live. It runs in a few threads of its own, answers and failures
+are kept for a settable time, and ten requests for one name are one look-up. Overrides name hosts that no
+name server knows: tests and intranets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+from lycosa.errors import ConfigError
+
+_MAX_ADDRESSES = 16
+"""Of one name. libcurl tries them one after the other; a hostile zone could list thousands."""
+_PERMANENT = frozenset(
+    code
+    for code in (getattr(socket, name, None) for name in ("EAI_NONAME", "EAI_NODATA", "EAI_ADDRFAMILY"))
+    if code is not None
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What a look-up brought: addresses, or the reason why there are none."""
+
+    addresses: tuple[str, ...] = ()
+    """In the order in which they should be tried. Empty: the look-up failed."""
+    failure: str = ""
+    """Why there are no addresses."""
+    is_transient: bool = False
+    """The name may well exist: worth another try later."""
+
+
+def look_up(host: str, port: int) -> tuple[str, ...]:
+    """Ask the system's resolver. Blocks; raises OSError (`socket.gaierror`) where there is no answer."""
+    # As bytes: a str would go through Python's own IDNA rules, and URLs have been through theirs already.
+    answers = socket.getaddrinfo(host.encode("ascii"), port, type=socket.SOCK_STREAM)
+    return tuple(dict.fromkeys(str(answer[4][0]) for answer in answers))
+
+
+class Resolver:
+    """Looks names up, remembers the answers, and asks once where many ask at the same time."""
+
+    def __init__(
+        self,
+        *,
+        overrides: Mapping[str, str | Sequence[str]] | None = None,
+        ttl: float = 300.0,
+        negative_ttl: float = 60.0,
+        max_entries: int = 100_000,
+        max_threads: int = 16,
+        timeout: float = 10.0,
+        clock: Callable[[], float] = time.monotonic,
+        look_up: Callable[[str, int], Sequence[str]] = look_up,
+    ) -> None:
+        self._exact: dict[str, Resolution] = {}
+        self._suffixes: list[tuple[str, Resolution]] = []
+        for pattern, addresses in (overrides or {}).items():
+            self._override(pattern, (addresses,) if isinstance(addresses, str) else tuple(addresses))
+        self._suffixes.sort(key=lambda entry: -len(entry[0]))
+        self._ttl = ttl
+        self._negative_ttl = negative_ttl
+        self._max_entries = max_entries
+        self._timeout = timeout
+        self._clock = clock
+        self._look_up = look_up
+        self._threads = ThreadPoolExecutor(max_threads, thread_name_prefix="dns")
+        self._cache: OrderedDict[str, tuple[float, Resolution]] = OrderedDict()
+        self._pending: dict[str, asyncio.Task[Resolution]] = {}
+
+    def known(self, host: str) -> Resolution | None:
+        """The answer, where it is known without asking anybody: overrides, IP literals, the cache."""
+        entry = self._cache.get(host)
+        if entry is not None:
+            if entry[0] > self._clock():
+                self._cache.move_to_end(host)
+                return entry[1]
+            del self._cache[host]
+        found = self._exact.get(host)
+        if found is not None:
+            return found
+        for suffix, resolution in self._suffixes:
+            if host.endswith(suffix):
+                return resolution
+        return _literal(host)
+
+    async def resolve(self, host: str, port: int) -> Resolution:
+        """The addresses of a host: a name in lower case (IDNA applied), or an IP literal.
+
+        The answer holds for all ports; the port merely goes along with the question.
+        """
+        known = self.known(host)
+        if known is not None:
+            return known
+        task = self._pending.get(host)
+        if task is None:
+            # A task of its own: the one who asked first may be cancelled while others wait.
+            task = asyncio.get_running_loop().create_task(self._ask(host, port))
+            self._pending[host] = task
+            task.add_done_callback(lambda _: self._pending.pop(host, None))
+        return await asyncio.shield(task)
+
+    async def close(self) -> None:
+        """Give up look-ups that are under way. A thread that hangs in the system's resolver is left behind."""
+        tasks = list(self._pending.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _ask(self, host: str, port: int) -> Resolution:
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(self._timeout):
+                addresses = await loop.run_in_executor(self._threads, self._look_up, host, port)
+        except TimeoutError:
+            resolution = Resolution(failure=f"no answer within {self._timeout:g} s", is_transient=True)
+        except socket.gaierror as error:
+            resolution = Resolution(failure=error.strerror or "", is_transient=error.errno not in _PERMANENT)
+        except (OSError, UnicodeError) as error:
+            resolution = Resolution(failure=str(error))
+        else:
+            resolution = Resolution(tuple(addresses[:_MAX_ADDRESSES]), "" if addresses else "no address")
+        self._remember(host, resolution)
+        return resolution
+
+    def _remember(self, host: str, resolution: Resolution) -> None:
+        ttl = self._ttl if resolution.addresses else self._negative_ttl
+        self._cache[host] = (self._clock() + ttl, resolution)
+        self._cache.move_to_end(host)
+        while len(self._cache) > self._max_entries:
+            self._cache.popitem(last=False)
+
+    def _override(self, pattern: str, addresses: tuple[str, ...]) -> None:
+        if not addresses:
+            raise ConfigError(f"host overrides: {pattern!r} has no address; give it one, such as '127.0.0.1'")
+        for address in addresses:
+            try:
+                ip_address(address)
+            except ValueError as error:
+                raise ConfigError(
+                    f"host overrides: {address!r} for {pattern!r} is not an address;"
+                    " write it like '127.0.0.1' or 'fd12::1'"
+                ) from error
+        host = pattern.lower()
+        if host.startswith("*."):
+            self._suffixes.append((host[1:], Resolution(addresses)))
+        elif "*" in host or not host:
+            raise ConfigError(f"host overrides: {pattern!r} is not a host; write a whole name, or '*.example.org'")
+        else:
+            self._exact[host] = Resolution(addresses)
+
+
+def _literal(host: str) -> Resolution | None:
+    # Most names are told from addresses by their last letter; parsing costs more.
+    if not (host[-1:].isdigit() or ":" in host):
+        return None
+    text = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    try:
+        return Resolution((str(ip_address(text)),))
+    except ValueError:
+        return None

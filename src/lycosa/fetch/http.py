@@ -1,0 +1,345 @@
+"""One GET at a time, thousands at once: libcurl's multi interface driven by asyncio.
+
+libcurl says which sockets it waits for and when it wants to be woken (`_on_socket`, `_on_timer`); the
+event loop does the waiting and tells it what became ready (`_act`). A request is a future that is
+resolved when libcurl reports its handle as finished. Nothing polls.
+
+What the web answers is a value: a `Response`, or a `Failure` with a reason that can be counted. The body
+comes as it was sent, content encoding on (`fetch.decode` takes it off), redirects are not followed, and
+cookies, proxies and credentials are not used. Bounds on time, rate, bytes and headers are kept here; the
+guard judges each address when its socket is about to be opened. A connection that is used again was
+judged when it was opened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ada_url
+import pycurl
+
+from lycosa.errors import ConfigError
+from lycosa.fetch.dns import Resolver
+from lycosa.fetch.guard import Guard
+from lycosa.fetch.transfer import Failure, HeadersCheck, HttpSettings, Transfer, failure
+from lycosa.model import Response
+
+_MAX_IDLE_HANDLES = 1000
+_MAX_ORIGINS = 20_000
+
+_CA_FILES = (
+    "/etc/ssl/certs/ca-certificates.crt",  # Debian, Ubuntu, Arch, Alpine
+    "/etc/pki/tls/certs/ca-bundle.crt",  # Fedora, RHEL
+    "/etc/ssl/ca-bundle.pem",  # SUSE
+    "/etc/ssl/cert.pem",  # macOS, BSD
+)
+
+
+def default_ca_file() -> str:
+    """The system's trusted certificates: pycurl's wheels bring none and look in one system's place only."""
+    found = ssl.get_default_verify_paths().cafile  # heeds SSL_CERT_FILE; None unless it is there
+    return found or next((path for path in _CA_FILES if Path(path).is_file()), "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """The front part of a URL, taken apart: libcurl and the resolver must agree on the host."""
+
+    prefix: str
+    """`https://example.org:8443`, without credentials."""
+    host: str
+    port: int
+    authority: str
+    """As in the Host header."""
+
+
+class Http:
+    """Fetches URLs. Belongs to one event loop; `close` it in the end."""
+
+    def __init__(self, *, settings: HttpSettings, guard: Guard, resolver: Resolver) -> None:
+        self._settings = settings
+        self._guard = guard
+        self._resolver = resolver
+        self._ca_file = _checked_ca_file(settings.ca_file)
+        self._request_headers = _request_headers(settings)
+        self._request_tail = "".join(f"{line}\r\n" for line in self._request_headers)
+        self._multi: Any = pycurl.CurlMulti()
+        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._on_socket)
+        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._on_timer)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, settings.max_idle_connections)
+        # A connection carries one request at a time: hosts are asked one thing at a time anyway, and a
+        # transfer that is cut off costs no other.
+        self._multi.setopt(pycurl.M_PIPELINING, pycurl.PIPE_NOTHING)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._origins: dict[str, _Origin] = {}
+        self._idle: list[Transfer] = []
+        self._active: dict[Any, Transfer] = {}
+        self._watched: dict[int, int] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._due = 0.0
+        self._is_kick_due = False
+        self._is_closed = False
+        self._driver_fault: BaseException | None = None
+
+    async def get(
+        self,
+        url: str,
+        *,
+        stop_at_headers: HeadersCheck | None = None,
+        max_bytes: int | None = None,
+        chop: int | None = None,
+    ) -> Response | Failure:
+        """Fetch a URL, this one alone: a redirect is an answer like any other.
+
+        `stop_at_headers` ends the transfer before the body where it returns a non-empty string; `chop`
+        ends it after so many bytes. In both cases the response says `is_chopped`. `max_bytes` takes the
+        place of the setting.
+        """
+        if self._is_closed:
+            raise RuntimeError("Http.get after close")
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+        begun = self._loop.time()
+        split = self._split(url)
+        if isinstance(split, Failure):
+            return split
+        origin, target = split
+        resolution = self._resolver.known(origin.host) or await self._resolver.resolve(origin.host, origin.port)
+        if not resolution.addresses:
+            return failure("dns", resolution.failure, is_transient=resolution.is_transient)
+        left = self._settings.deadline - (self._loop.time() - begun)
+        if left <= 0:
+            return failure("timeout", "name resolution took all the time", is_transient=True)
+
+        transfer = self._idle.pop() if self._idle else self._new_transfer()
+        curl = transfer.curl
+        transfer.begin(
+            url,
+            request=f"GET {target} HTTP/1.1\r\nHost: {origin.authority}\r\n{self._request_tail}".encode(),
+            stop_at_headers=stop_at_headers,
+            max_bytes=self._settings.max_bytes if max_bytes is None else max_bytes,
+            chop=chop,
+        )
+        try:
+            curl.setopt(pycurl.URL, origin.prefix + target)
+            curl.setopt(pycurl.TIMEOUT_MS, max(1, int(left * 1000)))
+            curl.setopt(pycurl.RESOLVE, [_resolve_entry(origin, resolution.addresses)])
+            self._multi.add_handle(curl)
+            self._active[curl] = transfer
+            return await transfer.future
+        finally:
+            self._release(transfer)
+
+    async def close(self) -> None:
+        """Cancel what is under way and close every connection."""
+        self._is_closed = True
+        for transfer in list(self._active.values()):
+            transfer.future.cancel()
+            self._detach(transfer)
+        if self._timer is not None:
+            self._timer.cancel()
+        self._multi.close()
+        for fd in list(self._watched):
+            self._on_socket(pycurl.POLL_REMOVE, fd)
+        for transfer in self._idle:
+            transfer.curl.close()
+        self._idle.clear()
+
+    def _split(self, url: str) -> tuple[_Origin, str] | Failure:
+        """The origin, and the rest as it goes into the request line."""
+        scheme, separator, rest = url.partition("://")
+        if not separator or scheme.lower() not in ("http", "https"):
+            return failure("scheme", f"{scheme!r} is not http or https" if separator else "no scheme")
+        if not url.isascii() or not url.isprintable() or " " in url:
+            return failure("bad url", "characters that belong percent-encoded")
+        end = min((at for at in map(rest.find, "/?#\\") if at >= 0), default=len(rest))
+        front = url[: len(scheme) + 3 + end]
+        origin = self._origins.get(front)
+        if origin is None:
+            parsed = _parse_origin(front)
+            if parsed is None:
+                return failure("bad url", "no host or port that can be asked")
+            if len(self._origins) >= _MAX_ORIGINS:
+                self._origins.clear()
+            origin = self._origins[front] = parsed
+        if not self._ca_file and origin.prefix.startswith("https:"):
+            return failure("tls", "no trusted certificates found on this system; set ca_file")
+        target = rest[end:].partition("#")[0]
+        return origin, target if target.startswith("/") else "/" + target
+
+    def _new_transfer(self) -> Transfer:
+        assert self._loop is not None
+        settings = self._settings
+        transfer = Transfer(settings=settings, guard=self._guard, loop=self._loop)
+        for option, value in (
+            (pycurl.NOSIGNAL, 1),
+            (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),
+            (pycurl.FOLLOWLOCATION, 0),
+            (pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS),
+            (pycurl.HTTP09_ALLOWED, 0),
+            (pycurl.HTTP_CONTENT_DECODING, 0),
+            (pycurl.PATH_AS_IS, 1),
+            (pycurl.PROXY, ""),
+            (pycurl.NETRC, pycurl.NETRC_IGNORED),
+            (pycurl.HTTPHEADER, self._request_headers),
+            (pycurl.SSL_VERIFYPEER, 1),
+            (pycurl.SSL_VERIFYHOST, 2),
+            (pycurl.CONNECTTIMEOUT_MS, max(1, int(settings.connect_timeout * 1000))),
+            (pycurl.LOW_SPEED_LIMIT, settings.min_rate),
+            (pycurl.LOW_SPEED_TIME, settings.min_rate_seconds),
+            # Each request brings its addresses along; they only have to last until it has connected.
+            (pycurl.DNS_CACHE_TIMEOUT, int(settings.deadline) + 60),
+        ):
+            transfer.curl.setopt(option, value)
+        if self._ca_file:
+            transfer.curl.setopt(pycurl.CAINFO, self._ca_file)
+        return transfer
+
+    def _release(self, transfer: Transfer) -> None:
+        """Take the handle back, out of a transfer that was cancelled if need be."""
+        if transfer.curl in self._active:
+            self._detach(transfer)
+        transfer.end()
+        if len(self._idle) < _MAX_IDLE_HANDLES and not self._is_closed:
+            self._idle.append(transfer)
+        else:
+            transfer.curl.close()
+
+    def _detach(self, transfer: Transfer) -> None:
+        del self._active[transfer.curl]
+        self._multi.remove_handle(transfer.curl)
+
+    # What libcurl asks of the event loop. It must not be called back from within these.
+
+    def _on_socket(self, what: int, fd: int, multi: object = None, data: object = None) -> None:  # noqa: ARG002 libcurl passes all
+        try:
+            loop = self._loop
+            assert loop is not None
+            before = self._watched.pop(fd, 0)
+            after = 0 if what == pycurl.POLL_REMOVE else what
+            if after:
+                self._watched[fd] = after
+            if after & ~before & pycurl.POLL_IN:
+                loop.add_reader(fd, self._act, fd, pycurl.CSELECT_IN)
+            elif before & ~after & pycurl.POLL_IN:
+                loop.remove_reader(fd)
+            if after & ~before & pycurl.POLL_OUT:
+                loop.add_writer(fd, self._act, fd, pycurl.CSELECT_OUT)
+            elif before & ~after & pycurl.POLL_OUT:
+                loop.remove_writer(fd)
+        except Exception as error:
+            self._driver_fault = error
+
+    def _on_timer(self, milliseconds: int) -> None:
+        loop = self._loop
+        assert loop is not None
+        if milliseconds == 0:
+            if not self._is_kick_due:
+                self._is_kick_due = True
+                loop.call_soon(self._kick)
+        elif milliseconds > 0:
+            self._due = loop.time() + milliseconds / 1000
+            # libcurl moves its timer several times a request, mostly later: the old one is left to ring
+            # and finds that it is early.
+            if self._timer is None or self._timer.when() > self._due:
+                self._arm()
+        elif self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _arm(self) -> None:
+        assert self._loop is not None
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_at(self._due, self._ring)
+
+    def _ring(self) -> None:
+        assert self._loop is not None
+        self._timer = None
+        if self._loop.time() < self._due:
+            self._arm()
+        else:
+            self._act(pycurl.SOCKET_TIMEOUT, 0)
+
+    def _kick(self) -> None:
+        self._is_kick_due = False
+        self._act(pycurl.SOCKET_TIMEOUT, 0)
+
+    # What the event loop tells libcurl.
+
+    def _act(self, fd: int, ready: int) -> None:
+        if self._is_closed:
+            return
+        try:
+            _, running = self._multi.socket_action(fd, ready)
+            if running != len(self._active):
+                self._collect()
+        except pycurl.error as error:
+            self._driver_fault = error
+        if self._driver_fault is not None:
+            fault, self._driver_fault = self._driver_fault, None
+            for transfer in list(self._active.values()):
+                self._detach(transfer)
+                transfer.future.set_exception(fault)
+
+    def _collect(self) -> None:
+        """Resolve the futures of the transfers that libcurl has finished."""
+        left = 1
+        while left:
+            left, good, bad = self._multi.info_read()
+            for curl in good:
+                self._settle(curl, 0, "")
+            for curl, code, message in bad:
+                self._settle(curl, code, message)
+
+    def _settle(self, curl: Any, code: int, message: str) -> None:
+        transfer = self._active[curl]
+        self._detach(transfer)
+        if transfer.future.done():
+            return  # cancelled; its task has yet to run
+        try:
+            transfer.future.set_result(transfer.result(code, message))
+        except Exception as error:
+            transfer.future.set_exception(error)
+
+
+def _request_headers(settings: HttpSettings) -> list[str]:
+    lines = [
+        f"User-Agent: {settings.user_agent}",
+        f"Accept: {settings.accept}",
+        f"Accept-Language: {settings.accept_language}",
+        "Accept-Encoding: gzip, deflate, br, zstd",
+    ]
+    for line in lines:
+        if not (line.isascii() and line.isprintable()) or line.endswith(": "):
+            raise ConfigError(f"http: {line!r} cannot be sent; use plain ASCII text on one line, not empty")
+    return lines
+
+
+def _checked_ca_file(path: str) -> str:
+    if path and not Path(path).is_file():
+        raise ConfigError(f"http: ca_file {path!r} is not a file; name a PEM file of trusted certificates")
+    return path or default_ca_file()
+
+
+def _parse_origin(front: str) -> _Origin | None:
+    try:
+        url = ada_url.URL(front)
+    except ValueError:
+        return None
+    is_secure = url.protocol == "https:"
+    port = int(url.port) if url.port else (443 if is_secure else 80)
+    if not url.hostname or not port:
+        return None
+    return _Origin(f"{url.protocol}//{url.host}", url.hostname, port, url.host)
+
+
+def _resolve_entry(origin: _Origin, addresses: Sequence[str]) -> str:
+    """For CURLOPT_RESOLVE. The plus makes it a common cache entry, which expires; it replaces an older one."""
+    listed = ",".join(f"[{address}]" if ":" in address else address for address in addresses)
+    return f"+{origin.host}:{origin.port}:{listed}"

@@ -1,0 +1,275 @@
+"""One request on one libcurl handle: its callbacks, its bounds, and what became of it.
+
+Handles are used again and again. What differs between requests is set anew by `Transfer.begin`; the handle
+itself keeps only what is the same for all, so that it need not be reset.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pycurl
+
+from lycosa.fetch.guard import Guard
+from lycosa.model import Kind, Response
+
+HeadersCheck = Callable[[int, Sequence[tuple[str, str]]], str]
+"""Looks at status and headers; a non-empty answer ends the transfer before the body."""
+
+_STOP = 0
+"""What a callback returns to end the transfer: fewer bytes taken than there were."""
+_DETAIL_LENGTH = 200
+
+_REASONS = {
+    code: reason
+    for reason, codes in (
+        ("bad url", (3,)),
+        ("dns", (6,)),
+        ("connect", (7,)),
+        ("tls", (35, 53, 54, 58, 59, 60, 64, 66, 77, 80, 83, 91)),
+        ("reset", (18, 52, 55, 56)),
+        ("protocol", (1, 8, 16, 61, 92)),
+        ("too many headers", (100,)),
+    )
+    for code in codes
+}
+"""Our words for libcurl's codes."""
+_TRANSIENT = frozenset({6, 7, 16, 18, 35, 52, 55, 56, 80, 92})
+"""Codes after which another try may go better."""
+_CAPS = frozenset({"too large", "too many headers", "too slow", "address refused", "scheme", "bad url"})
+"""Reasons for which it was us who would not go on."""
+_TIMED_OUT = 28
+_FAULTS = frozenset({2, 4, 23, 27, 41, 42, 43, 48})
+"""Codes that speak of this program or this machine, not of the web; 23 and 42 of our callbacks."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpSettings:
+    user_agent: str = ""
+    """Who we are, with a contact: `Lycosa/0.1 (+https://example.org/crawl)`. Empty: made from version and contact."""
+    accept: str = "text/html,application/xhtml+xml;q=0.9,text/plain;q=0.8,*/*;q=0.1"
+    accept_language: str = "en,*;q=0.5"
+    deadline: float = 60.0
+    """Seconds for the whole fetch, name resolution included."""
+    connect_timeout: float = 15.0
+    min_rate: int = 100
+    """Bytes a second below which a transfer is ended …"""
+    min_rate_seconds: int = 20
+    """… when it has been slower than that for so long."""
+    max_bytes: int = 10_000_000
+    """Of the body, as they come over the wire."""
+    max_header_lines: int = 250
+    """Over all header blocks of an answer: 1xx, final, trailers."""
+    max_header_bytes: int = 64 * 1024
+    max_idle_connections: int = 1000
+    ca_file: str = ""
+    """PEM file with the certificates to trust. Empty: SSL_CERT_FILE, or where the system keeps them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why there is no answer."""
+
+    kind: Kind
+    """UNREACHABLE, or REFUSED where it was us who would not."""
+    reason: str
+    detail: str = ""
+    is_transient: bool = False
+    address: str = ""
+    """The address that was talked to, or would have been; empty if it never came to that."""
+
+
+def failure(reason: str, detail: str, *, is_transient: bool = False, address: str = "") -> Failure:
+    kind = Kind.REFUSED if reason in _CAPS else Kind.UNREACHABLE
+    return Failure(kind, reason, detail[:_DETAIL_LENGTH], is_transient, address)
+
+
+class Transfer:
+    """A libcurl handle and the request it is busy with. Its methods are libcurl's callbacks."""
+
+    def __init__(self, *, settings: HttpSettings, guard: Guard, loop: asyncio.AbstractEventLoop) -> None:
+        self.curl: Any = pycurl.Curl()
+        self._settings = settings
+        self._guard = guard
+        self._loop = loop
+        self.curl.setopt(pycurl.HEADERFUNCTION, self._on_header)
+        self.curl.setopt(pycurl.WRITEFUNCTION, self._on_body)
+        self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._on_open_socket)
+
+    def begin(
+        self,
+        url: str,
+        *,
+        request: bytes,
+        stop_at_headers: HeadersCheck | None,
+        max_bytes: int,
+        chop: int | None,
+    ) -> None:
+        self.url = url
+        self.request = request
+        self.started = time.time()
+        self.future: asyncio.Future[Response | Failure] = self._loop.create_future()
+        self._stop_at_headers = stop_at_headers
+        self._max_bytes = max_bytes
+        self._chop = chop
+        self._head: list[bytes] = []
+        self._headers: list[tuple[str, str]] = []
+        self._status = 0
+        self._header_lines = 0
+        self._header_bytes = 0
+        self._body: list[bytes] = []
+        self._body_bytes = 0
+        self._is_chopped = False
+        self._cap = ""
+        self._fault: BaseException | None = None
+        self._refused = ""
+        self._address = ""
+        self._has_socket = False
+
+    def end(self) -> None:
+        """Let go of what the request held; the handle waits for the next one."""
+        del self.future, self._stop_at_headers, self._head, self._headers, self._body, self._fault
+
+    def _on_header(self, line: bytes) -> int | None:
+        try:
+            self._header_lines += 1
+            self._header_bytes += len(line)
+            settings = self._settings
+            if self._header_lines > settings.max_header_lines or self._header_bytes > settings.max_header_bytes:
+                self._cap = "too many headers"
+                return _STOP
+            if self._status:
+                return None  # a trailer: counted, not kept
+            if line in (b"\r\n", b"\n"):
+                return self._on_end_of_head()
+            self._head.append(line)
+        except Exception as error:
+            self._fault = error
+            return _STOP
+        return None
+
+    def _on_end_of_head(self) -> int | None:
+        status = _parse_status(self._head)
+        if status < 200:
+            self._head.clear()  # the answer proper is still to come
+            return None
+        self._status = status
+        self._headers = _parse_headers(self._head[1:])
+        if self._stop_at_headers is not None and self._stop_at_headers(status, self._headers):
+            self._is_chopped = True
+            return _STOP
+        if self._chop is None:
+            for name, value in self._headers:
+                if name == "content-length" and value.isdecimal() and int(value[:20]) > self._max_bytes:
+                    self._cap = "too large"
+                    return _STOP
+        return None
+
+    def _on_body(self, data: bytes) -> int | None:
+        size = self._body_bytes + len(data)
+        if self._chop is not None and size > self._chop:
+            self._body.append(data[: self._chop - self._body_bytes])
+            self._is_chopped = True
+            return _STOP
+        if size > self._max_bytes:
+            self._cap = "too large"
+            return _STOP
+        self._body_bytes = size
+        self._body.append(data)
+        return None
+
+    def _on_open_socket(self, purpose: int, target: Any) -> Any:  # noqa: ARG002 libcurl passes both
+        try:
+            family, kind, protocol, endpoint = target
+            self._address = endpoint[0]
+            reason = self._guard.refuses(endpoint[0])
+            if reason:
+                self._refused = reason
+                return pycurl.SOCKET_BAD
+            opened = socket.socket(family, kind, protocol)
+        except OSError as error:
+            if error.errno not in (errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT):
+                self._fault = error
+            return pycurl.SOCKET_BAD
+        except Exception as error:
+            self._fault = error
+            return pycurl.SOCKET_BAD
+        self._has_socket = True
+        # pycurl hands libcurl a duplicate of the descriptor, once this function has returned.
+        self._loop.call_soon(opened.close)
+        return opened
+
+    def result(self, code: int, message: str) -> Response | Failure:
+        """What became of the request, now that libcurl is done with it; raises where it was a fault."""
+        if self._fault is not None:
+            raise self._fault
+        address = self.curl.getinfo(pycurl.PRIMARY_IP) or self._address
+        if self._cap:
+            return failure(self._cap, self._cap_detail(), address=address)
+        if self._is_chopped or (code == 0 and self._status):
+            return self._response(address)
+        if self._refused and not self._has_socket:
+            return failure("address refused", f"{self._refused}: {address}", address=address)
+        if code == _TIMED_OUT:
+            # Before the head came there was no answer; after it, the body came too slowly for us.
+            reason = "too slow" if self._status else "timeout"
+            return failure(reason, message, is_transient=True, address=address)
+        if code == 0:  # libcurl takes a head that breaks off for an answer without a body
+            return failure("reset", "the answer ended within its head", is_transient=True, address=address)
+        if code in _FAULTS:
+            raise RuntimeError(f"libcurl error {code} for {self.url}: {message}")
+        reason, is_transient = _REASONS.get(code, "protocol"), code in _TRANSIENT
+        if "Too large response headers" in message:
+            reason, is_transient = "too many headers", False
+        return failure(reason, message or f"libcurl error {code}", is_transient=is_transient, address=address)
+
+    def _response(self, address: str) -> Response:
+        return Response(
+            url=self.url,
+            status=self._status,
+            headers=self._headers,
+            body=b"".join(self._body),
+            head=b"".join(self._head),
+            request=self._sent(),
+            address=address,
+            started=self.started,
+            ended=time.time(),
+            is_chopped=self._is_chopped,
+        )
+
+    def _sent(self) -> bytes:
+        """The request in HTTP/1 notation, as is the head; HTTP/2 has no lines on the wire."""
+        if self._head[0].startswith(b"HTTP/2"):
+            return self.request.replace(b" HTTP/1.1\r\n", b" HTTP/2\r\n", 1)
+        return self.request
+
+    def _cap_detail(self) -> str:
+        if self._cap == "too large":
+            return f"over {self._max_bytes} bytes"
+        return f"{self._header_lines} lines, {self._header_bytes} bytes"
+
+
+def _parse_status(head: Sequence[bytes]) -> int:
+    """libcurl lets no head pass without a status, but is not to be relied on to the letter."""
+    code = head[0].split(None, 2)[1:2] if head else []
+    return int(code[0][:3]) if code and code[0][:3].isdigit() else 0
+
+
+def _parse_headers(lines: Sequence[bytes]) -> list[tuple[str, str]]:
+    headers: list[tuple[str, str]] = []
+    for line in lines:
+        text = line.decode("latin-1")
+        if text[0] in " \t" and headers:
+            name, value = headers[-1]
+            headers[-1] = (name, f"{value} {text.strip()}")
+            continue
+        name, separator, value = text.partition(":")
+        if separator:
+            headers.append((name.strip().lower(), value.strip()))
+    return headers

@@ -1,0 +1,161 @@
+"""The user's include and exclude patterns: globs that are matched in linear time.
+
+`*` stands for any run of characters, also none; every other character stands for itself (`?` too: it is common
+in URLs). A pattern covers the whole of what it is compared with, and its form says what that is:
+
+    https://example.org/docs/*      the whole URL
+    example.org/docs/*              the URL without its scheme
+    /tag/*                          path and query, on any host
+    example.org   *.example.org     the host; the second form means the hosts below example.org, not itself
+
+Regular expressions are left out on purpose: Python's can take exponential time, and URLs come from the web.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import product
+from string import ascii_letters, digits, hexdigits
+from urllib.parse import quote
+
+from ada_url import idna_to_ascii
+
+from lycosa.errors import ConfigError
+
+FILE_LIKE = frozenset({"aspx", "css", "doc", "gif", "htm", "html", "jpg", "js", "pdf", "php", "png", "txt", "xml"})
+"""Endings that make `*.pdf` a pattern for files that was written as one for hosts."""
+
+DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+
+_UNRESERVED = frozenset(f"{ascii_letters}{digits}-._~")  # RFC 3986, 2.3: the same with and without an escape
+_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
+_SPELLING: dict[str | None, str] = {None: "%25"}
+for _code in map("".join, product(hexdigits, repeat=2)):
+    _character = chr(int(_code, 16))
+    _SPELLING[_code] = _character if _character in _UNRESERVED else f"%{_code.upper()}"
+
+_NOT_IN_HOST = re.compile(r"[^a-z0-9._*:\[\]-]")
+_VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
+
+
+def respell_percent(text: str) -> str:
+    """One spelling for percent-escapes: upper case, none where none is needed, a stray `%` as `%25`.
+
+    What `%25` escapes is left alone, so `%2528` stays what it is; and as every `%` that comes out begins an
+    escape, doing it twice changes nothing.
+    """
+    return _ESCAPE.sub(lambda escape: _SPELLING[escape[1]], text)
+
+
+def escape_invisible(text: str) -> str:
+    """Percent-escapes for all that is not a visible ASCII character: URLs have no others."""
+    return quote(text, safe=_VISIBLE, errors="replace")
+
+
+class Glob:
+    """The pieces of a text that was split at its `*`. Matching looks for one after the other and never goes back."""
+
+    __slots__ = ("_has_star", "_head", "_middle", "_tail")
+
+    def __init__(self, *pieces: str) -> None:
+        self._has_star = len(pieces) > 1
+        self._head = pieces[0]
+        self._middle = [piece for piece in pieces[1:-1] if piece]
+        self._tail = pieces[-1]
+
+    def matches(self, text: str) -> bool:
+        if not self._has_star:
+            return text == self._head
+        if not (text.startswith(self._head) and text.endswith(self._tail)):
+            return False
+        position, end = len(self._head), len(text) - len(self._tail)
+        for piece in self._middle:
+            position = text.find(piece, position, end)
+            if position < 0:
+                return False
+            position += len(piece)
+        return position <= end
+
+
+class UrlPatterns:
+    """Patterns of one setting, compiled. Plain host names are looked up, so thousands of them cost nothing."""
+
+    def __init__(self, patterns: Sequence[str], *, setting: str) -> None:
+        if isinstance(patterns, str):
+            raise ConfigError(f"{setting}: the text {patterns!r} is not a list; write [{patterns!r}]")
+        self._hosts: dict[str, str] = {}
+        self._globs: list[tuple[str, Glob, str]] = []
+        for number, pattern in enumerate(patterns):
+            part, text = _compile(pattern, where=f"{setting}[{number}]")
+            if part in {"host", "authority"} and "*" not in text:
+                self._hosts[text] = pattern
+            else:
+                self._globs.append((part, Glob(*text.split("*")), pattern))
+
+    def first_match(self, url: str) -> str:
+        """The pattern, as the user wrote it, that matches this canonical URL; empty if none does."""
+        start = url.find("://") + 3
+        slash = url.find("/", start)
+        authority = url[start:slash]
+        host = authority.partition(":")[0]
+        exact = self._hosts.get(authority) or self._hosts.get(host)
+        if exact:
+            return exact
+        parts = {
+            "url": url,
+            "bare": url[start:],
+            "path": url[slash:],
+            "host": host,
+            "authority": authority,
+        }
+        for part, glob, pattern in self._globs:
+            if glob.matches(parts[part]):
+                return pattern
+        return ""
+
+
+def _compile(pattern: str, *, where: str) -> tuple[str, str]:
+    """Which part of a URL the pattern is compared with, and its text spelt as canonical URLs are."""
+
+    def malformed(what: str) -> ConfigError:
+        return ConfigError(f"{where}: pattern {pattern!r} {what}")
+
+    if not pattern:
+        raise malformed("is empty; write for instance 'https://example.org/docs/*'")
+    if pattern.startswith("re:"):
+        raise malformed("is a regular expression; only '*' is understood, as in 'example.org/docs/*'")
+    if any(character.isspace() for character in pattern):
+        raise malformed("has a space in it; write %20 where a URL has one")
+    if "#" in pattern:
+        raise malformed("has a '#' in it, and URLs are compared without their fragment; leave it out")
+    scheme, separator, rest = _split_scheme(pattern)
+    if separator and not any(Glob(*scheme.split("*")).matches(known) for known in DEFAULT_PORTS):
+        raise malformed(f"matches nothing: scheme {scheme!r} is not http or https")
+    authority, slash, path = rest.partition("/")
+    if separator and not slash:
+        raise malformed(f"has no path; write '{pattern}/*' for the whole site")
+    host = _spell_host(authority).removesuffix(DEFAULT_PORTS.get(scheme, "\n"))
+    strange = _NOT_IN_HOST.search(host)
+    if strange:
+        raise malformed(f"has {strange[0]!r} in its host; a pattern for paths starts with '/'")
+    if not slash:
+        if host.startswith("*.") and host.removeprefix("*.") in FILE_LIKE:
+            raise malformed(f"stands for hosts; write '/{pattern}' where files are meant")
+        return ("authority" if ":" in host else "host"), host
+    path = respell_percent(escape_invisible(path))
+    if separator:
+        return "url", f"{scheme}://{host}/{path}"
+    return ("bare" if host else "path"), f"{host}/{path}"
+
+
+def _split_scheme(pattern: str) -> tuple[str, str, str]:
+    """Scheme, `://` and rest. A `://` behind a slash belongs to a path, as in `/go?to=https://*`."""
+    scheme, separator, rest = pattern.partition("://")
+    return (scheme.lower(), separator, rest) if separator and "/" not in scheme else ("", "", pattern)
+
+
+def _spell_host(host: str) -> str:
+    """Lower case, and labels beyond ASCII in their xn-- form, as ada-url writes them."""
+    labels = host.lower().split(".")
+    return ".".join(label if label.isascii() else idna_to_ascii(label.encode()).decode() or label for label in labels)
