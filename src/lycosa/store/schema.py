@@ -1,0 +1,158 @@
+"""The tables, and how an older database becomes a newer one.
+
+`MIGRATIONS[n]` takes a database from version n to n + 1; a new database runs them all. A released
+migration is never edited. What the columns mean is told in docs/schema.md, and a test compares the two.
+"""
+
+from __future__ import annotations
+
+FIRST = """
+create table runs (
+    id integer primary key,
+    started_at real not null,
+    ended_at real,
+    pid integer not null,
+    version text not null,
+    config text not null,
+    stop_reason text
+);
+
+create table hosts (
+    id integer primary key,
+    name text not null unique,
+    address text not null default '',
+    ready_at real not null default 0,
+    crawl_delay real not null default 0,
+    failures integer not null default 0,
+    pages integer not null default 0,
+    relevant integer not null default 0,
+    failed integer not null default 0,
+    links integer not null default 0,
+    set_aside text not null default ''
+);
+
+create table addresses (
+    address text primary key,
+    ready_at real not null
+) without rowid;
+
+create table robots (
+    origin text primary key,
+    state text not null,
+    status integer not null,
+    failure text not null,
+    failures integer not null,
+    body text not null,
+    fetched_at real not null,
+    expires_at real not null,
+    details text not null
+) without rowid;
+
+-- Every URL the crawl has seen, one row each. No index but the key: rows are appended, so that ten
+-- million links cost sequential writes; the frontier in memory is rebuilt from here.
+create table frontier (
+    id integer primary key,
+    url text not null,
+    hash integer not null,
+    host_id integer not null references hosts (id),
+    state text not null,
+    score real not null,
+    distance integer not null,
+    redirects integer not null default 0,
+    tries integer not null default 0,
+    parent_id integer,
+    anchor text not null default '',
+    reason text not null default '',
+    detail text not null default ''
+);
+
+create table pages (
+    id integer primary key references frontier (id),
+    number integer not null unique,
+    run_id integer not null references runs (id),
+    fetched_at real not null,
+    title text not null,
+    language text not null,
+    charset text not null,
+    bytes integer not null,
+    words integer not null,
+    fingerprint integer not null,
+    duplicate_of integer,
+    canonical text not null,
+    is_noindex integer not null,
+    is_nofollow integer not null,
+    archive_file text not null,
+    archive_offset integer not null
+);
+
+create table judgements (
+    page_id integer not null references pages (id),
+    judge text not null,
+    relevance real not null,
+    is_relevant integer not null,
+    scores text not null,
+    terms text not null,
+    primary key (page_id, judge)
+) without rowid;
+
+create table links (
+    source_id integer not null references frontier (id),
+    position integer not null,
+    target_id integer not null references frontier (id),
+    anchor text not null,
+    rel text not null,
+    primary key (source_id, position)
+) without rowid;
+
+create table outcomes (
+    id integer primary key,
+    link_id integer not null references frontier (id),
+    run_id integer not null references runs (id),
+    at real not null,
+    kind text not null,
+    reason text not null,
+    detail text not null,
+    status integer not null,
+    seconds real not null,
+    bytes integer not null,
+    address text not null,
+    from_cache integer not null,
+    archive_file text not null,
+    archive_offset integer not null
+);
+
+create table events (
+    id integer primary key,
+    run_id integer not null references runs (id),
+    at real not null,
+    kind text not null,
+    message text not null
+);
+
+create table state (
+    name text primary key,
+    value blob not null
+) without rowid;
+
+create view harvest as
+select p.number, p.fetched_at, f.url, j.relevance, j.is_relevant,
+       avg(j.is_relevant) over (order by p.number) as harvest_rate,
+       avg(j.is_relevant) over (order by p.number rows 999 preceding) as harvest_rate_1000
+from pages p join judgements j on j.page_id = p.id join frontier f on f.id = p.id
+order by p.number;
+
+create view sites as
+select name, pages, relevant, failed, links, set_aside,
+       case when pages > 0 then 1.0 * relevant / pages end as density
+from hosts
+order by relevant desc, density desc, name;
+
+create view relevant_pages as
+select f.url, p.title, j.relevance, p.language, p.number, p.fetched_at, p.duplicate_of
+from pages p join judgements j on j.page_id = p.id join frontier f on f.id = p.id
+where j.is_relevant
+order by j.relevance desc, p.number;
+"""
+
+MIGRATIONS: tuple[str, ...] = (FIRST,)
+VERSION = len(MIGRATIONS)
