@@ -1,0 +1,24 @@
+"""Words too common to tell one text from another, and to tell English from other languages by.
+
+Written as the tokeniser of `lib.text` would cut them: lower case, no apostrophes (`don't` is `don`
+and a `t` that is dropped for its length).
+"""
+
+from __future__ import annotations
+
+ENGLISH = frozenset(
+    """
+    about above after again against ain all also am among an and any are aren around as at be because
+    been before being below between both but by can cannot could couldn did didn do does doesn doing
+    don down during each either else ever every few for from further had hadn has hasn have haven
+    having he hence her here hers herself him himself his how however if in into is isn it its itself
+    just ll me might mightn more most must mustn my myself neither no nor not now of off on once only
+    or other ought our ours ourselves out over own per rather re same shall shan she should shouldn
+    since so some such than that the their theirs them themselves then there therefore these they this
+    those though through thus to too under until up upon us ve very was wasn we were weren what when
+    where whereas whether which while who whom whose why will with within without won would wouldn yet
+    you your yours yourself yourselves
+    """.split()  # noqa: SIM905 - a list literal of 190 quoted words is harder to read and to edit
+)
+
+BY_LANGUAGE = {"english": ENGLISH}

@@ -1,0 +1,135 @@
+"""Documents, read: HTML and plain text to `Page`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from selectolax.lexbor import LexborHTMLParser
+
+from lycosa.lib.text import term_counts
+from lycosa.model import Page
+from lycosa.page.charset import as_utf8, find_charset
+from lycosa.page.fingerprint import simhash
+from lycosa.page.language import detect_language
+from lycosa.page.limits import PageLimits
+from lycosa.page.links import Resolve, resolve_links
+from lycosa.page.robots import read_directives
+from lycosa.page.tame import tame
+from lycosa.page.walk import walk
+
+PRODUCT_TOKEN = "lycosa"  # noqa: S105 - the name robots rules know us by, not a secret
+
+
+def read_document(
+    url: str,
+    body: bytes,
+    *,
+    content_type: str = "",
+    x_robots_tag: Sequence[str] = (),
+    resolver: Callable[[str], Resolve],
+    product_token: str = PRODUCT_TOKEN,
+    limits: PageLimits = PageLimits(),  # noqa: B008 - frozen
+) -> Page:
+    """Read a document by its media type: `text/plain` as text, everything else as HTML.
+
+    `body` has its content encoding taken off. `resolver` gives, for a base URL, the function that turns
+    an href into a URL or a reason why not (see `links.Resolve`).
+    """
+    if content_type.partition(";")[0].strip().lower() == "text/plain":
+        return read_text(
+            url,
+            body,
+            content_type=content_type,
+            x_robots_tag=x_robots_tag,
+            product_token=product_token,
+            limits=limits,
+        )
+    return read_html(
+        url,
+        body,
+        content_type=content_type,
+        x_robots_tag=x_robots_tag,
+        resolver=resolver,
+        product_token=product_token,
+        limits=limits,
+    )
+
+
+def read_html(
+    url: str,
+    body: bytes,
+    *,
+    content_type: str = "",
+    x_robots_tag: Sequence[str] = (),
+    resolver: Callable[[str], Resolve],
+    product_token: str = PRODUCT_TOKEN,
+    limits: PageLimits = PageLimits(),  # noqa: B008 - frozen
+) -> Page:
+    """Read an HTML document, however broken."""
+    charset = find_charset(body, content_type)
+    # The walk marks links with NULs. The parser ignores them or puts U+FFFD: here they just go.
+    source = tame(as_utf8(body, charset).replace(b"\0", b""))
+    document = walk(LexborHTMLParser(source), path_depth=limits.path_depth)
+    found = resolve_links(document, url=url, resolver=resolver, limits=limits)
+    directives = read_directives(document.metas, x_robots_tag, product_token=product_token)
+    title = document.title[: limits.max_title]
+    text = _cut(document.text, limits.max_text)
+    terms = term_counts(f"{title} {text}")
+    return Page(
+        url=url,
+        title=title,
+        text=text,
+        language=detect_language(text, declared=document.language),
+        charset=charset.name,
+        links=found.links,
+        rejected=found.rejected,
+        dropped=found.dropped,
+        canonical=_canonical(document.canonical, found.base, resolver, limits),
+        is_noindex=directives.is_noindex,
+        is_nofollow=directives.is_nofollow,
+        fingerprint=simhash(terms) if text else 0,
+        terms=terms,
+    )
+
+
+def read_text(
+    url: str,
+    body: bytes,
+    *,
+    content_type: str = "",
+    x_robots_tag: Sequence[str] = (),
+    product_token: str = PRODUCT_TOKEN,
+    limits: PageLimits = PageLimits(),  # noqa: B008 - frozen
+) -> Page:
+    """Read plain text: no title, and no links even where it holds something like URLs."""
+    charset = find_charset(body, content_type)
+    decoded = as_utf8(body, charset).replace(b"\0", b"").decode("utf-8", "replace")
+    text = _cut(" ".join(decoded.split()), limits.max_text)
+    directives = read_directives((), x_robots_tag, product_token=product_token)
+    terms = term_counts(text)
+    return Page(
+        url=url,
+        text=text,
+        language=detect_language(text),
+        charset=charset.name,
+        is_noindex=directives.is_noindex,
+        is_nofollow=directives.is_nofollow,
+        fingerprint=simhash(terms),
+        terms=terms,
+    )
+
+
+def _cut(text: str, length: int) -> str:
+    """The beginning of a text, ending with a whole word where there is one."""
+    if len(text) <= length:
+        return text
+    end = text.rfind(" ", 0, length + 1)
+    return text[: end if end > 0 else length]
+
+
+def _canonical(href: str | None, base: str, resolver: Callable[[str], Resolve], limits: PageLimits) -> str:
+    if not href or len(href) > limits.max_href:
+        return ""
+    target, reason = resolver(base)(href.partition("#")[0])
+    # A claim to a URL that rules turn away is of no use to anyone.
+    return "" if reason else target

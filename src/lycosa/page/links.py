@@ -1,0 +1,122 @@
+"""From the links a walk has found to `Link` values: URLs, anchors, contexts.
+
+What a URL is, which are accepted and how they are written is not decided here: a `Resolve` is handed
+in. It is asked once for each spelling of an href on a page, fragment taken off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from lycosa.model import Link
+from lycosa.page.limits import PageLimits
+from lycosa.page.walk import Document
+
+Resolve = Callable[[str], tuple[str, str]]
+"""From an href to (URL, reason). (URL, "") is accepted, absolute and canonical; (URL, reason) was turned
+away by a rule; ("", reason) was never a URL to fetch."""
+
+SAME_PAGE = "same page"
+TOO_LONG = "href too long"
+TOO_MANY = "too many links"
+
+_MAX_REL = 200
+
+
+@dataclass(slots=True)
+class ResolvedLinks:
+    """The links of a page, as `model.Page` keeps them."""
+
+    links: list[Link] = field(default_factory=list)
+    rejected: dict[str, str] = field(default_factory=dict)
+    dropped: dict[str, int] = field(default_factory=dict)
+    base: str = ""
+    """The URL that hrefs were joined to."""
+
+
+def resolve_links(
+    document: Document, *, url: str, resolver: Callable[[str], Resolve], limits: PageLimits
+) -> ResolvedLinks:
+    """Every link of a document: kept, turned away, or counted by the reason it was dropped for."""
+    base = _base_of(document, url, resolver, limits)
+    result = ResolvedLinks(base=base)
+    resolve = resolver(base)
+    links, rejected, dropped = result.links, result.rejected, result.dropped
+    known: dict[str, tuple[str, str]] = {"": (url, "")} if base == url else {}
+    number_of: dict[str, int] = {}
+    for at, written in enumerate(document.hrefs):
+        href = written.partition("#")[0]
+        answer = known.get(href)
+        if answer is None:
+            answer = resolve(href) if len(href) <= limits.max_href else ("", TOO_LONG)
+            known[href] = answer
+        target, reason = answer
+        if target == url:
+            target, reason = "", SAME_PAGE
+        elif not reason:
+            number = number_of.get(target)
+            if number is not None:
+                links[number] = _merged(links[number], document, at, limits)
+                continue
+            if len(links) < limits.max_links:
+                number_of[target] = len(links)
+                links.append(_link(target, len(links), document, at, limits))
+                continue
+            target, reason = "", TOO_MANY
+        elif target and (target in rejected or len(rejected) < limits.max_links):
+            rejected[target] = reason
+            continue
+        dropped[reason] = dropped.get(reason, 0) + 1
+    return result
+
+
+def _base_of(document: Document, url: str, resolver: Callable[[str], Resolve], limits: PageLimits) -> str:
+    # A base may be a URL that rules turn away: it is joined to, not fetched. Only http and https resolve.
+    if document.base and len(document.base) <= limits.max_href:
+        return resolver(url)(document.base.partition("#")[0])[0] or url
+    return url
+
+
+def _link(target: str, position: int, document: Document, at: int, limits: PageLimits) -> Link:
+    text = document.text
+    start = document.starts[at]
+    end = min(document.ends[at], start + limits.max_anchor)
+    anchor = text[start:end].rstrip()
+    if not anchor and at in document.labels:
+        # Cut before it is folded: an attribute can be megabytes long.
+        anchor = " ".join(document.labels[at][: 2 * limits.max_anchor].split())[: limits.max_anchor]
+    rel = document.rels[at]
+    if rel:
+        rel = " ".join(rel[:_MAX_REL].lower().split())
+    return Link(target, anchor, _context(text, start, end, limits.context_reach), document.paths[at], rel, position)
+
+
+def _merged(first: Link, document: Document, at: int, limits: PageLimits) -> Link:
+    """A link that stands on the page again: it can only gain by that."""
+    has_nofollow = "nofollow" in first.rel
+    if first.anchor and not has_nofollow:
+        return first
+    again = _link(first.url, first.position, document, at, limits)
+    if not first.anchor and again.anchor:
+        first = first._replace(anchor=again.anchor, context=again.context)
+    if has_nofollow and "nofollow" not in again.rel:
+        # One of the two vouches for the target, and that is enough.
+        first = first._replace(rel=again.rel)
+    return first
+
+
+def _context(text: str, start: int, end: int, reach: int) -> str:
+    begin = start - reach
+    if begin > 0:
+        cut = text.find(" ", begin - 1, start)
+        if cut >= 0:
+            begin = cut + 1
+    else:
+        begin = 0
+    stop = end + reach
+    if stop < len(text):
+        cut = text.rfind(" ", end, stop + 1)
+        if cut >= 0:
+            stop = cut
+    return text[begin:stop].strip()
