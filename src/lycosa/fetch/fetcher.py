@@ -1,0 +1,268 @@
+"""Live fetching: one lease in, what the web said out.
+
+    cache → name → robots.txt → permission → request → what sort of answer
+
+Each step that needs a host's time is a visit of its own: a lease on a host that is not yet known comes back
+`deferred` once its name is resolved (so that the frontier can hold hosts of one address apart), and again
+once its robots.txt is there (so that the delay between two requests holds for that one too). A redirect is not
+followed here: its target joins the frontier as a link, where URL rules, robots, guard and politeness are
+waiting for it as for any other.
+"""
+
+from __future__ import annotations
+
+import email.utils
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from urllib.parse import urljoin, urlsplit
+
+from lycosa.errors import ConfigError
+from lycosa.fetch.cache import PageCache
+from lycosa.fetch.decode import DecodeLimits, decode
+from lycosa.fetch.dns import Resolver
+from lycosa.fetch.http import Http
+from lycosa.fetch.robots import Robots, RobotsFile, RobotsSettings, RobotsState, interpret
+from lycosa.fetch.transfer import Failure
+from lycosa.fetch.urls import Urls, origin
+from lycosa.lib.clock import Clock
+from lycosa.model import Fetched, Kind, Lease, Outcome, Response
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+TRANSIENT = frozenset({408, 425, 429})
+ROBOTS_UNREACHABLE = "robots.txt unreachable"
+ADDRESS_REFUSED = "address refused"
+"""`Http`'s reason where the guard says no: nobody was asked for anything."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchSettings:
+    """What is asked for and kept."""
+
+    content_types: tuple[str, ...] = ("text/html", "application/xhtml+xml", "text/plain")
+    """Documents of other types are recorded as an outcome, their bodies not kept."""
+    chop: int = 0
+    """Only the first so many bytes of a page are downloaded (paper TC: 10 KB); 0 means whole pages."""
+    max_redirects: int = 5
+    """Redirects in a row that are followed, robots.txt included."""
+
+    def __post_init__(self) -> None:
+        for name in ("chop", "max_redirects"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"fetch.{name} is {getattr(self, name)}: it must be 0 or more")
+
+
+class RobotsBook:
+    """The robots.txt files the crawl knows, and which of them are news to the store."""
+
+    def __init__(self, settings: RobotsSettings, files: Iterable[RobotsFile] = ()) -> None:
+        self.settings = settings
+        self._known = {file.origin: Robots(file, settings) for file in files}
+        self._news: dict[str, RobotsFile] = {}
+
+    def get(self, origin: str) -> Robots | None:
+        return self._known.get(origin)
+
+    def put(self, file: RobotsFile) -> Robots:
+        self._known[file.origin] = Robots(file, self.settings)
+        self._news[file.origin] = file
+        return self._known[file.origin]
+
+    def take_news(self) -> list[RobotsFile]:
+        news, self._news = list(self._news.values()), {}
+        return news
+
+
+class LiveFetcher:
+    """Fetches over the network, politely and safely."""
+
+    def __init__(
+        self,
+        *,
+        http: Http,
+        resolver: Resolver,
+        urls: Urls,
+        robots: RobotsBook,
+        settings: FetchSettings,
+        address_of: Callable[[int], str],
+        pause: float,
+        clock: Clock,
+        cache: PageCache | None = None,
+    ) -> None:
+        self._http = http
+        self._resolver = resolver
+        self._urls = urls
+        self._robots = robots
+        self._settings = settings
+        self._address_of = address_of
+        self._pause = pause
+        self._clock = clock
+        self._cache = cache
+
+    async def fetch(self, lease: Lease) -> Fetched:
+        if self._cache is not None and (stored := self._cache.get(lease.url)) is not None:
+            return self._answer(lease, stored, from_cache=True)
+        parts = urlsplit(lease.url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        found = await self._resolver.resolve(parts.hostname or "", port)
+        if not found.addresses:
+            return self._note(lease, Outcome(Kind.UNREACHABLE, "dns", found.failure, is_transient=found.is_transient))
+        known = self._address_of(lease.host)
+        if known not in found.addresses:
+            return self._note(lease, Outcome(Kind.DEFERRED, "name resolved"), address=found.addresses[0])
+        held_back = await self._permission(lease, known)
+        return held_back or await self._request(lease, known)
+
+    async def _permission(self, lease: Lease, address: str) -> Fetched | None:
+        """None if robots.txt lets us; otherwise why this fetch ends here."""
+        place = origin(lease.url)
+        robots = self._robots.get(place)
+        started = self._clock.now()
+        if robots is None or robots.file.expires_at <= started:
+            found = await self._fetch_robots(place, robots.file if robots else None)
+            if isinstance(found, Failure):
+                return self._note(lease, Outcome(found.kind, found.reason, found.detail), address=address)
+            robots = self._robots.put(found)
+            if robots.file.state is RobotsState.DISALLOW_ALL:
+                return self._unreachable_robots(lease, robots, address=address, started=started, is_contact=True)
+            outcome = Outcome(Kind.DEFERRED, "robots.txt first")
+            return self._note(lease, outcome, address=address, started=started, is_contact=True)
+        if robots.file.state is RobotsState.DISALLOW_ALL:
+            return self._unreachable_robots(lease, robots)
+        verdict = robots.verdict(lease.url)
+        return None if verdict.allowed else self._note(lease, Outcome(Kind.EXCLUDED, "robots", verdict.rule))
+
+    def _unreachable_robots(
+        self, lease: Lease, robots: Robots, *, address: str = "", started: float | None = None, is_contact: bool = False
+    ) -> Fetched:
+        """Nobody can say what is allowed, so nothing is (RFC 9309, 2.3.1.4); asked again later."""
+        file = robots.file
+        wait = max(0.0, file.expires_at - self._clock.now())
+        why = file.failure or f"http {file.status}"
+        outcome = Outcome(Kind.DEFERRED, ROBOTS_UNREACHABLE, why, file.status, retry_after=wait)
+        return self._note(lease, outcome, address=address, started=started, is_contact=is_contact)
+
+    async def _fetch_robots(self, place: str, previous: RobotsFile | None) -> RobotsFile | Failure:
+        """Ask for robots.txt, over as many redirects as are allowed, resting between them.
+
+        A Failure if we would not talk to the host at all: then there is nothing to ask it for later, either.
+        """
+        settings = self._robots.settings
+        url = f"{place}/robots.txt"
+        status, body, failure = 0, b"", "too many redirects"
+        for hop in range(self._settings.max_redirects + 1):
+            if hop:
+                await self._clock.sleep(self._pause)
+            answer = await self._http.get(url, chop=settings.max_bytes)
+            if isinstance(answer, Failure) and answer.reason == ADDRESS_REFUSED and not hop:
+                return answer
+            if isinstance(answer, Failure):
+                status, failure = 0, f"{answer.reason} {answer.detail}".strip()
+                break
+            status = answer.status
+            target = answer.header("location")
+            if status not in REDIRECTS or not target:
+                body, failure = _robots_body(answer, settings.max_bytes)
+                break
+            # Rules of ours about which pages are wanted do not apply: only whether it is a URL at all.
+            url, _ = self._urls.canonical(_joined(url, target))
+            if not url:
+                failure = "redirect to nowhere"
+                break
+        return interpret(
+            origin=place,
+            status=status,
+            body=body,
+            now=self._clock.now(),
+            failure=failure,
+            previous=previous,
+            policy=settings,
+        )
+
+    async def _request(self, lease: Lease, address: str) -> Fetched:
+        started = self._clock.now()
+        answer = await self._http.get(lease.url, stop_at_headers=self._unwanted, chop=self._settings.chop or None)
+        if isinstance(answer, Failure):
+            outcome = Outcome(answer.kind, answer.reason, answer.detail, is_transient=answer.is_transient)
+            is_contact = answer.reason != ADDRESS_REFUSED
+            return self._note(lease, outcome, address=answer.address or address, started=started, is_contact=is_contact)
+        if self._cache is not None:
+            self._cache.put(answer)
+        return self._answer(lease, answer)
+
+    def _unwanted(self, status: int, headers: Sequence[tuple[str, str]]) -> str:
+        """Why the body of this answer need not be downloaded; empty if it is wanted."""
+        if not 200 <= status < 300:
+            return ""
+        for name, value in headers:
+            if name == "content-type":
+                kind = value.partition(";")[0].strip().lower()
+                return "" if not kind or kind in self._settings.content_types else kind
+        return ""
+
+    def _answer(self, lease: Lease, response: Response, *, from_cache: bool = False) -> Fetched:
+        return Fetched(
+            lease,
+            self._outcome(response),
+            response,
+            address=response.address,
+            is_contact=not from_cache,
+            from_cache=from_cache,
+            ended=response.ended,
+            seconds=max(0.0, response.ended - response.started),
+        )
+
+    def _outcome(self, response: Response) -> Outcome:
+        status = response.status
+        reason = f"http {status}"
+        if 200 <= status < 300:
+            unwanted = self._unwanted(status, response.headers)
+            if unwanted:
+                return Outcome(Kind.SKIPPED, "content type", unwanted[:200], status)
+            return Outcome(Kind.FETCHED, reason, status=status)
+        if status in REDIRECTS and response.header("location"):
+            location = _joined(response.url, response.header("location"))
+            return Outcome(Kind.REDIRECTED, reason, location[:500], status, location=location)
+        wait = retry_after(response.header("retry-after"), now=response.ended)
+        is_transient = status >= 500 or status in TRANSIENT
+        return Outcome(Kind.HTTP_ERROR, reason, status=status, is_transient=is_transient, retry_after=wait)
+
+    def _note(
+        self,
+        lease: Lease,
+        outcome: Outcome,
+        *,
+        address: str = "",
+        started: float | None = None,
+        is_contact: bool = False,
+    ) -> Fetched:
+        """A result without an answer."""
+        ended = self._clock.now()
+        seconds = ended - started if started is not None else 0.0
+        return Fetched(lease, outcome, address=address, is_contact=is_contact, ended=ended, seconds=seconds)
+
+
+def _joined(base: str, location: str) -> str:
+    """Where a Location leads. The URL rules judge it; what cannot even be joined they turn away as it is."""
+    try:
+        return urljoin(base, location)
+    except ValueError:
+        return location
+
+
+def _robots_body(answer: Response, max_bytes: int) -> tuple[bytes, str]:
+    """The rules, or why they cannot be read: what we cannot read must not count as permission."""
+    if not 200 <= answer.status < 300:
+        return b"", ""
+    decoded = decode(answer.body, answer.header("content-encoding"), limits=DecodeLimits(max_bytes=4 * max_bytes))
+    return decoded.body, f"{decoded.reason} {decoded.detail}".strip() if decoded.reason else ""
+
+
+def retry_after(value: str, *, now: float) -> float:
+    """Seconds from a Retry-After header: a number, or a date; 0 where there is none or it makes no sense."""
+    value = value.strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:9])
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - now)
+    except (ValueError, TypeError, OverflowError):
+        return 0.0
