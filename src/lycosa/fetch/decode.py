@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import brotli
 import zstandard
 
+from lycosa.lib.bounds import require_above_zero, require_at_least
+
 MAX_ENCODINGS = 3
 """Encodings put on one over the other; more than one is rare, more than three is an attack."""
 
@@ -33,12 +35,18 @@ _TEXT_BYTES = bytes({7, 8, 9, 10, 12, 13, 27} | set(range(0x20, 0x100)))
 
 @dataclass(frozen=True, slots=True)
 class DecodeLimits:
+    """Bounds on what compressed pages may grow to."""
+
     max_bytes: int = 10_000_000
     """Decoded bytes."""
     max_ratio: int = 200
     """Decoded bytes for each byte that came over the wire."""
     ratio_floor: int = 1_000_000
     """Decoded bytes below which any ratio will do: short pages of one repeated line are no attack."""
+
+    def __post_init__(self) -> None:
+        require_above_zero(self, "decode", "max_bytes", "max_ratio")
+        require_at_least(self, "decode", ratio_floor=0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urljoin, urlsplit
 
-from lycosa.errors import ConfigError
 from lycosa.fetch.cache import PageCache
 from lycosa.fetch.decode import DecodeLimits, decode
 from lycosa.fetch.dns import Resolver
@@ -24,6 +23,7 @@ from lycosa.fetch.http import Http
 from lycosa.fetch.robots import Robots, RobotsFile, RobotsSettings, RobotsState, interpret
 from lycosa.fetch.transfer import Failure
 from lycosa.fetch.urls import Urls, origin
+from lycosa.lib.bounds import require_at_least
 from lycosa.lib.clock import Clock
 from lycosa.model import Fetched, Kind, Lease, Outcome, Response
 
@@ -46,9 +46,7 @@ class FetchSettings:
     """Redirects in a row that are followed, robots.txt included."""
 
     def __post_init__(self) -> None:
-        for name in ("chop", "max_redirects"):
-            if getattr(self, name) < 0:
-                raise ConfigError(f"fetch.{name} is {getattr(self, name)}: it must be 0 or more")
+        require_at_least(self, "fetch", chop=0, max_redirects=0)
 
 
 class RobotsBook:

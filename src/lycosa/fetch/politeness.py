@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lycosa.errors import ConfigError
+from lycosa.lib.bounds import require_at_least
 from lycosa.model import Kind, Outcome
 
 OVERLOADED = frozenset({429, 500, 502, 503, 504})
@@ -32,22 +32,23 @@ class Politeness:
     first_backoff: float = 5.0
     """Seconds to stay away after a first failure; doubled with each further one."""
     max_backoff: float = 3_600.0
+    """The longest rest after failures."""
     max_failures: int = 8
     """Failures in a row after which a host is set aside."""
     max_tries: int = 3
     """How often one URL is tried."""
     connections_per_host: int = 1
+    """Requests to a host at the same time."""
     connections_per_address: int = 1
+    """Requests to an address at the same time."""
     max_links_per_host: int = 0
     """At most so many URLs of a host are taken on; 0 means no limit."""
 
     def __post_init__(self) -> None:
-        for name in ("delay", "fetch_time_factor", "max_crawl_delay", "first_backoff", "max_backoff"):
-            if getattr(self, name) < 0:
-                raise ConfigError(f"politeness.{name} is {getattr(self, name)}: it must be 0 or more")
-        for name in ("max_failures", "max_tries", "connections_per_host", "connections_per_address"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"politeness.{name} is {getattr(self, name)}: it must be 1 or more")
+        require_at_least(self, "politeness", delay=0, fetch_time_factor=0, max_crawl_delay=0, max_retry_after=0)
+        require_at_least(self, "politeness", first_backoff=0, max_backoff=0, max_links_per_host=0)
+        require_at_least(self, "politeness", max_failures=1, max_tries=1)
+        require_at_least(self, "politeness", connections_per_host=1, connections_per_address=1)
 
     def pause(self, *, seconds: float, crawl_delay: float = 0.0, retry_after: float = 0.0, failures: int = 0) -> float:
         """Seconds a host is left alone after a download that took `seconds`."""

@@ -70,15 +70,21 @@ class RobotsState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobotsSettings:
+    """How robots.txt is read, and how long what it says is believed."""
+
     product_token: str = "lycosa"  # noqa: S105 — a name that is sent to everybody, no secret
+    """The name by which robots.txt files address us."""
     max_bytes: int = 500 * 1024
     """What comes after is not read; the RFC asks for at least so much."""
     max_wildcard_rules: int = 5000
     """A site with more rules that have a `*` in them is left alone: each costs time with every URL. (Plain ones
     cost next to nothing.)"""
     lifetime: float = 86_400.0
+    """Seconds until it is asked for again."""
     first_retry: float = 300.0
+    """Seconds until it is asked for again after a failure; doubled with each further one."""
     max_retry: float = 21_600.0
+    """The longest of these waits."""
     max_stale: float = 30 * 86_400.0
     """Rules older than this are no longer used when robots.txt cannot be reached."""
 

@@ -17,6 +17,7 @@ from typing import Any
 import pycurl
 
 from lycosa.fetch.guard import Guard
+from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.model import Kind, Response
 
 HeadersCheck = Callable[[int, Sequence[tuple[str, str]]], str]
@@ -51,13 +52,18 @@ _FAULTS = frozenset({2, 4, 23, 27, 41, 42, 43, 48})
 
 @dataclass(frozen=True, slots=True)
 class HttpSettings:
+    """What is sent with a request, and the bounds on its answer."""
+
     user_agent: str = ""
     """Who we are, with a contact: `Lycosa/0.1 (+https://example.org/crawl)`. Empty: made from version and contact."""
     accept: str = "text/html,application/xhtml+xml;q=0.9,text/plain;q=0.8,*/*;q=0.1"
+    """The Accept header."""
     accept_language: str = "en,*;q=0.5"
+    """The Accept-Language header."""
     deadline: float = 60.0
     """Seconds for the whole fetch, name resolution included."""
     connect_timeout: float = 15.0
+    """Seconds of it for the connection."""
     min_rate: int = 100
     """Bytes a second below which a transfer is ended …"""
     min_rate_seconds: int = 20
@@ -67,9 +73,16 @@ class HttpSettings:
     max_header_lines: int = 250
     """Over all header blocks of an answer: 1xx, final, trailers."""
     max_header_bytes: int = 64 * 1024
+    """Over all of them, too."""
     max_idle_connections: int = 1000
+    """Connections kept open for later requests."""
     ca_file: str = ""
     """PEM file with the certificates to trust. Empty: SSL_CERT_FILE, or where the system keeps them."""
+
+    def __post_init__(self) -> None:
+        require_above_zero(self, "http", "deadline", "connect_timeout", "max_bytes", "min_rate_seconds")
+        require_above_zero(self, "http", "max_header_lines", "max_header_bytes", "max_idle_connections")
+        require_at_least(self, "http", min_rate=0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from ada_url import URL, idna_to_unicode
 
 from lycosa.errors import ConfigError, SeedError
 from lycosa.fetch.url_patterns import UrlPatterns, respell_percent
+from lycosa.lib.bounds import require_at_least
 
 SCHEME = "scheme"
 NOT_A_URL = "not a URL"
@@ -85,6 +86,7 @@ class UrlRules:
     """Which URLs are fetched, and which differences between URLs do not matter."""
 
     schemes: frozenset[str] = frozenset({"http", "https"})
+    """Others are never fetched."""
     max_length: int = 2000
     """Characters of a canonical URL."""
     max_depth: int = 20
@@ -93,20 +95,20 @@ class UrlRules:
     """A path is taken for a spider trap when one segment stands in it more often than this, or a run of several
     segments (`/a/b/a/b/a/b`) so often back to back."""
     max_query_parameters: int = 12
+    """URLs with more of them are turned away."""
     excluded_extensions: frozenset[str] = EXCLUDED_EXTENSIONS
+    """Endings of a path that promise no page: images, archives, …"""
     include: tuple[str, ...] = ()
     """Patterns (`url_patterns`); where there are any, a URL has to match one of them."""
     exclude: tuple[str, ...] = ()
     """Patterns; a URL that matches one is turned away, included or not."""
     sort_query: bool = True
+    """Query parameters in another order make the same URL."""
     tracking_parameters: frozenset[str] = TRACKING_PARAMETERS
     """Names of parameters to be removed, in lower case; `utm_*` means all that begin so."""
 
     def __post_init__(self) -> None:
-        least = {"max_length": 1, "max_depth": 1, "max_repeats": 2, "max_query_parameters": 1}
-        for name, bound in least.items():
-            if getattr(self, name) < bound:
-                raise ConfigError(f"urls.{name} is {getattr(self, name)}: it must be {bound} or more")
+        require_at_least(self, "urls", max_length=1, max_depth=1, max_repeats=2, max_query_parameters=1)
         if not self.schemes or not self.schemes <= {"http", "https"}:
             raise ConfigError(f"urls.schemes is {sorted(self.schemes)}: only http and https can be fetched")
         for extension in self.excluded_extensions:

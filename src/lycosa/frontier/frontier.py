@@ -1,0 +1,383 @@
+"""The frontier: waiting links, best first, as far as politeness to hosts and addresses allows.
+
+    push ──▶ WAITING ── lease, take ──▶ LEASED ── done ──▶ GONE
+                ▲ │                        │                ▲
+                │ └──────── drop ──────────│────────────────┘
+                └──────────── release ─────┘
+
+`lease` hands out exactly the best waiting link (the highest score; of equal scores the one found first) among the
+hosts that are ready: not cooling, not set aside, with a free slot, and the same for their address. The frontier has
+no clock; times are handed in, and what it takes for now never goes back.
+
+Every operation on one link is O(log n). What concerns all links (`load`, `rescore_all`) is done by sorting once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.frontier import keys
+from lycosa.frontier.host_queue import HostQueue
+from lycosa.frontier.keys import LINK_BITS, LINK_MASK
+from lycosa.frontier.links import GONE, LEASED, NEW, WAITING, LinkState, LinkTable
+from lycosa.frontier.schedule import ASIDE, BUSY, COOLING, PARKED, READY, Host, Schedule
+
+
+class Frontier:
+    """The waiting and the leased links of a crawl.
+
+    `buffer` limits how many links may wait (paper TC: MAX_BUFFER). Where there are more, the worst is dropped, of
+    equal ones the newest: the frontier forgets it, and it may be pushed again when it is found again.
+    """
+
+    def __init__(self, *, buffer: int | None = None, slots_per_host: int = 1, slots_per_address: int = 1) -> None:
+        if buffer is not None and buffer < 1:
+            raise ValueError(f"a buffer of {buffer} links can hold nothing")
+        self._links = LinkTable()
+        self._schedule = Schedule(slots_per_host=slots_per_host, slots_per_address=slots_per_address)
+        self._buffer = buffer
+        self._buffered: HostQueue | None = None if buffer is None else HostQueue()
+        """All waiting links in one queue, whose end is the worst of them."""
+        self._waiting = 0
+        self._leased = 0
+
+    # Links come in.
+
+    def push(self, link: int, host: int, score: float) -> list[int]:
+        """A new link waits, or a waiting one gets a new score. Returns links dropped from a full buffer.
+
+        A link that is leased is left alone: it is being dealt with.
+        """
+        rank = keys.rank(score)
+        self._links.reserve(link)
+        self._put(rank << LINK_BITS | link, self._schedule.host(host))
+        return self._trim()
+
+    def push_many(self, links: NDArray[Any], hosts: NDArray[Any], scores: NDArray[Any]) -> list[int]:
+        """Push each link of a batch."""
+        _check_lengths(links, hosts, scores)
+        if not len(links):
+            return []
+        ranks = keys.ranks(scores)
+        self._links.reserve(_greatest(links))
+        self._schedule.host(_greatest(hosts))
+        made, numbers = keys.keys(ranks, links).tolist(), hosts.tolist()
+        if self._links.are_all_new(links):
+            self._links.enter(links, hosts, ranks)
+            self._put_new(made, numbers)
+        else:
+            for key, number in zip(made, numbers, strict=True):
+                self._put(key, self._schedule.host(number))
+        return self._trim()
+
+    def load(self, links: NDArray[Any], hosts: NDArray[Any], scores: NDArray[Any]) -> list[int]:
+        """Push very many links at once, by sorting."""
+        _check_lengths(links, hosts, scores)
+        if not len(links):
+            return []
+        ranks = keys.ranks(scores)
+        table = self._links
+        self._schedule.host(_greatest(hosts))
+        table.reserve(_greatest(links))
+        known = table.states[links]
+        table.hosts[links] = np.where(known == NEW, hosts, table.hosts[links])
+        table.ranks[links] = np.where(known == LEASED, table.ranks[links], ranks)
+        table.states[links] = np.where(known == LEASED, LEASED, WAITING)
+        self._rebuild()
+        return self._trim()
+
+    def rescore(self, links: NDArray[Any], scores: NDArray[Any]) -> None:
+        """Give waiting links new scores, better or worse. Links that do not wait are left alone."""
+        is_waiting = self.is_waiting(links)
+        _check_lengths(links, scores)
+        links, scores = links[is_waiting], scores[is_waiting]
+        for key in keys.keys(keys.ranks(scores), links).tolist():
+            self._put(key, self._host_of(key & LINK_MASK))
+
+    def rescore_all(self, score: Callable[[NDArray[np.int64]], NDArray[Any]]) -> None:
+        """Give every waiting link a new score: `score` gets their numbers in ascending order."""
+        links = self._links.waiting()
+        if links.size:
+            scores = score(links)
+            _check_lengths(links, scores)
+            self._links.ranks[links] = keys.ranks(scores)
+            self._rebuild()
+
+    # Links go out, and come back.
+
+    def lease(self, now: float) -> int | None:
+        """Hand out the best waiting link of all hosts that are ready."""
+        self._schedule.advance(now)
+        host = self._schedule.best()
+        if host is None:
+            return None
+        key = host.pop()
+        self._hand_out(key, host)
+        return key & LINK_MASK
+
+    def take(self, link: int, now: float) -> bool:
+        """Hand out this very link, if it waits and its host is ready: for strategies that choose for themselves."""
+        self._schedule.advance(now)
+        if self._links.state_of(link) != WAITING:
+            return False
+        host = self._host_of(link)
+        if not self._schedule.may_start(host):
+            return False
+        key = self._key(link)
+        host.remove(key)
+        self._hand_out(key, host)
+        return True
+
+    def done(self, link: int) -> None:
+        """A leased link has been dealt with."""
+        host = self._take_back(link)
+        self._links.state[link] = GONE
+        self._schedule.end(host)
+
+    def release(self, link: int, score: float | None = None) -> list[int]:
+        """A leased link waits again, with the score it had or another. Returns links dropped from a full buffer."""
+        new_rank = None if score is None else keys.rank(score)
+        host = self._take_back(link)
+        rank = self._links.rank[link] if new_rank is None else new_rank
+        self._links.state[link] = NEW
+        self._put(rank << LINK_BITS | link, host)
+        self._schedule.end(host)
+        return self._trim()
+
+    def drop(self, link: int) -> bool:
+        """A waiting link is not wanted any more. False if it does not wait."""
+        if self._links.state_of(link) != WAITING:
+            return False
+        self._remove(self._key(link), self._host_of(link), GONE)
+        return True
+
+    # Hosts and addresses.
+
+    def cool(self, host: int, until: float) -> None:
+        """The host is not asked before that time. Cheapest while its link is still leased."""
+        self._schedule.cool(self._schedule.host(host), until)
+
+    def set_address(self, host: int, address: str) -> None:
+        """The host is found at that address, whose clock and slots it shares with others; empty: not known."""
+        self._schedule.set_address(self._schedule.host(host), address)
+
+    def cool_address(self, address: str, until: float) -> None:
+        """No host of that address is asked before that time."""
+        self._schedule.cool_address(address, until)
+
+    def set_aside(self, host: int) -> None:
+        """The host's links wait on, but none is handed out."""
+        self._schedule.set_aside(self._schedule.host(host), True)
+
+    def readmit(self, host: int) -> None:
+        """The host takes part again."""
+        self._schedule.set_aside(self._schedule.host(host), False)
+
+    def next_ready(self, now: float) -> float | None:
+        """When it is worth asking for a lease: `now`, if a host is ready, or when the next one has cooled.
+
+        Never too late; too early where the address of a host that has cooled is not free yet. None: no host
+        will become ready by waiting, only (if at all) by the return of a leased link.
+        """
+        self._schedule.advance(now)
+        return now if self._schedule.best() is not None else self._schedule.next_time()
+
+    # What is known.
+
+    @property
+    def waiting(self) -> int:
+        return self._waiting
+
+    @property
+    def leased(self) -> int:
+        return self._leased
+
+    @property
+    def hosts(self) -> int:
+        """Hosts that have waiting links."""
+        return self._schedule.count(READY, PARKED, COOLING, BUSY, ASIDE)
+
+    @property
+    def hosts_ready(self) -> int:
+        """Hosts that may be asked as far as they are concerned; some may have to wait for their address."""
+        return self._schedule.count(READY, PARKED)
+
+    @property
+    def hosts_cooling(self) -> int:
+        return self._schedule.count(COOLING)
+
+    def waiting_of(self, host: int) -> int:
+        known = self._schedule.hosts
+        found = known[host] if 0 <= host < len(known) else None
+        return 0 if found is None else len(found)
+
+    def state_of(self, link: int) -> LinkState:
+        return LinkState(self._links.state_of(link))
+
+    def host_of(self, link: int) -> int:
+        self._check_known(link)
+        return self._links.host[link]
+
+    def score_of(self, link: int) -> float:
+        """The score as the frontier has it: rounded to a 32-bit float."""
+        self._check_known(link)
+        return keys.score(self._links.rank[link])
+
+    def is_waiting(self, links: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which of the links wait."""
+        return self._links.are(WAITING, links)
+
+    def scores(self, links: NDArray[Any]) -> NDArray[np.float32]:
+        """The scores of many links, rounded to 32-bit floats; NaN for links that do not wait."""
+        is_waiting = self.is_waiting(links)
+        scores = np.full(len(links), np.nan, dtype=np.float32)
+        scores[is_waiting] = keys.scores(self._links.ranks[links[is_waiting]])
+        return scores
+
+    def best_score(self) -> float | None:
+        """The best score that waits, ready or not, on a host that is not set aside. O(hosts)."""
+        heads = [host.head[0] for host in self._schedule.hosts if host is not None and self._counts(host)]
+        return keys.score(min(heads) >> LINK_BITS) if heads else None
+
+    def waiting_links(self) -> NDArray[np.int64]:
+        """The numbers of all waiting links, ascending."""
+        return self._links.waiting()
+
+    def top(self, count: int) -> NDArray[np.int64]:
+        """The best waiting links, ready or not, best first, without those on hosts set aside. O(n)."""
+        links = self._links.waiting()
+        is_wanted = np.fromiter(
+            (host is not None and self._counts(host) for host in self._schedule.hosts), dtype=np.bool_
+        )
+        links = links[is_wanted[self._links.hosts[links]]]
+        waiting = keys.keys(self._links.ranks[links], links)
+        if count < len(waiting):
+            waiting = np.partition(waiting, count)[:count]
+        return (np.sort(waiting) & np.uint64(LINK_MASK)).astype(np.int64)
+
+    @staticmethod
+    def _counts(host: Host) -> bool:
+        return bool(host.head) and not host.is_aside
+
+    # How it is done.
+
+    def _check_known(self, link: int) -> None:
+        if self._links.state_of(link) == NEW:
+            raise KeyError(f"link {link} is not known to the frontier")
+
+    def _host_of(self, link: int) -> Host:
+        return self._schedule.host(self._links.host[link])
+
+    def _key(self, link: int) -> int:
+        return self._links.rank[link] << LINK_BITS | link
+
+    def _put(self, key: int, host: Host) -> None:
+        """The link of this key waits at that host; if it waits already, with another score from now on."""
+        table = self._links
+        link = key & LINK_MASK
+        state = table.state[link]
+        if state == WAITING:
+            host = self._host_of(link)
+            old = self._key(link)
+            if old == key:
+                return
+            host.remove(old)
+            if self._buffered is not None:
+                self._buffered.remove(old)
+        elif state == LEASED:
+            return
+        else:
+            table.state[link] = WAITING
+            table.host[link] = host.number
+            self._waiting += 1
+        table.rank[link] = key >> LINK_BITS
+        host.push(key)
+        if self._buffered is not None:
+            self._buffered.push(key)
+        if key < host.bound:
+            self._schedule.settle(host)
+
+    def _put_new(self, new: list[int], numbers: list[int]) -> None:
+        """Queue keys whose links are in the columns already: `_put` without asking what each link was before."""
+        hosts, settle = self._schedule.hosts, self._schedule.settle
+        for key, number in zip(new, numbers, strict=True):
+            host = hosts[number]
+            if host is None:
+                host = self._schedule.host(number)
+            host.push(key)
+            if key < host.bound:
+                settle(host)
+        self._waiting += len(new)
+        if self._buffered is not None:
+            for key in new:
+                self._buffered.push(key)
+
+    def _remove(self, key: int, host: Host, state: int) -> None:
+        host.remove(key)
+        if self._buffered is not None:
+            self._buffered.remove(key)
+        self._links.state[key & LINK_MASK] = state
+        self._waiting -= 1
+        if not host.head:
+            self._schedule.settle(host)
+
+    def _hand_out(self, key: int, host: Host) -> None:
+        """The key has left its host's queue: its link is leased."""
+        if self._buffered is not None:
+            self._buffered.remove(key)
+        self._links.state[key & LINK_MASK] = LEASED
+        self._waiting -= 1
+        self._leased += 1
+        self._schedule.start(host)
+
+    def _take_back(self, link: int) -> Host:
+        if self._links.state_of(link) != LEASED:
+            raise ValueError(f"link {link} is not leased")
+        self._leased -= 1
+        return self._host_of(link)
+
+    def _trim(self) -> list[int]:
+        """Drop the worst links until the buffer holds no more than it may."""
+        dropped: list[int] = []
+        if self._buffer is None or self._buffered is None:
+            return dropped
+        while self._waiting > self._buffer:
+            key = self._buffered.last()
+            link = key & LINK_MASK
+            self._remove(key, self._host_of(link), NEW)
+            dropped.append(link)
+        return dropped
+
+    def _rebuild(self) -> None:
+        """Fill all queues anew from the columns."""
+        table = self._links
+        links = table.waiting()
+        waiting = keys.keys(table.ranks[links], links)
+        hosts = table.hosts[links]
+        self._waiting = len(links)
+        if self._buffered is not None:
+            self._buffered.fill(np.sort(waiting))
+        order = np.lexsort((waiting, hosts))
+        waiting, hosts = waiting[order], hosts[order]
+        for host in self._schedule.hosts:
+            if host is not None and host.head:
+                host.fill(waiting[:0])
+        bounds = [*np.flatnonzero(np.diff(hosts, prepend=-1)).tolist(), len(hosts)]
+        for start, end in pairwise(bounds):
+            self._schedule.host(int(hosts[start])).fill(waiting[start:end])
+        self._schedule.settle_all()
+
+
+def _greatest(numbers: NDArray[Any]) -> int:
+    """The greatest number; a negative one counts as too great."""
+    return int(numbers.astype(np.uint64).max())
+
+
+def _check_lengths(*columns: NDArray[Any]) -> None:
+    if len({len(column) for column in columns}) > 1:
+        raise ValueError(f"columns of different lengths: {', '.join(str(len(column)) for column in columns)}")

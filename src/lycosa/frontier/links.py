@@ -1,0 +1,88 @@
+"""What the frontier keeps of each link: 9 bytes in three columns, indexed by the link's number.
+
+Each column is a numpy array for work on many links at once and a memoryview of the same bytes for work on one:
+reading a single element through numpy costs several times as much.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.frontier.keys import MAX_LINKS
+
+
+class LinkState(IntEnum):
+    """Where a link is on its way."""
+
+    NEW = 0
+    """Unknown to the frontier, or forgotten by it because the buffer was full."""
+    WAITING = 1
+    LEASED = 2
+    GONE = 3
+    """Done, or excluded."""
+
+
+# Members of an enumeration compare slowly; the columns hold, and the hot paths ask for, plain integers.
+NEW, WAITING, LEASED, GONE = (int(state) for state in LinkState)
+
+
+class LinkTable:
+    """State, rank of the score and host of every link. Grows by doubling."""
+
+    __slots__ = ("host", "hosts", "rank", "ranks", "size", "state", "states")
+
+    def __init__(self) -> None:
+        self.states: NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
+        self.ranks: NDArray[np.uint32] = np.zeros(0, dtype=np.uint32)
+        self.hosts: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
+        self._resize(1024)
+
+    def reserve(self, last: int) -> None:
+        """Make sure that every link up to this one has a place."""
+        if not 0 <= last < MAX_LINKS:
+            raise ValueError(f"a link's number must be in 0 … {MAX_LINKS - 1}, not {last}")
+        if last >= self.size:
+            self._resize(max(last + 1, 2 * self.size))
+
+    def state_of(self, link: int) -> int:
+        return self.state[link] if 0 <= link < self.size else NEW
+
+    def are(self, state: int, links: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of the links are in that state."""
+        known = links < self.size
+        found: NDArray[np.bool_] = known & (self.states[np.where(known, links, 0)] == state)
+        return found
+
+    def are_all_new(self, links: NDArray[Any]) -> bool:
+        """Whether these links, which have a place, are new, in ascending order and different."""
+        return not np.count_nonzero(self.states[links]) and not np.count_nonzero(links[1:] <= links[:-1])
+
+    def enter(self, links: NDArray[Any], hosts: NDArray[Any], ranks: NDArray[np.uint32]) -> None:
+        """New links wait."""
+        self.states[links] = WAITING
+        self.hosts[links] = hosts
+        self.ranks[links] = ranks
+
+    def waiting(self) -> NDArray[np.int64]:
+        """The numbers of all waiting links, ascending."""
+        return np.flatnonzero(self.states == WAITING)
+
+    def _resize(self, size: int) -> None:
+        self.size = size
+        self.states = _enlarged(self.states, size)
+        self.ranks = _enlarged(self.ranks, size)
+        self.hosts = _enlarged(self.hosts, size)
+        self.state = self.states.data
+        self.rank = self.ranks.data
+        self.host = self.hosts.data
+
+
+def _enlarged(column: NDArray[Any], size: int) -> NDArray[Any]:
+    # Fresh zeros take memory from the system only where something is written.
+    enlarged = np.zeros(size, dtype=column.dtype)
+    enlarged[: len(column)] = column
+    return enlarged

@@ -1,0 +1,374 @@
+"""Which host may be asked next: hosts that are ready, hosts that cool, and gates for shared addresses.
+
+A host that has waiting links stands in exactly one place:
+
+    READY     in a heap by the key of its best link
+    PARKED    at the gate of its address, in a heap of the same order
+    COOLING   in a heap by the time at which it is ready again
+    BUSY      has as many links in flight as it may have
+    ASIDE     excluded: its links wait on, none is handed out
+
+An address may serve very many hosts. A ready host that comes to the top of the heap while its address is shut
+(busy or cooling) is parked at the gate. When the gate opens, only the gate's best entry goes into the heap of
+ready hosts, as a marker; when the marker comes to the top, that one host is let in and the next marker goes up.
+So a hundred thousand hosts behind one address cost O(log n) for each fetch, not a stampede.
+
+The heaps are lazy. An entry holds when its host still stands there and has that bound; others are thrown away when
+they come up, or all at once when a heap has grown to twice its need. A host's bound is never worse than its
+best key: a better key moves it up at once, and that the best link is gone is seen when the entry comes up.
+Hence the first entry that holds, and is exact, and has an open gate, is the best ready link of all.
+"""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush, heapreplace
+
+from lycosa.frontier.host_queue import HostQueue
+from lycosa.frontier.keys import WORST
+
+EMPTY, READY, PARKED, COOLING, BUSY, ASIDE = range(6)
+
+HOST_BITS = 32
+HOST_MASK = (1 << HOST_BITS) - 1
+NEVER = float("-inf")
+"""Before any time: a clock that has not been set."""
+SLACK = 1024
+"""A heap is not worth cleaning below this size."""
+
+
+class Gate:
+    """An address: how many links are in flight there, and the hosts that wait for it."""
+
+    __slots__ = ("address", "alarm", "hosts", "in_flight", "marker", "parked", "parked_limit", "until")
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.until = NEVER
+        self.in_flight = 0
+        self.hosts = 0
+        """How many hosts have this address."""
+        self.parked: list[int] = []
+        """A heap of entries."""
+        self.parked_limit = SLACK
+        self.marker: int | None = None
+        """The entry that stands for this gate in the heap of ready hosts."""
+        self.alarm: float | None = None
+        """The time under which this gate is in the heap of gates that will open."""
+
+
+class Host(HostQueue):
+    """A host: its waiting links, and where it stands."""
+
+    __slots__ = ("bound", "gate", "in_flight", "is_aside", "number", "standing", "until")
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+        self.standing = EMPTY
+        self.bound = WORST
+        """A key smaller than this changes where the host stands."""
+        self.until = NEVER
+        self.in_flight = 0
+        self.is_aside = False
+        self.gate: Gate | None = None
+
+    def entry(self) -> int:
+        """The bound and the host in one number, as the heaps hold them."""
+        return self.bound << HOST_BITS | self.number
+
+
+class Schedule:
+    """All hosts. The clock stands still between calls of `advance` and never goes back."""
+
+    def __init__(self, *, slots_per_host: int, slots_per_address: int) -> None:
+        if slots_per_host < 1 or slots_per_address < 1:
+            raise ValueError("a host and an address need at least one slot each")
+        self._slots_per_host = slots_per_host
+        self._slots_per_address = slots_per_address
+        self.now = NEVER
+        self.hosts: list[Host | None] = []
+        """By number; the store numbers hosts without gaps."""
+        self._gates: dict[str, Gate] = {}
+        self._gates_limit = SLACK
+        self._census = [0] * 6
+        self._ready: list[int] = []
+        self._ready_limit = SLACK
+        self._cooling: list[tuple[float, int]] = []
+        self._cooling_limit = SLACK
+        self._opening: list[tuple[float, str]] = []
+        self._opening_limit = SLACK
+
+    def count(self, *standings: int) -> int:
+        """How many hosts stand there."""
+        return sum(self._census[standing] for standing in standings)
+
+    def host(self, number: int) -> Host:
+        """The host of that number, made where there is none."""
+        if not 0 <= number < HOST_MASK >> 1:
+            raise ValueError(f"a host's number must be in 0 … {(HOST_MASK >> 1) - 1}, not {number}")
+        if number >= len(self.hosts):
+            self.hosts.extend([None] * (number + 1 - len(self.hosts)))
+        host = self.hosts[number]
+        if host is None:
+            host = self.hosts[number] = Host(number)
+        return host
+
+    def advance(self, now: float) -> None:
+        """Let the time be `now`: hosts and addresses that have cooled long enough come back."""
+        if now <= self.now:
+            return
+        self.now = now
+        while self._cooling and self._cooling[0][0] <= now:
+            host = self._at(heappop(self._cooling)[1])
+            if host.standing == COOLING:
+                self.settle(host)
+        while self._opening and self._opening[0][0] <= now:
+            gate = self._take_alarm()
+            if gate is not None:
+                self._watch(gate)
+
+    def best(self) -> Host | None:
+        """The ready host with the best link."""
+        ready = self._ready
+        while ready:
+            entry = ready[0]
+            host = self._at(entry & HOST_MASK)
+            if host.standing == READY and host.bound == entry >> HOST_BITS:
+                if host.head[0] != host.bound:
+                    host.bound = host.head[0]
+                    heapreplace(ready, host.entry())
+                elif host.gate is None or self._is_open(host.gate):
+                    return host
+                else:
+                    heappop(ready)
+                    self._park(host, host.gate)
+            else:
+                heappop(ready)
+                gate = host.gate
+                if gate is not None and gate.marker == entry:
+                    gate.marker = None
+                    self._let_in(gate)
+        return None
+
+    def next_time(self) -> float | None:
+        """The earliest time at which a host or an address has cooled, if `best` finds nothing now.
+
+        Never too late. It is too early where that host's address is still busy or cooling then.
+        """
+        while self._cooling:
+            until, number = self._cooling[0]
+            host = self._at(number)
+            if host.standing == COOLING and host.until == until:
+                break
+            heappop(self._cooling)
+        while self._opening:
+            until, address = self._opening[0]
+            gate = self._gates.get(address)
+            if gate is not None and gate.until == until and self._front(gate) is not None:
+                break
+            self._take_alarm()
+        times = [heap[0][0] for heap in (self._cooling, self._opening) if heap]
+        return min(times, default=None)
+
+    def may_start(self, host: Host) -> bool:
+        return host.standing in (READY, PARKED) and (host.gate is None or self._is_open(host.gate))
+
+    def start(self, host: Host) -> None:
+        """One of the host's links has been taken out of its queue and is in flight."""
+        host.in_flight += 1
+        if host.gate is not None:
+            host.gate.in_flight += 1
+        self.settle(host)
+
+    def end(self, host: Host) -> None:
+        """A link in flight is back."""
+        host.in_flight -= 1
+        if host.gate is not None:
+            host.gate.in_flight -= 1
+            self._watch(host.gate)
+        self.settle(host)
+
+    def cool(self, host: Host, until: float) -> None:
+        host.until = until
+        if host.standing == COOLING:
+            self._stand(host, EMPTY)
+        self.settle(host)
+
+    def set_aside(self, host: Host, is_aside: bool) -> None:
+        host.is_aside = is_aside
+        self.settle(host)
+
+    def set_address(self, host: Host, address: str) -> None:
+        """Links in flight count for the new address from now on."""
+        old = host.gate
+        if address == (old.address if old else ""):
+            return
+        host.gate = self._gate(address) if address else None
+        if host.gate is not None:
+            host.gate.hosts += 1
+            host.gate.in_flight += host.in_flight
+        if host.standing == PARKED:
+            self._stand(host, EMPTY)
+            self.settle(host)
+        if old is not None:
+            old.hosts -= 1
+            old.in_flight -= host.in_flight
+            old.marker = None  # it may have been this host's entry, which does not lead to the old gate any more
+            self._watch(old)
+
+    def cool_address(self, address: str, until: float) -> None:
+        gate = self._gate(address)
+        gate.until = until
+        self._watch(gate)
+
+    def settle(self, host: Host) -> None:
+        """Something about the host has changed: put it where it belongs now."""
+        was = host.standing
+        if not host.head:
+            standing = EMPTY
+        elif host.is_aside:
+            standing = ASIDE
+        elif host.in_flight >= self._slots_per_host:
+            standing = BUSY
+        elif host.until > self.now:
+            standing = COOLING
+        else:
+            standing = PARKED if was == PARKED else READY
+        if standing != was:
+            self._stand(host, standing)
+        elif standing in (READY, PARKED) and host.head[0] < host.bound:
+            host.bound = host.head[0]
+            if standing == READY:
+                self._offer(host.entry())
+            else:
+                assert host.gate is not None
+                self._queue_up(host, host.gate)
+
+    def settle_all(self) -> None:
+        """Every queue has changed: build all heaps anew."""
+        self._census = [0] * 6
+        self._ready.clear()
+        self._cooling.clear()
+        for gate in self._gates.values():
+            gate.parked.clear()
+            gate.marker = None
+        for host in self.hosts:
+            if host is not None:
+                host.standing = EMPTY
+                host.bound = WORST
+                self.settle(host)
+
+    def _at(self, number: int) -> Host:
+        host = self.hosts[number]
+        assert host is not None
+        return host
+
+    def _stand(self, host: Host, standing: int) -> None:
+        self._census[host.standing] -= 1
+        self._census[standing] += 1
+        host.standing = standing
+        if standing == READY:
+            host.bound = host.head[0]
+            self._offer(host.entry())
+        elif standing == EMPTY:
+            host.bound = WORST
+        else:
+            host.bound = 0  # no link, however good, changes anything
+            if standing == COOLING:
+                self._wait_for_host(host)
+
+    def _offer(self, entry: int) -> None:
+        """Put an entry into the heap of ready hosts."""
+        heappush(self._ready, entry)
+        if len(self._ready) > self._ready_limit:
+            kept = [host.entry() for host in self.hosts if host is not None and host.standing == READY]
+            kept += [gate.marker for gate in self._gates.values() if gate.marker is not None]
+            heapify(kept)
+            self._ready[:] = kept
+            self._ready_limit = 2 * len(kept) + SLACK
+
+    def _wait_for_host(self, host: Host) -> None:
+        heappush(self._cooling, (host.until, host.number))
+        if len(self._cooling) > self._cooling_limit:
+            self._cooling = [(h.until, h.number) for h in self.hosts if h is not None and h.standing == COOLING]
+            heapify(self._cooling)
+            self._cooling_limit = 2 * len(self._cooling) + SLACK
+
+    def _wait_for_gate(self, gate: Gate) -> None:
+        if gate.alarm == gate.until:
+            return
+        gate.alarm = gate.until
+        heappush(self._opening, (gate.until, gate.address))
+        if len(self._opening) > self._opening_limit:
+            self._opening = [(g.alarm, g.address) for g in self._gates.values() if g.alarm is not None]
+            heapify(self._opening)
+            self._opening_limit = 2 * len(self._opening) + SLACK
+
+    def _gate(self, address: str) -> Gate:
+        gate = self._gates.get(address)
+        if gate is None:
+            if len(self._gates) >= self._gates_limit:
+                # A name server can invent addresses without end; those that nothing depends on are forgotten.
+                self._gates = {g.address: g for g in self._gates.values() if g.hosts or g.until > self.now}
+                self._gates_limit = 2 * len(self._gates) + SLACK
+            gate = self._gates[address] = Gate(address)
+        return gate
+
+    def _is_open(self, gate: Gate) -> bool:
+        return gate.in_flight < self._slots_per_address and gate.until <= self.now
+
+    def _park(self, host: Host, gate: Gate) -> None:
+        bound = host.bound
+        self._stand(host, PARKED)
+        host.bound = bound
+        self._queue_up(host, gate)
+
+    def _queue_up(self, host: Host, gate: Gate) -> None:
+        heappush(gate.parked, host.entry())
+        if len(gate.parked) > gate.parked_limit:
+            gate.parked = [entry for entry in set(gate.parked) if self._is_parked(entry, gate)]
+            heapify(gate.parked)
+            gate.parked_limit = 2 * len(gate.parked) + SLACK
+        self._watch(gate)
+
+    def _is_parked(self, entry: int, gate: Gate) -> bool:
+        host = self._at(entry & HOST_MASK)
+        return host.standing == PARKED and host.gate is gate and host.bound == entry >> HOST_BITS
+
+    def _front(self, gate: Gate) -> Host | None:
+        """The parked host with the best bound; its entry is gate.parked[0]."""
+        while gate.parked:
+            entry = gate.parked[0]
+            if self._is_parked(entry, gate):
+                return self._at(entry & HOST_MASK)
+            heappop(gate.parked)
+        return None
+
+    def _watch(self, gate: Gate) -> None:
+        """See to it that a gate at which hosts are parked is heard of when it is open, or opens with time."""
+        if not gate.parked or gate.in_flight >= self._slots_per_address:
+            return
+        if gate.until > self.now:
+            self._wait_for_gate(gate)
+        elif self._front(gate) is not None:
+            entry = gate.parked[0]
+            if gate.marker is None or entry < gate.marker:
+                gate.marker = entry
+                self._offer(entry)
+
+    def _take_alarm(self) -> Gate | None:
+        until, address = heappop(self._opening)
+        gate = self._gates.get(address)
+        if gate is not None and gate.alarm == until:
+            gate.alarm = None
+        return gate
+
+    def _let_in(self, gate: Gate) -> None:
+        """The gate's marker has come up: its best host is ready, if the gate is open."""
+        if not self._is_open(gate):
+            return
+        host = self._front(gate)
+        if host is not None:
+            heappop(gate.parked)
+            self._stand(host, READY)
+            self._watch(gate)

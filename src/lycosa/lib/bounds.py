@@ -1,0 +1,29 @@
+"""Settings check themselves when they are made: a wrong one is reported at start, not in hour three."""
+
+from __future__ import annotations
+
+import math
+
+from lycosa.errors import ConfigError
+
+
+def require_at_least(settings: object, section: str, **least: float) -> None:
+    """Each named field of the settings must not be below its bound."""
+    for name, bound in least.items():
+        value = _finite(settings, section, name)
+        if value < bound:
+            raise ConfigError(f"{section}.{name} is {value}: it must be {bound} or more")
+
+
+def require_above_zero(settings: object, section: str, *names: str) -> None:
+    for name in names:
+        value = _finite(settings, section, name)
+        if value <= 0:
+            raise ConfigError(f"{section}.{name} is {value}: it must be more than 0")
+
+
+def _finite(settings: object, section: str, name: str) -> float:
+    value: float = getattr(settings, name)
+    if not math.isfinite(value):
+        raise ConfigError(f"{section}.{name} is {value}: it must be a number")
+    return value

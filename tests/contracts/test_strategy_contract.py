@@ -1,0 +1,205 @@
+"""What every strategy must do, run over all there are."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from lycosa.errors import ConfigError
+from lycosa.frontier.frontier import Frontier
+from lycosa.frontier.strategies import STRATEGIES, strategy
+from lycosa.model import Fetched, Judgement, Kind, Lease, Link, Outcome, Page, Visit
+
+HOSTS = 7
+
+
+@pytest.fixture(params=STRATEGIES)
+def make(request):
+    return STRATEGIES[request.param]
+
+
+class Crawl:
+    """A strategy and its frontier on a made-up web, without fetching: pages are made when their link is leased."""
+
+    def __init__(self, strategy, *, seed: int = 3) -> None:
+        self.strategy = strategy
+        self.frontier = Frontier()
+        self.now = 0.0
+        self.leased: list[int] = []
+        self._rng = np.random.default_rng(seed)
+        self._known = 0
+        self._add(3)
+
+    def _add(self, count: int) -> None:
+        for _ in range(count):
+            self.frontier.push(self._known, self._known % HOSTS, self.strategy.seed_score())
+            self._known += 1
+
+    def step(self, count: int = 2) -> list[int]:
+        links = self.strategy.ask(count, self.frontier, self.now)
+        for link in links:
+            self.leased.append(link)
+            self.visit(link)
+        self.now += 1.0
+        return links
+
+    def visit(self, link: int) -> None:
+        """A page with links to known and to new URLs; its relevance follows from its number."""
+        new = np.arange(self._known, self._known + 3)
+        old = self._rng.integers(0, self._known, 2)
+        targets = np.concatenate([new, old]).astype(np.int64)
+        self._known += 3
+        visit = page_visit(link, targets, relevance=(link * 37 % 100) / 100)
+        scores = self.strategy.tell(visit, targets)
+        assert scores.shape == targets.shape
+        assert np.isfinite(scores).all()
+        host = self.frontier.host_of(link)
+        self.frontier.done(link)
+        self.frontier.cool(host, self.now + 2.5)
+        self.frontier.push_many(new, new % HOSTS, scores[:3])
+        self.frontier.rescore(old, np.maximum(scores[3:], np.nan_to_num(self.frontier.scores(old), nan=-9)))
+
+    def run(self, steps: int) -> list[int]:
+        for _ in range(steps):
+            self.step()
+        return self.leased
+
+
+def page_visit(number: int, targets, *, relevance: float, kind: Kind = Kind.FETCHED) -> Visit:
+    url = f"http://h{number % HOSTS}.test/{number}"
+    lease = Lease(number, url, number % HOSTS, 0.5, 1, 0, 0)
+    outcome = Outcome(kind, "http 200", status=200)
+    links = [Link(f"http://h{n % HOSTS}.test/{n}", f"link {n}", position=at) for at, n in enumerate(targets.tolist())]
+    page = Page(url, title="a page", links=links, terms={"word": 3}, words=3)
+    return Visit(Fetched(lease, outcome, is_contact=True), outcome, page, Judgement(relevance, relevance > 0.5))
+
+
+def test_it_knows_the_name_it_is_listed_under():
+    for name, kind in STRATEGIES.items():
+        assert kind().name == name
+        assert isinstance(strategy(name), kind)
+
+
+def test_a_misspelt_name_is_answered_with_the_nearest():
+    with pytest.raises(ConfigError, match="'best-frist' is not known: did you mean 'best-first'"):
+        strategy("best-frist")
+    with pytest.raises(ConfigError, match=r"known are .*breadth-first"):
+        strategy("xyz")
+
+
+class TestOrder:
+    def test_the_same_visits_give_the_same_order(self, make):
+        assert Crawl(make()).run(60) == Crawl(make()).run(60)
+
+    def test_no_link_is_handed_out_twice(self, make):
+        leased = Crawl(make()).run(100)
+        assert len(leased) == len(set(leased)) > 100
+
+    def test_never_more_than_asked_for(self, make):
+        crawl = Crawl(make())
+        crawl.run(20)
+        crawl.now += 100
+        for count in (0, 1, 3):
+            assert len(crawl.strategy.ask(count, crawl.frontier, crawl.now)) <= count
+        assert crawl.strategy.ask(-2, crawl.frontier, crawl.now) == []
+
+    def test_everything_is_handed_out_in_the_end(self, make):
+        chosen, frontier = make(), Frontier()
+        for link in range(50):
+            frontier.push(link, link % HOSTS, chosen.seed_score())
+        got: list[int] = []
+        for now in range(1000):
+            for link in chosen.ask(4, frontier, float(now)):
+                got.append(link)
+                host = frontier.host_of(link)
+                frontier.done(link)
+                frontier.cool(host, now + 1.5)
+        assert sorted(got) == list(range(50))
+
+
+class TestHosts:
+    def test_a_cooling_host_is_left_alone(self, make):
+        crawl = Crawl(make())
+        rested: dict[int, float] = {}
+        for _ in range(80):
+            for link in crawl.step(4):
+                host = link % HOSTS
+                assert crawl.now - 1.0 >= rested.get(host, 0.0)
+                rested[host] = crawl.now - 1.0 + 2.5
+
+    def test_one_at_a_time_from_a_host(self, make):
+        chosen, frontier = make(), Frontier()
+        for link in range(10):
+            frontier.push(link, 0, chosen.seed_score())
+        assert len(chosen.ask(5, frontier, 0.0)) == 1
+        assert chosen.ask(5, frontier, 0.0) == []
+
+    def test_an_address_that_is_busy_or_cooling_is_left_alone(self, make):
+        chosen, frontier = make(), Frontier()
+        for host in (0, 1):
+            frontier.push(host, host, chosen.seed_score())
+            frontier.set_address(host, "192.0.2.1")
+        (first,) = chosen.ask(5, frontier, 0.0)
+        frontier.done(first)
+        frontier.cool_address("192.0.2.1", 10.0)
+        assert chosen.ask(5, frontier, 9.0) == []
+        assert len(chosen.ask(5, frontier, 10.0)) == 1
+
+    def test_hosts_set_aside_are_left_alone(self, make):
+        chosen, frontier = make(), Frontier()
+        frontier.push(0, 0, chosen.seed_score())
+        frontier.set_aside(0)
+        assert chosen.ask(5, frontier, 0.0) == []
+
+
+class TestState:
+    def test_it_goes_on_as_if_it_had_not_been_interrupted(self, make):
+        whole, parts = Crawl(make()), Crawl(make())
+        whole.run(60)
+        for _ in range(6):
+            parts.run(10)
+            saved = parts.strategy.save()
+            assert isinstance(saved, bytes)
+            parts.strategy = make()
+            parts.strategy.restore(saved)
+        assert parts.leased == whole.leased
+
+    def test_nothing_saved_is_a_state_too(self, make):
+        fresh = make()
+        fresh.restore(b"")
+        assert Crawl(fresh).run(20) == Crawl(make()).run(20)
+
+    def test_foreign_state_is_refused(self, make):
+        with pytest.raises(ValueError, match="state"):
+            make().restore(b"left by another strategy")
+
+    def test_it_can_be_sent_to_another_process(self, make):
+        assert pickle.loads(pickle.dumps(make())).name == make().name
+
+
+class TestScores:
+    def visits(self) -> Iterator[Visit]:
+        targets = np.arange(5, dtype=np.int64)
+        yield page_visit(7, targets, relevance=0.8)
+        yield page_visit(8, targets[:0], relevance=0.0)
+
+    def test_a_page_without_links_gets_no_scores(self, make):
+        for visit in self.visits():
+            count = len(visit.page.links)
+            assert len(make().tell(visit, np.arange(count, dtype=np.int64))) == count
+
+    def test_a_retry_waits_behind_what_was_never_tried(self, make):
+        chosen = make()
+        scores = chosen.tell(next(self.visits()), np.arange(5, dtype=np.int64))
+        seed = chosen.seed_score()
+        for score in (seed, *scores.tolist()):
+            assert chosen.retry_score(score, 1) <= min(seed, 0.0, *scores.tolist())
+            assert chosen.retry_score(score, 2) < chosen.retry_score(score, 1)
+
+    def test_a_score_has_a_reason_in_words(self, make):
+        chosen = make()
+        for score in (chosen.seed_score(), 0.5, chosen.retry_score(0.5, 1)):
+            assert chosen.name in chosen.reason(score)

@@ -1,0 +1,104 @@
+"""HashIndex against a dict."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lycosa.lib import hashindex
+from lycosa.lib.hashindex import HashIndex
+
+# Few different values, so that batches repeat themselves; the ends of both integer types; and multiples of a high
+# power of two, many of which fall into one bucket.
+HASHES = st.one_of(
+    st.integers(0, 40),
+    st.sampled_from([2**63 - 1, 2**63, 2**64 - 1]),
+    st.integers(0, 100).map(lambda n: n * pow(0x9E3779B97F4A7C15, -1, 2**64) % 2**64),
+    st.integers(0, 2**64 - 1),
+)
+BATCHES = st.lists(st.lists(HASHES, max_size=60), max_size=12)
+
+
+def hashes(values: list[int]) -> np.ndarray:
+    return np.array(values, dtype=np.uint64)
+
+
+@given(BATCHES)
+def test_find_or_add_is_a_dict(batches: list[list[int]]) -> None:
+    index, model = HashIndex(), {}
+    for batch in batches:
+        expected_new = []
+        first = len(model)
+        for value in batch:
+            expected_new.append(value not in model)
+            model.setdefault(value, len(model))
+        ids, is_new = index.find_or_add(hashes(batch), first)
+        assert ids.tolist() == [model[value] for value in batch]
+        assert is_new.tolist() == expected_new
+        assert len(index) == len(model)
+    assert index.find(hashes(list(model))).tolist() == list(model.values())
+
+
+@given(BATCHES, st.lists(HASHES))
+def test_add_keeps_the_first_number(batches: list[list[int]], others: list[int]) -> None:
+    index, model = HashIndex(), {}
+    number = 0
+    for batch in batches:
+        for i, value in enumerate(batch):
+            model.setdefault(value, number + i)
+        index.add(hashes(batch), np.arange(number, number + len(batch)))
+        number += len(batch)
+    assert index.find(hashes(others)).tolist() == [model.get(value, -1) for value in others]
+    assert len(index) == len(model)
+
+
+@pytest.mark.parametrize("capacity", [0, 100_000])
+def test_growth_and_long_batches_lose_nothing(capacity: int) -> None:
+    rng = np.random.default_rng(3)
+    values = rng.integers(0, 2**64, 100_000, dtype=np.uint64)
+    index = HashIndex(capacity=capacity)
+    for part in np.split(values, [10, 50, 300, 5_000]):
+        index.find_or_add(part, len(index))
+    assert len(index) == len(values)
+    assert (index.find(values) == np.arange(len(values))).all()
+    ids, is_new = index.find_or_add(np.concatenate((values, values + np.uint64(1))), len(index))
+    assert np.count_nonzero(is_new) == len(values)
+    assert (ids[is_new] == np.arange(len(values), 2 * len(values))).all()
+
+
+def test_one_bucket_for_all_spills_over_the_end_of_the_table() -> None:
+    """Even hashes chosen to share the last bucket find a place, and are found."""
+    inverse = pow(0x9E3779B97F4A7C15, -1, 2**64)
+    values = hashes([(2**64 - 1 - i) * inverse % 2**64 for i in range(80)])
+    index = HashIndex()
+    index.add(values, np.arange(80))
+    assert index.find(values).tolist() == list(range(80))
+    assert index.find(hashes([(2**64 - 200) * inverse % 2**64])).tolist() == [-1]
+
+
+def test_signed_and_unsigned_hashes_are_the_same() -> None:
+    index = HashIndex()
+    index.add(np.array([-1, 0, 7]), np.array([5, 6, 7]))
+    assert index.find(hashes([2**64 - 1, 0, 7, 8])).tolist() == [5, 6, 7, -1]
+
+
+def test_numbers_go_up_to_32_bits() -> None:
+    index = HashIndex()
+    index.add(np.array([1]), np.array([2**32 - 1]))
+    assert index.find(np.array([1])).tolist() == [2**32 - 1]
+
+
+def test_hashes_and_numbers_of_different_lengths_are_refused() -> None:
+    with pytest.raises(ValueError, match="2 hashes with 1 ids"):
+        HashIndex().add(np.array([1, 2]), np.array([1]))
+
+
+def test_memory_stays_within_forty_bytes_an_entry() -> None:
+    count = 200_000
+    index = HashIndex()
+    index.add(np.random.default_rng(1).integers(0, 2**64, count, dtype=np.uint64), np.arange(count))
+    size = sum(getattr(index, column).nbytes for column in ("_flat", "_ids", "_fill"))
+    assert size / count < 40
+    assert hashindex._MAX_LOAD < 1
