@@ -10,8 +10,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,8 @@ from lycosa.store.schema import MIGRATIONS, VERSION
 from lycosa.store.store import Totals, Waiting
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 
 def _insert(table: str, row: type[tuple[Any, ...]], *, verb: str = "insert") -> str:
@@ -45,7 +48,24 @@ INSERT_ROBOTS = _insert("robots", RobotsRow, verb="insert or replace")
 INSERT_PAGE = _insert("pages", PageRow, verb="insert or replace")
 INSERT_JUDGEMENT = _insert("judgements", JudgementRow, verb="insert or replace")
 INSERT_OUTCOME = _insert("outcomes", OutcomeRow)
+SHOWING = frozenset({"user_version", "table_list", "table_info", "table_xinfo", "index_list", "index_info"})
+"""Pragmas that tell about the tables; in a file opened read-only they change nothing."""
 LEASE = "select id, url, host_id, score, distance, tries, redirects from frontier where id = ?"
+
+
+def _told(
+    method: Callable[Concatenate[SqliteStore, Given], Result],
+) -> Callable[Concatenate[SqliteStore, Given], Result]:
+    """SQLite's errors, which may come with any row, in words a person can act on."""
+
+    @wraps(method)
+    def telling(store: SqliteStore, /, *args: Given.args, **options: Given.kwargs) -> Result:
+        try:
+            return method(store, *args, **options)
+        except sqlite3.Error as error:
+            raise StoreError(_in_words(store.path, error)) from error
+
+    return telling
 
 
 class SqliteStore:
@@ -57,17 +77,26 @@ class SqliteStore:
             raise StoreError(f"{path}: there is no database here")
         try:
             self._db = _connect(path, read_only=read_only)
-            version = int(self._db.execute("pragma user_version").fetchone()[0])
-            if not read_only:
-                self._migrate(version)
         except sqlite3.Error as error:
             raise StoreError(_in_words(path, error)) from error
+        try:
+            self._check_schema(read_only=read_only)
+        except BaseException:
+            self._db.close()
+            raise
+
+    @_told
+    def _check_schema(self, *, read_only: bool) -> None:
+        version = int(self._db.execute("pragma user_version").fetchone()[0])
         if version > VERSION:
             raise StoreError(
-                f"{path}: written by a newer Lycosa (schema {version}, this one knows {VERSION}); upgrade Lycosa"
+                f"{self.path}: written by a newer Lycosa (schema {version}, this one knows {VERSION}); upgrade Lycosa"
             )
-
-    def _migrate(self, version: int) -> None:
+        if read_only and version < VERSION:
+            raise StoreError(
+                f"{self.path}: has schema {version}, this Lycosa reads {VERSION}; "
+                "go on with the crawl once (lycosa crawl -o DIR) to bring it up to date"
+            )
         for number in range(version, VERSION):
             self._db.executescript(f"begin; {MIGRATIONS[number]} pragma user_version = {number + 1}; commit;")
 
@@ -86,6 +115,7 @@ class SqliteStore:
         with self._transaction() as db:
             db.execute("update runs set ended_at = ?, stop_reason = ? where id = ?", (ended_at, stop_reason, run))
 
+    @_told
     def was_cut_off(self) -> bool:
         row = self._db.execute("select ended_at from runs order by id desc limit 1").fetchone()
         return row is not None and row[0] is None
@@ -136,18 +166,22 @@ class SqliteStore:
 
     # Reading, for the crawl
 
+    @_told
     def leases(self, ids: Sequence[int]) -> list[Lease]:
         execute = self._db.execute
         return [Lease(*execute(LEASE, (link,)).fetchone()) for link in ids]
 
+    @_told
     def url_of(self, link: int) -> str:
         row = self._db.execute("select url from frontier where id = ?", (link,)).fetchone()
         return str(row[0]) if row else ""
 
+    @_told
     def hashes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         hashes, ids = self._columns("select hash, id from frontier", 2)
         return hashes, ids
 
+    @_told
     def fingerprints(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         prints, ids = self._columns(
             "select fingerprint, id from pages where fingerprint != 0 and duplicate_of is null order by number",
@@ -155,6 +189,7 @@ class SqliteStore:
         )
         return prints, ids
 
+    @_told
     def waiting(self) -> Waiting:
         sql = f"from frontier where state = '{State.WAITING}' order by id"
         ids, hosts = self._columns(f"select id, host_id {sql}", 2)
@@ -171,16 +206,20 @@ class SqliteStore:
     def robots(self) -> Iterator[RobotsRow]:
         return self._rows("robots", RobotsRow._make, RobotsRow._fields)
 
+    @_told
     def _rows(self, table: str, make: Callable[[Any], Row], fields: tuple[str, ...]) -> Iterator[Row]:
-        return map(make, self._db.execute(f"select {', '.join(fields)} from {table}"))
+        return map(make, self._db.execute(f"select {', '.join(fields)} from {table}").fetchall())
 
+    @_told
     def addresses(self) -> dict[str, float]:
         return dict(self._db.execute("select address, ready_at from addresses"))
 
+    @_told
     def state(self, name: str) -> bytes | None:
         row = self._db.execute("select value from state where name = ?", (name,)).fetchone()
         return None if row is None else bytes(row[0])
 
+    @_told
     def totals(self) -> Totals:
         return Totals(
             links=self._count("frontier"),
@@ -192,6 +231,7 @@ class SqliteStore:
     def _count(self, what: str) -> int:
         return int(self._db.execute(f"select count(*) from {what}").fetchone()[0])
 
+    @_told
     def recent_relevance(self, count: int) -> list[tuple[float, bool]]:
         rows = self._db.execute(
             "select j.relevance, j.is_relevant from pages p join judgements j on j.page_id = p.id"
@@ -205,8 +245,10 @@ class SqliteStore:
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
         try:
             cursor = self._db.execute(sql, parameters)
-        except sqlite3.Error as error:
-            raise StoreError(f"{error}: in the query {sql!r}") from error
+        except (sqlite3.Error, sqlite3.Warning) as error:  # several statements at once are a Warning to Python 3.11
+            is_denied = "authoriz" in str(error) or "readonly" in str(error)
+            hint = "; a crawl can only be read here, with select" if is_denied else ""
+            raise StoreError(f"{error}: in the query {sql!r}{hint}") from error
         names = [column[0] for column in cursor.description or ()]
         return names, _stepping(self.path, cursor)
 
@@ -218,18 +260,30 @@ def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     if read_only:
         db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
         db.execute("pragma query_only = on")
+        db.set_authorizer(_only_reading)
         return db
     db = sqlite3.connect(path, isolation_level=None, cached_statements=64)
-    db.execute("pragma journal_mode = wal")
-    db.execute("pragma synchronous = normal")
-    db.execute("pragma cache_size = -65536")
-    db.execute("pragma wal_autocheckpoint = 4000")
+    try:
+        db.execute("pragma journal_mode = wal")
+        db.execute("pragma synchronous = normal")
+        db.execute("pragma cache_size = -65536")
+        db.execute("pragma wal_autocheckpoint = 4000")
+    except sqlite3.Error:
+        db.close()
+        raise
     return db
+
+
+def _only_reading(action: int, name: str | None, *_: object) -> int:
+    """Says no to what `mode=ro` lets through: writing to other files (VACUUM INTO attaches, too), turning this off."""
+    is_denied = action == sqlite3.SQLITE_ATTACH or (action == sqlite3.SQLITE_PRAGMA and name not in SHOWING)
+    return sqlite3.SQLITE_DENY if is_denied else sqlite3.SQLITE_OK
 
 
 def _stepping(path: Path, cursor: sqlite3.Cursor) -> Iterator[tuple[Any, ...]]:
     try:
-        yield from cursor
+        for row in cursor:  # noqa: UP028 - yield from would close the cursor, perhaps after the database
+            yield row
     except sqlite3.Error as error:
         raise StoreError(_in_words(path, error)) from error
 

@@ -1,0 +1,226 @@
+"""The configuration: one frozen model per part, read once, stored with each run.
+
+Each section is the settings class of the part it configures, so a default stands in one place. A TOML file
+may leave out anything; an unknown key is an error that names the nearest known one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from lycosa import __version__
+from lycosa.errors import ConfigError
+from lycosa.fetch.decode import DecodeLimits
+from lycosa.fetch.fetcher import FetchSettings
+from lycosa.fetch.politeness import Politeness
+from lycosa.fetch.robots import RobotsSettings
+from lycosa.fetch.transfer import HttpSettings
+from lycosa.fetch.urls import UrlRules
+from lycosa.frontier.stop import Budget
+from lycosa.lib.bounds import require_at_least
+from lycosa.page.limits import PageLimits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeSettings:
+    """When a page counts as relevant."""
+
+    threshold: float = 0.1
+    """Relevance from which on a page counts as relevant."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontierSettings:
+    """Which links wait."""
+
+    buffer: int = 0
+    """At most so many links wait (paper TC: MAX_BUFFER); the worst are dropped. 0 means no limit."""
+    follow_nofollow: bool = False
+    """Follow links that their page asks crawlers not to follow."""
+
+    def __post_init__(self) -> None:
+        require_at_least(self, "frontier", buffer=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkSettings:
+    """Who we are, and whom we talk to."""
+
+    contact: str = ""
+    """An e-mail address or URL where site owners reach you; it becomes part of the User-Agent."""
+    allow: tuple[str, ...] = ()
+    """Networks that may be talked to although they are private, loopback, …: 127.0.0.0/8."""
+    resolve: dict[str, str] = field(default_factory=dict)
+    """Addresses for host names, before any look-up: {"intranet.test" = "10.0.0.7", "*.lab.test" = …}."""
+    fetches: int = 64
+    """Fetches under way at the same time, over all hosts."""
+
+    def __post_init__(self) -> None:
+        require_at_least(self, "network", fetches=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderSettings:
+    """The processes that read pages."""
+
+    count: int = 0
+    """Reader processes; 0 means one per core."""
+    seconds: float = 10.0
+    """A page that takes longer to read is given up, and its reader killed."""
+    memory: int = 2 << 30
+    """Bytes of address space a reader may use; its libraries alone take 300 MB."""
+
+    def __post_init__(self) -> None:
+        require_at_least(self, "readers", count=0, seconds=0.001, memory=1 << 29)
+
+    @property
+    def processes(self) -> int:
+        return self.count or len(os.sched_getaffinity(0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveSettings:
+    """What the web answered, kept as WARC."""
+
+    is_on: bool = True
+    """Without an archive pages cannot be exported with their text."""
+    max_bytes: int = 1 << 30
+    """A WARC file is closed and the next one begun when it has grown past this."""
+
+    def __post_init__(self) -> None:
+        require_at_least(self, "archive", max_bytes=1)
+
+
+class Config(BaseModel):
+    """Everything that can be set. TOML sections have the names of these fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    topic: str = ""
+    """What the pages should be about."""
+    seeds: tuple[str, ...] = ()
+    """URLs to start from."""
+    strategy: str = "best-first"
+    """The order of the frontier: best-first or breadth-first."""
+    cache: str = ""
+    """Directory of a page cache shared between crawls."""
+    judge: JudgeSettings = JudgeSettings()
+    budget: Budget = Budget()
+    politeness: Politeness = Politeness()
+    robots: RobotsSettings = RobotsSettings()
+    urls: UrlRules = UrlRules()
+    fetch: FetchSettings = FetchSettings()
+    http: HttpSettings = HttpSettings()
+    decode: DecodeLimits = DecodeLimits()
+    network: NetworkSettings = NetworkSettings()
+    page: PageLimits = PageLimits()
+    readers: ReaderSettings = ReaderSettings()
+    frontier: FrontierSettings = FrontierSettings()
+    archive: ArchiveSettings = ArchiveSettings()
+
+    def user_agent(self) -> str:
+        """Who we say we are: the product token robots.txt files can name, the version, and a contact."""
+        contact = self.network.contact
+        return self.http.user_agent or f"Lycosa/{__version__}" + (f" (+{contact})" if contact else "")
+
+    def http_settings(self) -> HttpSettings:
+        return dataclasses.replace(self.http, user_agent=self.user_agent())
+
+    def to_toml(self) -> str:
+        return tomli_w.dumps(_plain(self.model_dump()))
+
+
+def load_file(path: Path) -> dict[str, Any]:
+    """A TOML file as nested dictionaries."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ConfigError(f"{path}: there is no such file") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}") from error
+
+
+def build(*layers: tuple[str, Mapping[str, Any]]) -> Config:
+    """One configuration from several layers, later ones winning. Each comes with a name for messages."""
+    merged: dict[str, Any] = {}
+    for name, layer in layers:
+        _check_keys(layer, Config, where=name)
+        _merge(merged, layer)
+    try:
+        return Config.model_validate(merged)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise ConfigError(f"{key} is {first['input']!r}: {first['msg'][:1].lower()}{first['msg'][1:]}") from error
+
+
+def known_keys(model: type[Any]) -> dict[str, Any]:
+    """Names of a model's or a settings class's fields, with the class of a nested section."""
+    if issubclass(model, BaseModel):
+        return {name: info.annotation for name, info in model.model_fields.items()}
+    return {item.name: None for item in dataclasses.fields(model)}
+
+
+def _check_keys(layer: Mapping[str, Any], model: type[Any], *, where: str, section: str = "") -> None:
+    known = known_keys(model)
+    for key, value in layer.items():
+        name = f"{section}{key}"
+        if key not in known:
+            raise ConfigError(f"{where}: unknown setting '{name}'{_nearest(name)}")
+        nested = known[key]
+        if _is_section(nested):
+            if not isinstance(value, Mapping):
+                raise ConfigError(f"{where}: '{name}' is a section: write [{name}] and its settings below")
+            _check_keys(value, nested, where=where, section=f"{name}.")
+
+
+def _nearest(name: str) -> str:
+    """The known setting that looks most like this one; if none does, what there is."""
+    every = {key: list(known_keys(nested)) if _is_section(nested) else [] for key, nested in known_keys(Config).items()}
+    section, dot, last = name.partition(".")
+    if not every.get(section):
+        section, dot, last = "", "", name
+    near = [f"{other}.{last}" for other, inner in every.items() if last in inner]
+    if not near:
+        near = difflib.get_close_matches(last, every[section] if dot else every, cutoff=0.5)
+        near = [f"{section}{dot}{found}" for found in near]
+    if near:
+        return f"; did you mean '{near[0]}'?"
+    return f"; [{section}] has {', '.join(every[section])}" if dot else f"; there are {', '.join(every)}"
+
+
+def _is_section(annotation: Any) -> bool:
+    return dataclasses.is_dataclass(annotation)
+
+
+def _merge(into: dict[str, Any], layer: Mapping[str, Any]) -> None:
+    for key, value in layer.items():
+        if isinstance(value, Mapping) and isinstance(into.get(key), dict):
+            into[key] = {**into[key], **value}
+        else:
+            into[key] = dict(value) if isinstance(value, Mapping) else value
+
+
+def _plain(value: Any) -> Any:
+    """Only what TOML knows."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {item.name: _plain(getattr(value, item.name)) for item in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    return value

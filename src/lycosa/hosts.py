@@ -1,0 +1,139 @@
+"""What the crawl knows of each host: its record, its clock, and why it may have been set aside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from lycosa.fetch.fetcher import ROBOTS_UNREACHABLE
+from lycosa.fetch.politeness import Politeness, is_host_failure
+from lycosa.frontier.frontier import Frontier
+from lycosa.model import Kind, Visit
+from lycosa.store.rows import Batch, HostRow
+
+
+@dataclass(slots=True)
+class Host:
+    """One host's record. `failures` counts those in a row, `failed` all of them."""
+
+    id: int
+    name: str
+    address: str = ""
+    ready_at: float = 0.0
+    crawl_delay: float = 0.0
+    failures: int = 0
+    pages: int = 0
+    relevant: int = 0
+    failed: int = 0
+    links: int = 0
+    set_aside: str = ""
+
+    def row(self) -> HostRow:
+        return HostRow(
+            self.id,
+            self.name,
+            self.address,
+            self.ready_at,
+            self.crawl_delay,
+            self.failures,
+            self.pages,
+            self.relevant,
+            self.failed,
+            self.links,
+            self.set_aside,
+        )
+
+
+class HostBook:
+    """All hosts, by name and by number. Numbers start at 1 and have no gaps."""
+
+    def __init__(self, rows: Iterable[HostRow], *, politeness: Politeness, frontier: Frontier) -> None:
+        self._hosts = [Host(*row) for row in sorted(rows)]
+        self._ids = {host.name: host.id for host in self._hosts}
+        self._politeness = politeness
+        self._frontier = frontier
+
+    def __len__(self) -> int:
+        return len(self._hosts)
+
+    def __iter__(self) -> Iterator[Host]:
+        return iter(self._hosts)
+
+    def __getitem__(self, number: int) -> Host:
+        return self._hosts[number - 1]
+
+    def named(self, name: str) -> Host:
+        """The host of that name, new if need be."""
+        number = self._ids.get(name)
+        if number is not None:
+            return self._hosts[number - 1]
+        host = Host(len(self._hosts) + 1, name)
+        self._hosts.append(host)
+        self._ids[name] = host.id
+        return host
+
+    def address_of(self, number: int) -> str:
+        return self._hosts[number - 1].address
+
+    def restore_clocks(self, addresses: dict[str, float], *, rest_from: float | None) -> None:
+        """Set the frontier's clocks as the store has them.
+
+        With `rest_from` (after a kill) every host rests once more in full from then on: what was under way when
+        the process died is not on record, so any host may have been asked just before.
+        """
+        ready = dict(addresses)
+        for host in self._hosts:
+            if rest_from is not None and host.address:
+                rested = rest_from + self._politeness.pause(seconds=0, crawl_delay=host.crawl_delay)
+                host.ready_at = max(host.ready_at, rested)
+                ready[host.address] = max(ready.get(host.address, 0.0), rested)
+            if host.address:
+                self._frontier.set_address(host.id, host.address)
+            self._frontier.cool(host.id, host.ready_at)
+            if host.set_aside:
+                self._frontier.set_aside(host.id)
+        for address, ready_at in ready.items():
+            self._frontier.cool_address(address, ready_at)
+
+    def meet(self, host: Host, address: str) -> None:
+        """The host was found at this address."""
+        if address and address != host.address:
+            host.address = address
+            self._frontier.set_address(host.id, address)
+
+    def keep_clock(self, host: Host, visit: Visit, batch: Batch, *, now: float) -> str:
+        """When this host and its address may be asked again; the reason if the host is now set aside."""
+        fetched, outcome = visit.fetched, visit.outcome
+        is_failure = is_host_failure(outcome) or outcome.reason == ROBOTS_UNREACHABLE
+        if is_failure:
+            host.failures += 1
+            host.failed += 1
+        elif fetched.is_contact:
+            host.failures = 0
+        if fetched.is_contact or is_failure:
+            ended = fetched.ended or now
+            host.ready_at = ended + self._politeness.pause(
+                seconds=fetched.seconds,
+                crawl_delay=host.crawl_delay,
+                retry_after=outcome.retry_after,
+                failures=host.failures,
+            )
+            self._frontier.cool(host.id, host.ready_at)
+            if host.address and fetched.is_contact:
+                rest = ended + self._politeness.pause(seconds=fetched.seconds, crawl_delay=host.crawl_delay)
+                batch.addresses[host.address] = max(rest, batch.addresses.get(host.address, 0.0))
+                self._frontier.cool_address(host.address, batch.addresses[host.address])
+        if host.set_aside:
+            return ""
+        host.set_aside = self._why_set_aside(host, visit)
+        if host.set_aside:
+            self._frontier.set_aside(host.id)
+        return host.set_aside
+
+    def _why_set_aside(self, host: Host, visit: Visit) -> str:
+        cap = self._politeness.max_crawl_delay
+        if visit.outcome.kind is Kind.DEFERRED and host.crawl_delay > cap:
+            return f"crawl-delay of {host.crawl_delay:g} s is over the cap of {cap:g} s"
+        if host.failures >= self._politeness.max_failures:
+            return f"{host.failures} failures in a row, the last: {visit.outcome.reason} {visit.outcome.detail}".strip()
+        return ""

@@ -1,0 +1,173 @@
+"""Which URLs the crawl has seen, and under which number; how a found link gets into the frontier.
+
+One number per canonical URL, in order of discovery, without gaps. The book keeps 64-bit hashes only
+(`lib.hashindex`); the URLs themselves are in the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.fetch.urls import host_key, url_hash
+from lycosa.frontier.frontier import Frontier
+from lycosa.hosts import HostBook
+from lycosa.lib.hashindex import HashIndex
+from lycosa.model import Lease, Link, Page
+from lycosa.store.rows import Batch, LinkRow, State, StateRow
+from lycosa.store.store import Store
+
+NOFOLLOW = "nofollow"
+DORMANT = (
+    f"select id from frontier where state = '{State.DROPPED}' or (state = '{State.EXCLUDED}' and reason = '{NOFOLLOW}')"
+)
+
+
+class LinkBook:
+    """Numbers for URLs, and the way from a page's links into the frontier."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        frontier: Frontier,
+        hosts: HostBook,
+        follow_nofollow: bool,
+        max_links_per_host: int,
+    ) -> None:
+        self._frontier = frontier
+        self._hosts = hosts
+        self._follow_nofollow = follow_nofollow
+        self._max_links_per_host = max_links_per_host
+        self._index = HashIndex()
+        self._index.add(*store.hashes())
+        self._next = store.totals().links + 1
+        self._dormant = {int(row[0]) for row in store.query(DORMANT)[1]}
+        """Links that come to life when found again: dropped from a full buffer, or nofollow so far."""
+
+    def number(self, page: Page) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Numbers of the page's links, then of its rejected URLs; and which of them are new."""
+        return self._index.find_or_add(np.frombuffer(page.link_hashes, dtype=np.int64), self._next)
+
+    def add(
+        self, url: str, batch: Batch, *, parent: Lease | None, redirects: int, score: float, reason: str = ""
+    ) -> bool:
+        """A seed, or the target of a redirect. True if it is new."""
+        value = url_hash(url)
+        numbers, is_new = self._index.find_or_add(np.array([value]), self._next)
+        if not is_new[0]:
+            if not reason:
+                self._wake(int(numbers[0]), url, score, batch)
+            return False
+        distance = parent.distance if parent else 0
+        row = self._row(int(numbers[0]), value, Link(url), parent, distance, redirects, score, reason, batch)
+        if row.state == State.WAITING:
+            self._push(batch, [row.id], [row.host_id], [score])
+        return True
+
+    def expand(
+        self,
+        lease: Lease,
+        page: Page,
+        numbers: NDArray[np.int64],
+        is_new: NDArray[np.bool_],
+        scores: NDArray[np.float64],
+        batch: Batch,
+    ) -> None:
+        """New links join the frontier, known ones move up, rejected ones are written down with their reason."""
+        hashes = np.frombuffer(page.link_hashes, dtype=np.int64)
+        rejected = list(page.rejected.items())
+        ids: list[int] = []
+        hosts: list[int] = []
+        values: list[float] = []
+        for at in np.flatnonzero(is_new).tolist():
+            if at < len(page.links):
+                link, score = page.links[at], float(scores[at])
+                reason = "" if self._may_follow(page, link) else NOFOLLOW
+            else:
+                url, reason = rejected[at - len(page.links)]
+                link, score = Link(url), 0.0
+            row = self._row(int(numbers[at]), int(hashes[at]), link, lease, lease.distance + 1, 0, score, reason, batch)
+            if row.state == State.WAITING:
+                ids.append(row.id)
+                hosts.append(row.host_id)
+                values.append(score)
+        if ids:
+            self._push(batch, ids, hosts, values)
+        self._find_again(page, numbers[: len(page.links)], ~is_new[: len(page.links)], scores, batch)
+
+    def _may_follow(self, page: Page, link: Link) -> bool:
+        return self._follow_nofollow or not (page.is_nofollow or NOFOLLOW in link.rel)
+
+    def _row(
+        self,
+        number: int,
+        value: int,
+        link: Link,
+        parent: Lease | None,
+        distance: int,
+        redirects: int,
+        score: float,
+        reason: str,
+        batch: Batch,
+    ) -> LinkRow:
+        """A new URL's row: waiting, or turned away for a reason."""
+        assert number == self._next, f"link {number} out of turn, expected {self._next}"
+        self._next += 1
+        host = self._hosts.named(host_key(link.url))
+        if not reason and 0 < self._max_links_per_host <= host.links:
+            reason = "host cap"
+        if reason == NOFOLLOW:
+            self._dormant.add(number)
+        host.links += not reason
+        batch.hosts[host.id] = host.row()
+        state = State.EXCLUDED if reason else State.WAITING
+        parent_id = parent.id if parent else None
+        row = LinkRow(
+            number, link.url, value, host.id, state, score, distance, redirects, 0, parent_id, link.anchor, reason, ""
+        )
+        batch.links.append(row)
+        return row
+
+    def _push(self, batch: Batch, links: Sequence[int], hosts: Sequence[int], scores: Sequence[float]) -> None:
+        dropped = self._frontier.push_many(
+            np.array(links, dtype=np.int64), np.array(hosts, dtype=np.int64), np.array(scores, dtype=np.float64)
+        )
+        self.drop(dropped, batch)
+
+    def drop(self, links: Iterable[int], batch: Batch) -> None:
+        """The frontier's buffer had no room for these: dormant until they are found again."""
+        for link in links:
+            self._dormant.add(int(link))
+            batch.states.append(StateRow(State.DROPPED, 0, "buffer full", "", int(link)))
+
+    def _wake(self, number: int, url: str, score: float, batch: Batch) -> None:
+        """A dormant link was found again: it waits. Nothing happens to any other."""
+        if number not in self._dormant:
+            return
+        self._dormant.discard(number)
+        batch.states.append(StateRow(State.WAITING, 0, "", "", number))
+        batch.scores.append((score, number))
+        self._push(batch, [number], [self._hosts.named(host_key(url)).id], [score])
+
+    def _find_again(
+        self,
+        page: Page,
+        targets: NDArray[np.int64],
+        is_known: NDArray[np.bool_],
+        scores: NDArray[np.float64],
+        batch: Batch,
+    ) -> None:
+        """Waiting links found on a better page move up; dormant ones come to life."""
+        better = is_known & self._frontier.is_waiting(targets)
+        better &= scores.astype(np.float32) > self._frontier.scores(targets)  # to the precision the frontier has
+        if better.any():
+            self._frontier.rescore(targets[better], scores[better])
+            batch.scores.extend(zip(scores[better].tolist(), targets[better].tolist(), strict=True))
+        if not self._dormant:
+            return
+        for link, target, known, score in zip(page.links, targets.tolist(), is_known, scores.tolist(), strict=True):
+            if known and self._may_follow(page, link):
+                self._wake(target, link.url, score, batch)

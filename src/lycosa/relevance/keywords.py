@@ -1,0 +1,49 @@
+"""Relevance as similarity to a few words (paper TC, section 3: the similarity Best-First uses).
+
+    sim(q, p) = Σ f(k,q)·f(k,p) / √(Σ f(k,q)² · Σ f(k,p)²)
+
+with f the raw frequencies of stems, stop words left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from lycosa.errors import ConfigError
+from lycosa.lib.text import term_counts
+from lycosa.model import Judgement, Page
+
+
+class KeywordJudge:
+    """Cosine between the topic's words and a page's words; relevant from a threshold on."""
+
+    name = "keywords"
+
+    def __init__(self, topic: str, *, threshold: float = 0.1) -> None:
+        self.keywords = term_counts(topic)
+        self.threshold = threshold
+        if not self.keywords:
+            raise ConfigError(
+                f"topic {topic!r} has no word to look for: give at least one that is not a stop word, "
+                "such as 'recreational cycling'"
+            )
+        if not 0 < threshold <= 1:
+            raise ConfigError(f"judge.threshold is {threshold}: it must lie above 0 and at most at 1")
+        self._norm = math.sqrt(sum(count * count for count in self.keywords.values()))
+
+    def judge(self, page: Page) -> Judgement:
+        relevance, shares = self._cosine(page.terms)
+        return Judgement(relevance=relevance, is_relevant=relevance >= self.threshold, terms=shares)
+
+    def score_text(self, text: str) -> float:
+        return self._cosine(term_counts(text))[0]
+
+    def _cosine(self, terms: Mapping[str, int]) -> tuple[float, dict[str, float]]:
+        """The similarity, and each keyword's share of it."""
+        hits = {word: weight * terms[word] for word, weight in self.keywords.items() if word in terms}
+        if not hits:
+            return 0.0, {}
+        norm = self._norm * math.sqrt(sum(count * count for count in terms.values()))
+        # Rounding can lift the cosine of two equal directions a hair above 1.
+        return min(1.0, sum(hits.values()) / norm), {word: hit / norm for word, hit in hits.items()}

@@ -1,0 +1,102 @@
+"""fetch and read, many at a time: leases go in, visits come out in the order in which they are ready."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Protocol
+
+from lycosa.errors import LycosaError
+from lycosa.model import Fetched, Kind, Lease, Outcome, Visit
+
+log = logging.getLogger(__name__)
+GATHERING = 0.015
+"""Seconds to wait for more visits before they are committed together."""
+
+
+class Fetcher(Protocol):
+    """The first seam: where answers come from. The web, a recorded web, a dictionary."""
+
+    async def fetch(self, lease: Lease) -> Fetched: ...
+
+
+class Reader(Protocol):
+    async def read(self, fetched: Fetched) -> Visit: ...
+
+
+class Visitor(Protocol):
+    """What `crawl.run` needs: start visits, and wait for the next ones to be finished."""
+
+    @property
+    def in_flight(self) -> int: ...
+
+    def start(self, lease: Lease) -> None: ...
+
+    async def finished(self, patience: float | None) -> list[Visit]:
+        """At least one visit, or none if patience (seconds) ran out first."""
+        ...
+
+
+class LiveVisitor:
+    """A task per visit."""
+
+    def __init__(self, *, fetcher: Fetcher, reader: Reader) -> None:
+        self._fetcher = fetcher
+        self._reader = reader
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._done: list[Visit] = []
+        self._error: LycosaError | None = None
+        self._news = asyncio.Event()
+        self.in_flight = 0
+        """Started and not yet handed back by `finished`."""
+
+    def start(self, lease: Lease) -> None:
+        self.in_flight += 1
+        task = asyncio.create_task(self._visit(lease))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _visit(self, lease: Lease) -> None:
+        try:
+            visit = await self._reader.read(await self._fetcher.fetch(lease))
+        except LycosaError as error:
+            # A person has to do something, such as free some disk: going on would fail page after page.
+            self._error = self._error or error
+            self._news.set()
+            return
+        except Exception as fault:
+            # One page must not end an overnight crawl; what happened is kept where it can be found.
+            log.exception("fault while visiting %s", lease.url)
+            outcome = Outcome(Kind.UNREADABLE, "fault", f"{type(fault).__name__}: {fault}"[:300])
+            visit = Visit(Fetched(lease, outcome, is_contact=True), outcome)
+        self._done.append(visit)
+        self._news.set()
+
+    async def finished(self, patience: float | None) -> list[Visit]:
+        if not self._done and self._error is None:
+            self._news.clear()
+            try:
+                # Not wait_for: before Python 3.12 it can swallow a cancellation, here that of a quick second Ctrl-C.
+                async with asyncio.timeout(patience):
+                    await self._news.wait()
+            except TimeoutError:
+                return []
+        if not self._done and self._error is not None:
+            raise self._error
+        if 0 < len(self._done) * 4 < self.in_flight and self._error is None:
+            # Much is under way: more visits will be there in a moment, and one commit for all costs less.
+            await asyncio.sleep(GATHERING)
+        visits, self._done = self._done, []
+        self.in_flight -= len(visits)
+        return visits
+
+    def nudge(self) -> None:
+        """Make `finished` return now: somebody asked the crawl to stop."""
+        self._news.set()
+
+    async def cancel(self) -> None:
+        """Give up everything that is under way."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
