@@ -1,0 +1,240 @@
+"""From a configuration to a running crawl: the one place where the parts are put together."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from lycosa import __version__
+from lycosa.config import Config
+from lycosa.crawl import run
+from lycosa.errors import SeedError
+from lycosa.fetch.archive import Archive, Position, recover
+from lycosa.fetch.cache import PageCache
+from lycosa.fetch.dns import Resolver
+from lycosa.fetch.fetcher import LiveFetcher, RobotsBook
+from lycosa.fetch.guard import Guard
+from lycosa.fetch.http import Http
+from lycosa.fetch.robots import RobotsFile, RobotsState
+from lycosa.fetch.urls import Urls
+from lycosa.frontier.frontier import Frontier
+from lycosa.frontier.stop import Stop
+from lycosa.frontier.strategies import strategy as strategy_named
+from lycosa.ledger import CrawlLedger
+from lycosa.lib.clock import SystemClock
+from lycosa.read import Reading
+from lycosa.readers import Readers
+from lycosa.relevance.keywords import KeywordJudge
+from lycosa.store.sqlite import SqliteStore
+from lycosa.visitor import LiveVisitor
+from lycosa.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The running parts, for those who watch."""
+
+    config: Config
+    frontier: Frontier
+    ledger: CrawlLedger
+    visitor: LiveVisitor
+    readers: Readers
+    started: float
+
+
+class Watcher(Protocol):
+    def begin(self, view: View) -> None: ...
+
+    def look(self) -> None:
+        """Called often, after each turn of the loop."""
+        ...
+
+    def interrupted(self, message: str) -> None: ...
+
+    def end(self) -> None: ...
+
+
+def crawl(config: Config, workspace: Workspace, watcher: Watcher) -> str:
+    """Crawl in the workspace until there is a reason to stop; return it."""
+    reading = Reading(
+        urls=Urls(config.urls),
+        judge=KeywordJudge(config.topic, threshold=config.judge.threshold),
+        limits=config.page,
+        decode_limits=config.decode,
+        product_token=config.robots.product_token,
+    )
+    Guard(config.network.allow)  # refuses a malformed network before anything is written
+    strategy_named(config.strategy)
+    with workspace.locked():
+        store = SqliteStore(workspace.database)
+        try:
+            return asyncio.run(_crawl(config, workspace, store, reading, watcher))
+        finally:
+            store.close()
+
+
+async def _crawl(config: Config, workspace: Workspace, store: SqliteStore, reading: Reading, watcher: Watcher) -> str:
+    # What refuses a setting comes first: a configuration that cannot work must not become the crawl's own.
+    seeds = _checked_seeds(config, reading.urls)
+    resolver = Resolver(overrides=config.network.resolve)
+    http = Http(settings=config.http_settings(), guard=Guard(config.network.allow), resolver=resolver)
+    cache = PageCache(Path(config.cache), chop=config.fetch.chop) if config.cache else None
+    workspace.write_config(config.to_toml())
+    clock = SystemClock()
+    started = clock.now()
+    was_cut_off = store.was_cut_off()
+    number = store.begin_run(started_at=started, pid=os.getpid(), version=__version__, config=config.to_toml())
+    archive, lost = _open_archive(config, workspace, store)
+    frontier = Frontier(
+        buffer=config.frontier.buffer or None,
+        slots_per_host=config.politeness.connections_per_host,
+        slots_per_address=config.politeness.connections_per_address,
+    )
+    strategy = strategy_named(config.strategy)
+    robots = RobotsBook(config.robots, _known_robots(store))
+    ledger = CrawlLedger(
+        store=store,
+        run=number,
+        frontier=frontier,
+        strategy=strategy,
+        urls=reading.urls,
+        politeness=config.politeness,
+        max_redirects=config.fetch.max_redirects,
+        robots=robots,
+        archive=archive,
+        cache=cache,
+        judge=reading.judge.name,
+        clock=clock,
+        follow_nofollow=config.frontier.follow_nofollow,
+        rest_from=started if was_cut_off else None,
+    )
+    if lost:
+        ledger.note("archive", lost)
+    ledger.add_seeds(seeds)
+    fetcher = LiveFetcher(
+        http=http,
+        resolver=resolver,
+        urls=reading.urls,
+        robots=robots,
+        settings=config.fetch,
+        address_of=ledger.hosts.address_of,
+        pause=config.politeness.delay,
+        clock=clock,
+        cache=cache,
+    )
+    readers = Readers(
+        reading,
+        count=config.readers.processes,
+        seconds=config.readers.seconds,
+        memory=config.readers.memory,
+    )
+    await readers.start()
+    visitor = LiveVisitor(fetcher=fetcher, reader=readers)
+    stop = Stop(config.budget, started=started)
+    watcher.begin(View(config, frontier, ledger, visitor, readers, started))
+    release_signals = _heed_signals(stop, visitor, watcher)
+    try:
+        reason = await run(
+            frontier=frontier,
+            strategy=strategy,
+            visitor=visitor,
+            ledger=ledger,
+            stop=stop,
+            clock=clock,
+            width=config.network.fetches,
+            watch=watcher.look,
+        )
+        store.end_run(number, ended_at=clock.now(), stop_reason=reason)
+        return reason
+    finally:
+        watcher.end()
+        release_signals()
+        await visitor.cancel()
+        await readers.close()
+        await http.close()
+        await resolver.close()
+        if cache is not None:
+            cache.close()
+        if archive is not None:
+            archive.close()
+
+
+def _open_archive(config: Config, workspace: Workspace, store: SqliteStore) -> tuple[Archive | None, str]:
+    """The archive, cut back to the last commit; and what is missing from it, in words."""
+    if not config.archive.is_on:
+        return None, ""
+    stored = store.state("archive")
+    committed = Position(*json.loads(stored)) if stored else None
+    found = recover(workspace.archive, committed)
+    lost = f"{found.missing:,} committed bytes are missing from {committed and committed.file}" if found.missing else ""
+    info = {"robots": "obey", "http-header-user-agent": config.user_agent(), "description": config.topic}
+    if config.network.contact:
+        info["operator"] = config.network.contact
+    archive = Archive(workspace.archive, max_bytes=config.archive.max_bytes, crawl_info=info, committed=committed)
+    return archive, lost
+
+
+def _known_robots(store: SqliteStore) -> list[RobotsFile]:
+    return [
+        RobotsFile(
+            origin=row.origin,
+            state=RobotsState(row.state),
+            fetched_at=row.fetched_at,
+            expires_at=row.expires_at,
+            status=row.status,
+            failure=row.failure,
+            body=row.body,
+            failures=row.failures,
+        )
+        for row in store.robots()
+    ]
+
+
+def _checked_seeds(config: Config, urls: Urls) -> list[str]:
+    """The seeds in canonical form. A seed that a rule turns away is an error: somebody asked for it."""
+    seeds = []
+    for seed in config.seeds:
+        url, reason = urls.canonical(seed)
+        if reason:
+            detail = urls.reason_detail(seed)
+            raise SeedError(
+                f"seed {seed!r} is turned away: {reason} ({detail}); change the seed or the [urls] settings"
+            )
+        seeds.append(url)
+    return seeds
+
+
+def _heed_signals(stop: Stop, visitor: LiveVisitor, watcher: Watcher) -> Callable[[], None]:
+    """The first Ctrl-C or SIGTERM ends the crawl in order, a second one at once."""
+    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
+    assert task is not None
+    heeded = (signal.SIGINT, signal.SIGTERM)
+    names = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
+    seen: list[int] = []
+
+    def on_signal(number: signal.Signals) -> None:
+        seen.append(number)
+        if len(seen) > 1:
+            task.cancel()
+            return
+        stop.request(f"interrupted by {names[number]}")
+        visitor.nudge()
+        watcher.interrupted(
+            f"{names[number]}: finishing {visitor.in_flight} fetches under way; once more to stop at once"
+        )
+
+    for number in heeded:
+        loop.add_signal_handler(number, on_signal, number)
+
+    def release() -> None:
+        for number in heeded:
+            loop.remove_signal_handler(number)
+
+    return release

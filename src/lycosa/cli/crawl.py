@@ -1,0 +1,214 @@
+"""lycosa crawl: start a crawl, or go on with one."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.table import Table
+
+from lycosa.cli.assemble import Watcher
+from lycosa.cli.assemble import crawl as run_crawl
+from lycosa.cli.progress import Lines, Panels, Silence
+from lycosa.cli.terminal import err, is_terminal, out, plain
+from lycosa.config import Config, build, load_file
+from lycosa.errors import InputError, SeedError, WorkspaceError
+from lycosa.fetch.urls import parse_seed
+from lycosa.seeds.files import read_seeds
+from lycosa.store.sqlite import SqliteStore
+from lycosa.workspace import Workspace
+
+
+def crawl(
+    topic: str = typer.Argument("", help="What the pages should be about: 'recreational cycling'."),
+    seed: list[str] = typer.Option([], "--seed", "-s", help="A URL to start from. May be given several times."),
+    seeds: Path | None = typer.Option(None, "--seeds", help="A file with a URL on each line."),
+    pages: int | None = typer.Option(None, "--pages", "-n", help="Stop after so many pages (default 1000)."),
+    minutes: float | None = typer.Option(None, "--minutes", help="Stop after so many minutes."),
+    output: Path | None = typer.Option(
+        None, "--output", "-o", help="The crawl's directory. Default: made from the topic's words."
+    ),
+    strategy: str | None = typer.Option(None, "--strategy", help="best-first (default) or breadth-first."),
+    threshold: float | None = typer.Option(
+        None, "--threshold", help="Similarity from which on a page is relevant (default 0.1)."
+    ),
+    delay: float | None = typer.Option(None, "--delay", help="Seconds between requests to a host (default 1)."),
+    contact: str = typer.Option(
+        "", "--contact", envvar="LYCOSA_CONTACT", help="E-mail or URL where site owners reach you."
+    ),
+    cache: Path | None = typer.Option(None, "--cache", help="Share downloads with other crawls in this directory."),
+    config_file: Path | None = typer.Option(None, "--config", "-c", help="A TOML file of settings."),
+    setting: list[str] = typer.Option(
+        [], "--set", help="Any setting: --set politeness.max_tries=5. May be given several times."
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Progress and summary as JSON lines."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no summary."),
+) -> None:
+    """Crawl the web for pages on a topic.
+
+    The crawl lives in a directory: what it found, what it will do next, and what the web answered. Run the same
+    command again to go on where it stopped, however it stopped. Ctrl-C finishes what is under way first.
+    """
+    given = _given(
+        topic=topic,
+        seeds=[parse_seed(text) for text in seed] + (read_seeds(seeds, parse=parse_seed) if seeds else []),
+        strategy=strategy,
+        cache=str(cache.resolve()) if cache else None,
+        judge={"threshold": threshold},
+        budget={"pages": pages, "seconds": None if minutes is None else minutes * 60},
+        politeness={"delay": delay},
+        network={"contact": contact or None},
+    )
+    workspace = Workspace(output or _directory_for(topic))
+    layers: list[tuple[str, dict[str, Any]]] = []
+    if workspace.config.exists():
+        layers.append((str(workspace.config), load_file(workspace.config)))
+    if config_file:
+        layers.append((str(config_file), load_file(config_file)))
+    layers.append(("command line", given))
+    layers.extend(("--set", _parse_setting(text)) for text in setting)
+    config = build(*layers)
+    if workspace.config.exists():
+        _check_same_crawl(workspace, layers[0][1], config.topic)
+    _check_complete(config)
+    if not config.network.contact and not config.network.allow and not quiet:
+        err.print("[yellow]note:[/] no contact is set; --contact you@example.org lets site owners reach you")
+    ending = start(config, workspace, _watcher(config, as_json=as_json, quiet=quiet))
+    if not quiet:
+        summary(workspace, ending, as_json=as_json)
+    _check_any_page(workspace)
+
+
+def start(config: Config, workspace: Workspace, watcher: Watcher) -> str:
+    """Run the crawl; a second Ctrl-C ends the process at once."""
+    try:
+        return run_crawl(config, workspace, watcher)
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        err.print("stopped at once; the same command goes on from the last commit")
+        sys.exit(130)
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    """Only what was said on the command line."""
+    kept: dict[str, Any] = {}
+    for name, value in options.items():
+        if isinstance(value, dict):
+            inner = {key: item for key, item in value.items() if item is not None}
+            if inner:
+                kept[name] = inner
+        elif value not in (None, "", []):
+            kept[name] = value
+    return kept
+
+
+def _parse_setting(text: str) -> dict[str, Any]:
+    key, sign, value = text.partition("=")
+    if not sign or not key.strip():
+        raise InputError(f"--set {text!r}: write section.name=value, such as --set politeness.delay=2")
+    try:
+        parsed = json.loads(value)
+    except json.JSONDecodeError:
+        parsed = value
+    section, dot, name = key.strip().partition(".")
+    return {section: {name: parsed}} if dot else {section: parsed}
+
+
+def _directory_for(topic: str) -> Path:
+    name = re.sub(r"[^a-z0-9]+", "-", topic.lower()).strip("-")[:40]
+    if not name:
+        raise InputError(
+            "no topic is given: lycosa crawl 'recreational cycling' --seed https://…; "
+            "to go on with a crawl, name its directory: lycosa crawl -o cycling/"
+        )
+    return Path(name)
+
+
+def _check_same_crawl(workspace: Workspace, stored: dict[str, Any], topic: str) -> None:
+    if topic and stored.get("topic") and stored["topic"] != topic:
+        raise WorkspaceError(
+            f"{workspace.directory}: holds a crawl on {stored['topic']!r}, not on {topic!r}; "
+            "choose another directory with -o"
+        )
+
+
+def _check_complete(config: Config) -> None:
+    if not config.topic:
+        raise InputError("no topic is given: say what the pages should be about, lycosa crawl 'recreational cycling' …")
+    if not config.seeds:
+        raise SeedError("nothing to start from: give --seed https://… or --seeds FILE")
+
+
+def _watcher(config: Config, *, as_json: bool, quiet: bool) -> Watcher:
+    if quiet:
+        return Silence()
+    if as_json or not is_terminal():
+        return Lines(as_json=as_json)
+    return Panels(config.topic)
+
+
+def _check_any_page(workspace: Workspace) -> None:
+    """A crawl that got nothing at all went wrong at its seeds: say so."""
+    store = SqliteStore(workspace.database, read_only=True)
+    try:
+        if store.totals().pages or store.totals().waiting:
+            return
+        _, rows = store.query(
+            "select f.url, o.reason, o.detail from outcomes o join frontier f on f.id = o.link_id order by o.id limit 1"
+        )
+        first = next(rows, None)
+    finally:
+        store.close()
+    if first:
+        raise SeedError(
+            f"no page could be fetched: {first[0]}: {first[1]} {first[2]}".rstrip()
+            + "; check the seed's spelling and the network, or see 'lycosa explain'"
+        )
+
+
+def summary(workspace: Workspace, ending: str, *, as_json: bool) -> None:
+    """What came of it, and where it is."""
+    store = SqliteStore(workspace.database, read_only=True)
+    try:
+        totals = store.totals()
+        _, rows = store.query("select name, relevant, pages, density from sites where relevant > 0 limit 10")
+        sites = list(rows)
+    finally:
+        store.close()
+    harvest = totals.relevant / max(1, totals.pages)
+    if as_json:
+        print(
+            json.dumps(
+                {
+                    "event": "end",
+                    "stop_reason": ending,
+                    "pages": totals.pages,
+                    "relevant": totals.relevant,
+                    "harvest": round(harvest, 4),
+                    "waiting": totals.waiting,
+                    "sites": [{"name": name, "relevant": good, "pages": all_} for name, good, all_, _ in sites],
+                    "directory": str(workspace.directory),
+                }
+            )
+        )
+        return
+    out.print(f"[bold]stopped[/]: {plain(ending)}")
+    out.print(
+        f"{totals.pages:,} pages, [green]{totals.relevant:,} relevant[/] (harvest rate {harvest:.1%}), "
+        f"{totals.waiting:,} links still wait"
+    )
+    if sites:
+        table = Table("site", "relevant", "pages", "density", box=None, pad_edge=False, header_style="dim")
+        for column in table.columns[1:]:
+            column.justify = "right"
+        for name, relevant, pages, density in sites:
+            table.add_row(plain(name, 50), f"{relevant:,}", f"{pages:,}", f"{density:.0%}")
+        out.print(table)
+    where = os.path.join(workspace.directory, "")  # noqa: PTH118 - the closing slash says that it is a directory
+    out.print(f"in {plain(where)}: crawl.db (lycosa sql), archive/*.warc.gz, lycosa.toml")
+    out.print(f"[dim]next: lycosa export {plain(where)} --to pages.jsonl   lycosa explain {plain(where)} URL[/]")

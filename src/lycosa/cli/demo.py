@@ -1,0 +1,164 @@
+"""lycosa demo: a focused crawl against breadth-first on a generated web, whose true relevance is known."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+from rich.table import Table
+
+from lycosa.cli.assemble import Watcher
+from lycosa.cli.crawl import start
+from lycosa.cli.progress import Lines, Panels
+from lycosa.cli.terminal import is_terminal, out, plain
+from lycosa.config import build
+from lycosa.errors import InputError
+from lycosa.evaluate.curves import harvest_rate, recall
+from lycosa.evaluate.pictures import draw_curves
+from lycosa.store.sqlite import SqliteStore
+from lycosa.workspace import Workspace
+from lycosa.worlds.generated import GeneratedWeb, WebPlan
+
+STRATEGIES = ("best-first", "breadth-first")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One crawl, judged by the keyword judge and by the truth."""
+
+    judged: list[bool]
+    true: list[bool]
+    """On the topic, by the plan of the web; copies count as well."""
+    recall: list[float]
+    """Share of the topic's reachable originals found so far."""
+    seconds: float
+
+
+def demo(
+    output: Path = typer.Option(Path("demo"), "--output", "-o", help="Where the two crawls and the picture go."),
+    pages: int = typer.Option(2_000, "--pages", "-n", help="Pages each crawl may fetch."),
+    size: int = typer.Option(20_000, "--size", help="Pages of the generated web."),
+    seed: int = typer.Option(7, "--seed", help="Another seed makes another web."),
+) -> None:
+    """Watch a focused crawl beat breadth-first on a web made for the purpose.
+
+    Starts a web server on this machine (a generated web of several hosts on 127.0.0.x), crawls it twice with the same
+    seeds, topic and number of pages, and compares both with the truth.
+    """
+    plan = WebPlan(seed=seed, pages=size, hosts=300, topics=10)
+    web = GeneratedWeb(plan)
+    topic = web.topic_names.index("cycling")
+    keywords = web.topic_keywords(topic)
+    seeds = web.seeds(topic, 3, np.random.default_rng(seed))
+    targets = web.targets(topic, seeds)
+    out.print(
+        f"a generated web: {size:,} pages on {plan.hosts} hosts, of which {len(targets):,} are about "
+        f"[bold]{web.topic_names[topic]}[/] and can be reached from the {len(seeds)} seeds"
+    )
+    results: dict[str, Result] = {}
+    with _server(plan) as server:
+        for strategy in STRATEGIES:
+            workspace = Workspace(output / strategy)
+            if workspace.directory.exists():
+                if not workspace.has_crawl:
+                    raise InputError(f"{workspace.directory}: not a crawl directory; choose another with -o")
+                shutil.rmtree(workspace.directory)
+            config = build(
+                (
+                    "demo",
+                    {
+                        "topic": keywords,
+                        "seeds": [web.url(page, port=server["port"]) for page in seeds],
+                        "strategy": strategy,
+                        "budget": {"pages": pages},
+                        "politeness": {"delay": 0.02, "fetch_time_factor": 0.0},
+                        # Few at a time: the more fetches run at once, the less each can know of the others' results.
+                        "network": {"fetches": 4, "allow": ["127.0.0.0/8"], "resolve": server["overrides"]},
+                    },
+                )
+            )
+            began = time.monotonic()
+            ending = start(config, workspace, _watcher(f"{strategy}: {keywords}"))
+            results[strategy] = _result(workspace, web, topic, targets, time.monotonic() - began)
+            out.print(f"[bold]{strategy}[/]: {plain(ending)} in {results[strategy].seconds:.0f} s")
+    _show(results)
+    picture = output / "harvest.png"
+    curves = {name: harvest_rate(result.true).tolist() for name, result in results.items()}
+    found = {name: result.recall for name, result in results.items()}
+    draw_curves(
+        [
+            ("harvest rate", "share of fetched pages on the topic", curves),
+            ("recall", "share of the topic found", found),
+        ],
+        picture,
+        title=f"“{keywords}” on a generated web of {size:,} pages",
+        x_label="pages fetched",
+    )
+    out.print(f"picture: {plain(picture)}   crawls: {', '.join(f'{output / name}/' for name in STRATEGIES)}")
+    out.print(f"[dim]next: lycosa status {output}/best-first   lycosa sql {output}/best-first 'select * from sites'[/]")
+
+
+def _watcher(title: str) -> Watcher:
+    return Panels(title) if is_terminal() else Lines(every=2.0)
+
+
+@contextmanager
+def _server(plan: WebPlan) -> Iterator[dict[str, Any]]:
+    """The web, served by a process of its own as a real one would be."""
+    with tempfile.TemporaryDirectory() as scratch:
+        ready = Path(scratch) / "ready.json"
+        options = [f"--{name.replace('_', '-')}={value}" for name, value in asdict(plan).items()]
+        command = [sys.executable, "-m", "lycosa.worlds.server", *options, "--addresses=100", f"--ready-file={ready}"]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        try:
+            while not ready.exists():
+                if process.poll() is not None:
+                    raise InputError("the demo's web server did not start; is 127.0.0.1 usable on this machine?")
+                time.sleep(0.05)
+            yield json.loads(ready.read_text())
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def _result(workspace: Workspace, web: GeneratedWeb, topic: int, targets: set[int], seconds: float) -> Result:
+    store = SqliteStore(workspace.database, read_only=True)
+    try:
+        rows = list(store.query("select url, is_relevant from harvest order by number")[1])
+    finally:
+        store.close()
+    numbers = [web.page_of(url) for url, _ in rows]
+    true = [number is not None and web.topic_of(number) == topic for number in numbers]
+    found = recall([number in targets for number in numbers], len(targets)).tolist()
+    return Result([bool(relevant) for _, relevant in rows], true, found, seconds)
+
+
+def _show(results: dict[str, Result]) -> None:
+    table = Table("", "pages", "judged relevant", "truly relevant", "true harvest rate", "recall", box=None)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for name, result in results.items():
+        pages = max(1, len(result.true))
+        table.add_row(
+            f"[bold]{name}[/]",
+            f"{len(result.true):,}",
+            f"{sum(result.judged):,} ({sum(result.judged) / pages:.1%})",
+            f"{sum(result.true):,}",
+            f"{sum(result.true) / pages:.1%}",
+            f"{result.recall[-1] if result.recall else 0:.1%}",
+        )
+    out.print(table)
+    focused, plain_order = (results[name] for name in STRATEGIES)
+    factor = sum(focused.true) / max(1, sum(plain_order.true))
+    out.print(f"with the same number of fetches the focused crawl found [bold green]{factor:.1f} times[/] as much")

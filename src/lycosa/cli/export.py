@@ -1,0 +1,36 @@
+"""lycosa export: what a crawl found, for other tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from lycosa.cli.look import DIRECTORY, opened
+from lycosa.cli.terminal import out, plain
+from lycosa.export import export as export_rows
+from lycosa.fetch.urls import Urls
+from lycosa.read import Reading
+from lycosa.relevance.keywords import KeywordJudge
+
+
+def export(
+    directory: Path = DIRECTORY,
+    to: list[Path] = typer.Option(
+        help="pages.jsonl, pages.parquet, links.parquet, sites.csv: the name says what and how. May be repeated."
+    ),
+    text: bool = typer.Option(True, "--text/--no-text", help="Pages with their text, read from the archive."),
+) -> None:
+    """Write pages, links or sites as JSON lines, Parquet or CSV."""
+    with opened(directory) as (workspace, config, store):
+        reading = Reading(
+            urls=Urls(config.urls),
+            judge=KeywordJudge(config.topic, threshold=config.judge.threshold),
+            limits=config.page,
+            decode_limits=config.decode,
+            product_token=config.robots.product_token,
+        )
+        for target in to:
+            with out.status(f"writing {plain(target)}"):
+                count = export_rows(workspace, store, target, reading=reading, with_text=text)
+            out.print(f"{plain(target)}: {count:,} rows")

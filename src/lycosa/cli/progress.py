@@ -1,0 +1,194 @@
+"""How a crawl shows itself while it runs: a live panel in a terminal, log lines or JSON elsewhere."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+
+from rich.live import Live
+from rich.panel import Panel
+from rich.table import Table
+
+from lycosa.cli.assemble import View
+from lycosa.cli.terminal import err, out, plain, sparkline
+
+SPARKS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The figures of one moment."""
+
+    seconds: float
+    pages: int
+    budget: int
+    relevant: int
+    harvest: float
+    harvest_recent: float
+    pages_per_second: float
+    in_flight: int
+    hosts: int
+    hosts_ready: int
+    hosts_cooling: int
+    waiting: int
+    state: str
+    spark: str
+
+    def as_json(self) -> str:
+        figures = {
+            name: round(value, 4) if isinstance(value := getattr(self, name), float) else value
+            for name in self.__slots__
+        }
+        return json.dumps({"event": "progress", **figures})
+
+    def as_line(self) -> str:
+        return (
+            f"{self.seconds:7.0f} s  {self.pages:,} pages ({self.pages_per_second:.1f}/s)  {self.relevant:,} relevant  "
+            f"harvest {self.harvest_recent:.1%} (overall {self.harvest:.1%})  "
+            f"hosts {self.hosts_ready} ready, {self.hosts_cooling} cooling  frontier {self.waiting:,}  {self.state}"
+        )
+
+
+class Meter:
+    """Takes snapshots of a running crawl."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._first_pages = view.ledger.pages
+        self._last = (view.started, view.ledger.pages)
+        self._speed = 0.0
+
+    def snapshot(self, now: float) -> Snapshot:
+        view, ledger, frontier = self._view, self._view.ledger, self._view.frontier
+        since, pages = self._last
+        if now - since >= 1.0:
+            speed = (ledger.pages - pages) / (now - since)
+            self._speed = speed if not self._speed else 0.7 * self._speed + 0.3 * speed
+            self._last = (now, ledger.pages)
+        recent = list(ledger.recent)
+        return Snapshot(
+            seconds=now - view.started,
+            pages=ledger.pages,
+            budget=view.config.budget.pages,
+            relevant=ledger.relevant,
+            harvest=ledger.relevant / max(1, ledger.pages),
+            harvest_recent=sum(relevant for _, relevant in recent) / max(1, len(recent)),
+            pages_per_second=self._speed,
+            in_flight=view.visitor.in_flight,
+            hosts=len(ledger.hosts),
+            hosts_ready=frontier.hosts_ready,
+            hosts_cooling=frontier.hosts_cooling,
+            waiting=frontier.waiting,
+            state=self._state(now),
+            spark=_spark([relevance for relevance, _ in recent]),
+        )
+
+    def _state(self, now: float) -> str:
+        """What the crawl is doing; if it stands still, why."""
+        if self._view.visitor.in_flight:
+            return f"{self._view.visitor.in_flight} fetches under way"
+        ready = self._view.frontier.next_ready(now)
+        if ready is not None and ready > now:
+            clock = time.strftime("%H:%M:%S", time.localtime(ready))
+            return f"all hosts are resting until {clock} ({ready - now:.1f} s)"
+        return "nothing waits" if ready is None else "starting"
+
+
+def _spark(relevance: list[float]) -> str:
+    """The latest pages in SPARKS groups: mean relevance of each, scaled to the best."""
+    if not relevance:
+        return ""
+    size = max(1, len(relevance) // SPARKS)
+    means = [sum(relevance[at : at + size]) / size for at in range(0, len(relevance) - size + 1, size)]
+    top = max(means) or 1.0
+    return sparkline([mean / top for mean in means[-SPARKS:]])
+
+
+class Panels:
+    """A live panel for a person at a terminal."""
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._live = Live(console=out, auto_refresh=False, transient=True)
+        self._meter: Meter | None = None
+        self._next = 0.0
+        self._notice = ""
+
+    def begin(self, view: View) -> None:
+        self._meter = Meter(view)
+        self._live.start()
+
+    def look(self) -> None:
+        now = time.time()
+        if self._meter is not None and now >= self._next:
+            self._next = now + 0.25
+            self._live.update(self._panel(self._meter.snapshot(now)), refresh=True)
+
+    def interrupted(self, message: str) -> None:
+        self._notice = message
+        self._next = 0.0
+
+    def end(self) -> None:
+        self._live.stop()
+
+    def _panel(self, shot: Snapshot) -> Panel:
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column(justify="right", style="dim")
+        grid.add_column()
+        grid.add_row("pages", f"[bold]{shot.pages:,}[/] of {shot.budget:,}   {shot.pages_per_second:.1f} a second")
+        grid.add_row("relevant", f"[bold green]{shot.relevant:,}[/]")
+        grid.add_row("harvest rate", f"{shot.harvest_recent:.1%} of the last 1,000   {shot.harvest:.1%} overall")
+        grid.add_row(
+            "hosts",
+            f"{shot.in_flight} fetches under way   {shot.hosts_ready} hosts ready   "
+            f"{shot.hosts_cooling} resting   {shot.hosts:,} known",
+        )
+        grid.add_row("frontier", f"{shot.waiting:,} links wait")
+        grid.add_row("relevance", f"[green]{shot.spark}[/]")
+        grid.add_row("now", f"[yellow]{self._notice}[/]" if self._notice else shot.state)
+        minutes, seconds = divmod(int(shot.seconds), 60)
+        return Panel(grid, title=plain(self._title, 60), subtitle=f"{minutes}:{seconds:02d}", expand=False)
+
+
+class Lines:
+    """Log lines, or JSON, every so often."""
+
+    def __init__(self, *, as_json: bool = False, every: float = 5.0) -> None:
+        self._as_json = as_json
+        self._every = every
+        self._meter: Meter | None = None
+        self._next = 0.0
+
+    def begin(self, view: View) -> None:
+        self._meter = Meter(view)
+        self._next = time.time() + self._every
+
+    def look(self) -> None:
+        now = time.time()
+        if self._meter is not None and now >= self._next:
+            self._next = now + self._every
+            shot = self._meter.snapshot(now)
+            print(shot.as_json() if self._as_json else shot.as_line(), flush=True)
+
+    def interrupted(self, message: str) -> None:
+        err.print(message)
+
+    def end(self) -> None:
+        pass
+
+
+class Silence:
+    """Says nothing but what must be said."""
+
+    def begin(self, view: View) -> None:
+        pass
+
+    def look(self) -> None:
+        pass
+
+    def interrupted(self, message: str) -> None:
+        err.print(message)
+
+    def end(self) -> None:
+        pass

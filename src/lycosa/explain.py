@@ -1,0 +1,123 @@
+"""Why a URL was fetched, skipped, or left waiting: everything the store knows of it, in words."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from lycosa.errors import InputError
+from lycosa.fetch.urls import Urls, url_hash
+from lycosa.frontier.strategy import Strategy
+from lycosa.store.rows import State
+from lycosa.store.store import Store
+
+
+def explain(store: Store, url: str, *, urls: Urls, strategy: Strategy) -> Iterator[tuple[str, str]]:
+    """(heading, text) pairs."""
+    canonical, reason = urls.canonical(url)
+    if not canonical:
+        raise InputError(f"{url!r} is not a URL that can be crawled: {reason}")
+    if canonical != url:
+        yield "canonical", canonical
+    link = _one(store, "select * from frontier where hash = ? and url = ?", url_hash(canonical), canonical)
+    if link is None:
+        yield "state", "never seen: no page the crawl has read links to it"
+        if reason:
+            yield "rule", f"it would be turned away: {reason} ({urls.reason_detail(canonical)})"
+        return
+    host = _one(store, "select * from hosts where id = ?", link["host_id"])
+    assert host is not None
+    yield "state", _state(link, host)
+    yield from _discovery(store, link)
+    if link["state"] == State.WAITING:
+        is_seed = link["parent_id"] is None and link["score"] == strategy.seed_score()
+        yield "score", f"{link['score']:.3f}, as every seed" if is_seed else strategy.reason(link["score"])
+    elif link["state"] != State.EXCLUDED:
+        yield "score", f"{link['score']:.3f} when it was fetched"
+    if link["reason"] and link["state"] == State.EXCLUDED:
+        yield "reason", f"{link['reason']} {link['detail'] or urls.reason_detail(canonical)}".strip()
+    yield from _fetches(store, link["id"])
+    yield from _page(store, link["id"])
+    yield "host", _host(host)
+
+
+def _state(link: dict[str, Any], host: dict[str, Any]) -> str:
+    state = str(link["state"])
+    if state == State.WAITING and host["set_aside"]:
+        return f"waiting on a host that was set aside: {host['set_aside']}"
+    if state == State.WAITING and link["tries"]:
+        return f"waiting to be tried again: {link['reason']} at try {link['tries']}"
+    if state == State.WAITING:
+        return "waiting in the frontier"
+    if state == State.DROPPED:
+        return "dropped: the frontier's buffer was full of better links"
+    return {State.DONE: "fetched", State.FAILED: "failed", State.EXCLUDED: "excluded"}.get(state, state)
+
+
+def _discovery(store: Store, link: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    if link["parent_id"] is None:
+        yield "found", "given as a seed"
+    else:
+        how = "by a redirect from" if link["redirects"] else "on"
+        anchor = f" with the anchor “{link['anchor']}”" if link["anchor"] else ""
+        yield "found", f"{how} {store.url_of(link['parent_id'])}{anchor}"
+        yield "distance", f"{link['distance']} links from the nearest seed"
+    _, rows = store.query(
+        "select f.url, l.anchor, j.relevance from links l join frontier f on f.id = l.source_id"
+        " left join judgements j on j.page_id = l.source_id"
+        " where l.target_id = ? order by j.relevance desc limit 5",
+        (link["id"],),
+    )
+    for source, anchor, relevance in rows:
+        judged = f", relevance {relevance:.3f}" if relevance is not None else ""
+        yield "cited by", f"{source} (“{anchor}”{judged})"
+
+
+def _fetches(store: Store, link: int) -> Iterator[tuple[str, str]]:
+    _, rows = store.query("select * from outcomes where link_id = ? order by id", (link,))
+    names, _ = store.query("select * from outcomes limit 0")
+    for row in rows:
+        fetch = dict(zip(names, row, strict=True))
+        words = [_when(fetch["at"]), fetch["kind"], fetch["reason"], fetch["detail"]]
+        if fetch["bytes"]:
+            words.append(f"{fetch['bytes']:,} bytes in {fetch['seconds']:.2f} s from {fetch['address']}")
+        if fetch["from_cache"]:
+            words.append("out of the page cache")
+        if fetch["archive_file"]:
+            words.append(f"kept in {fetch['archive_file']} at {fetch['archive_offset']}")
+        yield "fetch", "  ".join(word for word in words if word)
+
+
+def _page(store: Store, link: int) -> Iterator[tuple[str, str]]:
+    page = _one(store, "select * from pages where id = ?", link)
+    if page is None:
+        return
+    yield "page", f"number {page['number']}: {page['title'] or '(no title)'}  [{page['language'] or '?'}]"
+    if page["duplicate_of"]:
+        yield "duplicate", f"same text as {store.url_of(page['duplicate_of'])}"
+    judgement = _one(store, "select * from judgements where page_id = ?", link)
+    if judgement:
+        verdict = "relevant" if judgement["is_relevant"] else "not relevant"
+        terms = json.loads(judgement["terms"])
+        best = sorted(terms.items(), key=lambda item: -item[1])[:8]
+        deciding = ", ".join(f"{term} {share:.3f}" for term, share in best) or "none of the topic's words"
+        yield "judgement", f"{verdict}: {judgement['relevance']:.3f} by {judgement['judge']} ({deciding})"
+
+
+def _host(host: dict[str, Any]) -> str:
+    words = f"{host['name']}: {host['relevant']} of {host['pages']} pages relevant, {host['failed']} failures"
+    if host["crawl_delay"]:
+        words += f", asks for {host['crawl_delay']:g} s between requests"
+    return words + (f", set aside: {host['set_aside']}" if host["set_aside"] else "")
+
+
+def _one(store: Store, sql: str, *parameters: Any) -> dict[str, Any] | None:
+    names, rows = store.query(sql, parameters)
+    row = next(rows, None)
+    return None if row is None else dict(zip(names, row, strict=True))
+
+
+def _when(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
