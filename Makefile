@@ -1,0 +1,48 @@
+# Everything here works on a fresh machine with python3 ≥ 3.11, pip, make and gcc.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+BENCH_STAMP := .venv/.installed-bench
+
+.PHONY: help demo test lint types check-imports unit bench bench-crawl bench-frontier docs clean
+
+help:            ## This list
+	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
+
+$(STAMP): pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "installing into .venv …"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+$(BENCH_STAMP): $(STAMP)
+	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev,bench]'
+	@touch $@
+
+demo: $(STAMP)            ## Crawl a generated web with focus and without, and compare
+	@$(BIN)/lycosa demo --output demo
+
+test: lint unit           ## Lint, types, imports, tests
+
+lint: $(STAMP)            ## Style, types, direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+unit: $(STAMP)            ## Tests only
+	$(BIN)/pytest -n 2 --dist worksteal -q
+
+bench: bench-frontier bench-crawl    ## All benchmarks
+
+bench-frontier: $(STAMP)  ## Cost and memory of the frontier up to ten million links
+	@$(BIN)/python bench/frontier.py
+
+bench-crawl: $(BENCH_STAMP)          ## Pages a second, against Scrapy on the same site
+	@$(BIN)/python bench/crawl.py
+
+docs: $(STAMP)          ## Write docs/settings.md from the code
+	@$(BIN)/python docs/build.py
+
+clean:                    ## Remove the environment and what was generated
+	rm -rf .venv demo out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -1,0 +1,347 @@
+"""make bench-crawl: Lycosa against Scrapy on the same site, on the same machine, in one run.
+
+A site of static files is served on loopback (`sites`, `webserver`). Scrapy crawls it to the end: every link followed,
+robots.txt obeyed, nothing stored. Lycosa crawls it to the end as its users do: pages judged, everything written to
+SQLite and to WARC, robots.txt obeyed; only the delays between requests are off. Then Lycosa once more for each number
+of reader processes, and once with stopwatches (`stages`). What was fetched, and when, is told by the server's log.
+
+The benchmark prints what it finds and asserts nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import tomli_w
+
+from measure import Usage, run
+from sites import GENERATED, RECORDED, Site, available, build
+from table import ratio, table
+from webserver import ADDRESS, Request, find_nginx, serving
+
+AIM = 15
+"""Times Scrapy's pages a second."""
+PAGES = {RECORDED: 2_400, GENERATED: 1_700}
+QUICK_PAGES = {RECORDED: 400, GENERATED: 300}
+CONNECTIONS = 16
+"""To one host at the same time, for both. Scrapy's work is bound by its CPU: 8 or 64 make no difference to it."""
+FETCHES = 64
+"""Lycosa's default for pages under way, those being read included; here they may all be at one address."""
+LONGEST = 240.0
+"""Seconds after which a crawl is ended."""
+HERE = Path(__file__).resolve().parent
+
+
+@dataclass(frozen=True, slots=True)
+class Crawl:
+    """One crawl: what the crawler used, what the server saw."""
+
+    usage: Usage
+    requests: list[Request]
+    server: str
+    server_cpu: float
+
+    @property
+    def pages(self) -> set[str]:
+        """What was fetched with success, robots.txt left out; one spelling for percent-escapes."""
+        return {unquote(request.url) for request in self.requests if request.status == 200 and _is_page(request)}
+
+    @property
+    def others(self) -> set[str]:
+        """What was asked for and is not there."""
+        return {unquote(request.url) for request in self.requests if request.status != 200 and _is_page(request)}
+
+    @property
+    def seconds(self) -> float:
+        """From the first page asked for to the last one: without the time to start and to end."""
+        times = [request.at for request in self.requests if _is_page(request)]
+        return max(times) - min(times) if len(times) > 1 else 0.0
+
+    @property
+    def rate(self) -> float:
+        return len(self.pages) / self.seconds if self.seconds else 0.0
+
+    @property
+    def whole_rate(self) -> float:
+        return len(self.pages) / self.usage.seconds
+
+    @property
+    def cpu(self) -> float:
+        """Milliseconds of CPU a page."""
+        return self.usage.cpu * 1e3 / max(1, len(self.pages))
+
+
+def _is_page(request: Request) -> bool:
+    return not request.url.endswith("/robots.txt")
+
+
+class Course:
+    """A site, and a place to crawl it from."""
+
+    def __init__(self, site: Site, scratch: Path, *, nginx: str | None) -> None:
+        self.site = site
+        self._scratch = scratch
+        self._nginx = nginx
+
+    def scrapy(self, python: str) -> Crawl:
+        task = {
+            "hosts": self.site.hosts,
+            "address": ADDRESS,
+            "seeds": self.site.seeds,
+            "domain": f"{self.site.domain}:{self.site.port}",
+            "concurrency": CONNECTIONS,
+        }
+        # -P: the names of the benchmark's files must not stand before those of installed packages.
+        return self._crawl("scrapy", [python, "-P", str(HERE / "scrapy_peer.py"), json.dumps(task)])
+
+    def lycosa(self, *, readers: int) -> Crawl:
+        label = f"lycosa-{readers}"
+        settings, directory = self._settings(label, readers)
+        seeds = self._scratch / "seeds.txt"
+        seeds.write_text("\n".join(self.site.seeds), encoding="utf-8")
+        program = [sys.executable, "-c", "from lycosa.cli import main; main()", "crawl", self.site.topic]
+        options = ["--seeds", str(seeds), "--config", str(settings), "--output", str(directory), "--quiet"]
+        return self._crawl(label, program + options)
+
+    def stages(self, *, readers: int) -> dict[str, Any]:
+        """What `stages` prints; empty if it failed, with the reason under "problem"."""
+        settings, directory = self._settings("stages", readers)
+        usage = self._crawl("stages", [sys.executable, str(HERE / "stages.py"), str(settings), str(directory)]).usage
+        if usage.problem:
+            return {"problem": usage.problem}
+        result: dict[str, Any] = json.loads(usage.output)
+        return result
+
+    def _crawl(self, label: str, command: Sequence[str]) -> Crawl:
+        site = self.site
+        with serving(site.root, site.port, self._scratch, label=label, nginx=self._nginx) as server:
+            before = server.cpu_seconds()
+            usage = run(command, scratch=self._scratch, longest=LONGEST)
+            cpu = server.cpu_seconds() - before
+            requests = server.stop()
+        crawl = Crawl(usage, requests, server.name, cpu)
+        trouble = f"  ({usage.problem})" if usage.problem else ""
+        progress(f"  {label}: {len(crawl.pages):,} pages in {usage.seconds:.1f} s, {crawl.rate:.0f} pages/s{trouble}")
+        return crawl
+
+    def _settings(self, label: str, readers: int) -> tuple[Path, Path]:
+        """A configuration file and an empty directory for a crawl of Lycosa's."""
+        site = self.site
+        names = sorted({site.domain, f"*.{site.domain}"} if len(site.hosts) > 1 else {site.domain})
+        settings = {
+            "topic": site.topic,
+            "seeds": list(site.seeds),
+            "budget": {"pages": 10**9},
+            "politeness": {
+                "delay": 0.0,
+                "fetch_time_factor": 0.0,
+                "connections_per_host": CONNECTIONS,
+                "connections_per_address": FETCHES,
+            },
+            "network": {
+                "allow": [f"{ADDRESS}/32"],
+                "resolve": dict.fromkeys(site.hosts, ADDRESS),
+                "fetches": FETCHES,
+            },
+            "urls": {"include": [f"http://{name}:{site.port}/*" for name in names]},
+            "readers": {"count": readers},
+        }
+        file, directory = self._scratch / f"{label}.toml", self._scratch / label
+        file.write_text(tomli_w.dumps(settings), encoding="utf-8")
+        shutil.rmtree(directory, ignore_errors=True)
+        return file, directory
+
+
+def progress(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
+
+
+def compare(lycosa: Crawl, scrapy: Crawl | None, *, readers: int) -> str:
+    """The main table."""
+    both = [lycosa, scrapy] if scrapy else [lycosa]
+    figures: list[tuple[str, list[str], str]] = [
+        ("pages fetched", [f"{len(crawl.pages):,}" for crawl in both], ""),
+        ("other answers (404, …)", [f"{len(crawl.others):,}" for crawl in both], ""),
+        (
+            "pages/s, first to last request",
+            [f"{crawl.rate:.1f}" for crawl in both],
+            ratio(lycosa.rate, scrapy.rate) if scrapy else "",
+        ),
+        (
+            "pages/s, whole process",
+            [f"{crawl.whole_rate:.1f}" for crawl in both],
+            ratio(lycosa.whole_rate, scrapy.whole_rate) if scrapy else "",
+        ),
+        (
+            "CPU a page, ms (start-up included)",
+            [f"{crawl.cpu:.2f}" for crawl in both],
+            f"1/{ratio(scrapy.cpu, lycosa.cpu)[:-1]}" if scrapy else "",
+        ),
+        (
+            "peak memory of all processes, MB",
+            [f"{crawl.usage.peak / 1e6:.0f}" for crawl in both],
+            ratio(lycosa.usage.peak, scrapy.usage.peak) if scrapy else "",
+        ),
+        (
+            f"CPU a page of {lycosa.server}, ms",
+            [f"{crawl.server_cpu * 1e3 / max(1, len(crawl.pages)):.2f}" for crawl in both],
+            "",
+        ),
+    ]
+    head = ["", f"Lycosa, {readers} readers", *(["Scrapy", "ratio"] if scrapy else [])]
+    return table(head, ([name, *cells, *([times] if scrapy else [])] for name, cells, times in figures))
+
+
+def differences(lycosa: Crawl, scrapy: Crawl) -> str:
+    """Pages that only one of the two has fetched, with a few of them by name."""
+
+    def alone(name: str, urls: list[str]) -> str:
+        examples = f" ({', '.join(urls[:3])}{', …' if len(urls) > 3 else ''})" if urls else ""
+        return f"only {name}: {len(urls)}{examples}"
+
+    return "; ".join(
+        [
+            f"pages fetched by both: {len(lycosa.pages & scrapy.pages):,}",
+            alone("Lycosa", sorted(lycosa.pages - scrapy.pages)),
+            alone("Scrapy", sorted(scrapy.pages - lycosa.pages)),
+        ]
+    )
+
+
+def explain_stages(found: dict[str, Any], lycosa: Crawl) -> str:
+    """Where the time of a page goes."""
+    if "problem" in found:
+        return f"where the time goes: could not be measured: {found['problem']}"
+    crawl, reader = found["crawl"], found["reader"]
+    total = crawl["cpu"] + reader["cpu"]
+    rows: list[list[str]] = []
+    for title, side in (("crawl process", crawl), ("reader processes", reader)):
+        rows.append([title, f"{side['cpu']:.0f}", f"{side['cpu'] / total:.0%}", ""])
+        rows.extend(
+            [f"  {part['part']}", f"{part['cpu']:.0f}", f"{part['cpu'] / total:.0%}", f"{part['wall']:.0f}"]
+            for part in side["parts"]
+        )
+    rows.append(["both", f"{total:.0f}", "100%", ""])
+    start = found["crawl"]["start"] * 1e6 / max(1, crawl["pages"])
+    measured = lycosa.cpu * 1e3
+    return "\n".join(
+        [
+            "where Lycosa's time goes, µs a page",
+            table(["", "CPU", "share", "wall"], rows),
+            f"The crawl above took {measured:.0f} µs CPU a page: {start:.0f} of them for the start of its processes "
+            f"(imports), {total:.0f} as listed, {measured - start - total:+.0f} for the rest (models on first use, …).",
+            f"A commit has {crawl['pages_per_commit']:.1f} pages. "
+            f"The crawl process used its core for {crawl['cpu'] / crawl['wall']:.0%} of the time.",
+        ]
+    )
+
+
+def readers_table(crawls: dict[int, Crawl]) -> str:
+    first = next(iter(crawls.values()))
+    return table(
+        ["readers", "pages/s", "to 1 reader", "cores busy", "peak MB"],
+        (
+            [
+                str(count),
+                f"{crawl.rate:.1f}",
+                ratio(crawl.rate, first.rate),
+                f"{(crawl.usage.cpu + crawl.server_cpu) / crawl.usage.seconds:.2f}",
+                f"{crawl.usage.peak / 1e6:.0f}",
+            ]
+            for count, crawl in crawls.items()
+        ),
+    )
+
+
+def bench(name: str, *, pages: int, scrapy_python: str | None, nginx: str | None, scratch: Path) -> str:
+    """All crawls of one site; the report."""
+    begun = time.monotonic()
+    progress(f"{name}: writing the site …")
+    course = Course(build(name, scratch / "site", pages=pages), scratch, nginx=nginx)
+    cores = len(os.sched_getaffinity(0))
+    progress(f"{name}: {course.site.describe()}; written in {time.monotonic() - begun:.0f} s")
+    scrapy = course.scrapy(scrapy_python) if scrapy_python else None
+    crawls = {readers: course.lycosa(readers=readers) for readers in range(1, cores + 2)}
+    lycosa = crawls[cores]
+    parts = [
+        f"\n== {name}: {course.site.describe()}, served by {lycosa.server}\n",
+        compare(lycosa, scrapy, readers=cores),
+    ]
+    if scrapy:
+        parts.append(differences(lycosa, scrapy))
+    parts.extend(f"note: {label} {crawl.usage.problem}" for label, crawl in _all(crawls, scrapy) if crawl.usage.problem)
+    parts.append("\nmore readers\n" + readers_table(crawls))
+    parts.append("\n" + explain_stages(course.stages(readers=cores), lycosa))
+    if scrapy and scrapy.rate:
+        parts.append(f"\n{name}: {ratio(lycosa.rate, scrapy.rate)} Scrapy's pages/s (aim: {AIM}×)")
+    return "\n".join(parts)
+
+
+def _all(crawls: dict[int, Crawl], scrapy: Crawl | None) -> Iterator[tuple[str, Crawl]]:
+    if scrapy:
+        yield "Scrapy:", scrapy
+    for count, crawl in crawls.items():
+        yield f"Lycosa with {count} readers:", crawl
+
+
+def machine() -> str:
+    cores = len(os.sched_getaffinity(0))
+    return f"{cores} cores ({platform.machine()}), Python {platform.python_version()}, Lycosa {version('lycosa')}"
+
+
+def scrapy_version(python: str) -> str:
+    """Empty where Scrapy is not installed."""
+    asked = subprocess.run(
+        [python, "-c", "import scrapy; print(scrapy.__version__)"], capture_output=True, text=True, check=False
+    )
+    return asked.stdout.strip() if asked.returncode == 0 else ""
+
+
+@contextmanager
+def scratch_directory() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="lycosa-bench-", ignore_cleanup_errors=True) as name:
+        yield Path(name).resolve()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Lycosa against Scrapy on the same loopback site.")
+    parser.add_argument("--site", choices=available(), help="only this site (default: every one that is at hand)")
+    parser.add_argument("--pages", type=int, help="about so many pages a site")
+    parser.add_argument("--quick", action="store_true", help="a few hundred pages: does it work, not how fast is it")
+    parser.add_argument("--own-server", action="store_true", help="do without nginx even if it is installed")
+    parser.add_argument("--scrapy-python", default=sys.executable, help="the Python that Scrapy is installed for")
+    options = parser.parse_args()
+    peer = scrapy_version(options.scrapy_python)
+    if not peer:
+        progress(f"Scrapy is not installed for {options.scrapy_python}: only Lycosa is measured")
+    sizes = QUICK_PAGES if options.quick else PAGES
+    print(f"{machine()}{f', Scrapy {peer}' if peer else ''}", flush=True)
+    for name in [options.site] if options.site else available():
+        with scratch_directory() as scratch:
+            report = bench(
+                name,
+                pages=options.pages or sizes[name],
+                scrapy_python=options.scrapy_python if peer else None,
+                nginx=None if options.own_server else find_nginx(),
+                scratch=scratch,
+            )
+        print(report, flush=True)
+
+
+if __name__ == "__main__":
+    main()
