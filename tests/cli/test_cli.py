@@ -478,7 +478,7 @@ class TestLooking:
         (crawl.directory / "lycosa.toml").write_text(Config(topic="cycling").to_toml())
         out = self.look(capsys, "status", crawl.directory)
         assert "cut off: the run of" in out
-        assert "the same crawl command goes on from its last commit" in out
+        assert "the same command goes on from its last commit" in out
 
     def test_explain_for_machines(self, directory, capsys):
         facts = dict(json.loads(self.look(capsys, "explain", directory, self.B, "--json")))
