@@ -19,6 +19,7 @@ from lycosa.fetch.urls import UrlRules, Urls, host_key
 from lycosa.frontier.frontier import Frontier
 from lycosa.frontier.stop import Budget, Stop
 from lycosa.frontier.strategies import strategy as strategy_named
+from lycosa.frontier.strategy import Strategy
 from lycosa.ledger import CrawlLedger
 from lycosa.lib.clock import VirtualClock
 from lycosa.model import Fetched, Kind, Lease, Outcome, Response
@@ -113,7 +114,7 @@ class Rig:
         *seeds: str,
         pages: int = 1000,
         seconds: float = 0.0,
-        strategy: str = "best-first",
+        strategy: str | Strategy = "best-first",
         width: int = 4,
         buffer: int | None = None,
         max_redirects: int = 5,
@@ -135,7 +136,7 @@ class Rig:
             slots_per_host=settings.connections_per_host,
             slots_per_address=settings.connections_per_address,
         )
-        chosen = strategy_named(strategy)
+        chosen = strategy_named(strategy) if isinstance(strategy, str) else strategy
         archive = Archive(self.directory / "archive") if with_archive else None
         self.ledger = CrawlLedger(
             store=self.store,

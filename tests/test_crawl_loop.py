@@ -27,7 +27,8 @@ def ring(html, hosts: int, pages: int) -> dict[str, str]:
 
 
 class TestReach:
-    @pytest.mark.parametrize("strategy", STRATEGIES)
+    # shark and fish give up on pages too far from a relevant one
+    @pytest.mark.parametrize("strategy", sorted(set(STRATEGIES) - {"shark", "fish"}))
     def test_every_reachable_page_is_fetched_once(self, rig, html, strategy):
         web = ring(html, hosts=5, pages=8)
         web["http://island.test/"] = html("http://h0.test/0")

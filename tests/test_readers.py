@@ -99,7 +99,7 @@ class TestReading:
         fetched = document("Bikes", 3, body)
 
         async def go():
-            async with running(reading, count=1, keep_text=True) as readers:
+            async with running(reading, count=1, whole_pages=True) as readers:
                 return await readers.read(fetched)
 
         assert asyncio.run(go()) == read(fetched, reading) == asyncio.run(InlineReader(reading).read(fetched))

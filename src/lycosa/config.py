@@ -111,7 +111,7 @@ class Config(BaseModel):
     seeds: tuple[str, ...] = ()
     """URLs to start from."""
     strategy: str = "best-first"
-    """The order of the frontier: best-first or breadth-first."""
+    """The order of the frontier: best-first, best-first-16, breadth-first, shark, fish, pagerank, infospiders, …"""
     cache: str = ""
     """Directory of a page cache shared between crawls."""
     judge: JudgeSettings = JudgeSettings()

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from lycosa.errors import ConfigError
 from lycosa.fetch.archive import Archive
 from lycosa.fetch.cache import PageCache
 from lycosa.fetch.fetcher import RobotsBook
@@ -83,7 +84,13 @@ class CrawlLedger:
         self._clock = clock
         waiting = store.waiting()
         dropped = frontier.load(waiting.ids, waiting.hosts, waiting.scores)
-        strategy.restore(store.state("strategy") or b"")
+        try:
+            strategy.restore(store.state("strategy") or b"")
+        except ValueError as error:
+            raise ConfigError(
+                f"{store.path}: this crawl was begun with another strategy ({error}); "
+                f"go on with that one, or begin a crawl with {strategy.name} in another directory"
+            ) from error
         self.hosts = HostBook(store.hosts(), politeness=politeness, frontier=frontier)
         self.hosts.restore_clocks(store.addresses(), rest_from=rest_from)
         self._links = LinkBook(
@@ -124,6 +131,8 @@ class CrawlLedger:
 
     def commit(self, visits: list[Visit]) -> None:
         batch = Batch()
+        # First: what `ask` gave since the last commit is older than what these visits bring.
+        batch.scores.extend((score, link) for link, score in self._strategy.rescored().items())
         for visit in visits:
             self._enter(visit, batch)
         self._write(batch)

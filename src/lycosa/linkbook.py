@@ -6,6 +6,7 @@ One number per canonical URL, in order of discovery, without gaps. The book keep
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -20,8 +21,10 @@ from lycosa.store.rows import Batch, LinkRow, State, StateRow
 from lycosa.store.store import Store
 
 NOFOLLOW = "nofollow"
+NOT_WORTH = "not worth following"
 DORMANT = (
-    f"select id from frontier where state = '{State.DROPPED}' or (state = '{State.EXCLUDED}' and reason = '{NOFOLLOW}')"
+    f"select id from frontier where state = '{State.DROPPED}'"
+    f" or (state = '{State.EXCLUDED}' and reason in ('{NOFOLLOW}', '{NOT_WORTH}'))"
 )
 
 
@@ -45,7 +48,7 @@ class LinkBook:
         self._index.add(*store.hashes())
         self._next = store.totals().links + 1
         self._dormant = {int(row[0]) for row in store.query(DORMANT)[1]}
-        """Links that come to life when found again: dropped from a full buffer, or nofollow so far."""
+        """Links that come to life when found again: dropped from a full buffer, nofollow or not worth it so far."""
 
     def number(self, page: Page) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Numbers of the page's links, then of its rejected URLs; and which of them are new."""
@@ -79,13 +82,13 @@ class LinkBook:
         """New links join the frontier, known ones move up, rejected ones are written down with their reason."""
         hashes = np.frombuffer(page.link_hashes, dtype=np.int64)
         rejected = list(page.rejected.items())
-        ids: list[int] = []
-        hosts: list[int] = []
-        values: list[float] = []
+        ids, hosts, values = self._woken(page, numbers, is_new, scores, batch)
         for at in np.flatnonzero(is_new).tolist():
             if at < len(page.links):
                 link, score = page.links[at], float(scores[at])
                 reason = "" if self._may_follow(page, link) else NOFOLLOW
+                if math.isnan(score):
+                    score, reason = 0.0, reason or NOT_WORTH
             else:
                 url, reason = rejected[at - len(page.links)]
                 link, score = Link(url), 0.0
@@ -96,7 +99,7 @@ class LinkBook:
                 values.append(score)
         if ids:
             self._push(batch, ids, hosts, values)
-        self._find_again(page, numbers[: len(page.links)], ~is_new[: len(page.links)], scores, batch)
+        self._raise(numbers[: len(page.links)], ~is_new[: len(page.links)], scores, batch)
 
     def _may_follow(self, page: Page, link: Link) -> bool:
         return self._follow_nofollow or not (page.is_nofollow or NOFOLLOW in link.rel)
@@ -119,7 +122,7 @@ class LinkBook:
         host = self._hosts.named(host_key(link.url))
         if not reason and 0 < self._max_links_per_host <= host.links:
             reason = "host cap"
-        if reason == NOFOLLOW:
+        if reason in (NOFOLLOW, NOT_WORTH):
             self._dormant.add(number)
         host.links += not reason
         batch.hosts[host.id] = host.row()
@@ -152,22 +155,38 @@ class LinkBook:
         batch.scores.append((score, number))
         self._push(batch, [number], [self._hosts.named(host_key(url)).id], [score])
 
-    def _find_again(
+    def _woken(
         self,
         page: Page,
-        targets: NDArray[np.int64],
-        is_known: NDArray[np.bool_],
+        numbers: NDArray[np.int64],
+        is_new: NDArray[np.bool_],
         scores: NDArray[np.float64],
         batch: Batch,
+    ) -> tuple[list[int], list[int], list[float]]:
+        """Dormant links that were found again and may be followed now: numbers, hosts and scores. They wait again."""
+        ids: list[int] = []
+        hosts: list[int] = []
+        values: list[float] = []
+        if not self._dormant:
+            return ids, hosts, values
+        for at, link in enumerate(page.links):
+            number = int(numbers[at])
+            if is_new[at] or number not in self._dormant or math.isnan(scores[at]) or not self._may_follow(page, link):
+                continue
+            ids.append(number)
+            hosts.append(self._hosts.named(host_key(link.url)).id)
+            values.append(float(scores[at]))
+            self._dormant.discard(number)
+            batch.states.append(StateRow(State.WAITING, 0, "", "", number))
+            batch.scores.append((values[-1], number))
+        return ids, hosts, values
+
+    def _raise(
+        self, targets: NDArray[np.int64], is_known: NDArray[np.bool_], scores: NDArray[np.float64], batch: Batch
     ) -> None:
-        """Waiting links found on a better page move up; dormant ones come to life."""
+        """Waiting links found on a better page move up."""
         better = is_known & self._frontier.is_waiting(targets)
         better &= scores.astype(np.float32) > self._frontier.scores(targets)  # to the precision the frontier has
         if better.any():
             self._frontier.rescore(targets[better], scores[better])
             batch.scores.extend(zip(scores[better].tolist(), targets[better].tolist(), strict=True))
-        if not self._dormant:
-            return
-        for link, target, known, score in zip(page.links, targets.tolist(), is_known, scores.tolist(), strict=True):
-            if known and self._may_follow(page, link):
-                self._wake(target, link.url, score, batch)

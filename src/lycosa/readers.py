@@ -49,12 +49,22 @@ class InlineReader:
 
 
 class Readers:
-    """A pool of reader processes driven by the event loop."""
+    """A pool of reader processes driven by the event loop.
+
+    Unless `whole_pages` are asked for, pages come back without text, terms, and the context and path of links: the
+    ledger has no use for them, and they are most of what would have to travel.
+    """
 
     def __init__(
-        self, reading: Reading, *, count: int = 2, seconds: float = 10.0, memory: int = 2 << 30, keep_text: bool = False
+        self,
+        reading: Reading,
+        *,
+        count: int = 2,
+        seconds: float = 10.0,
+        memory: int = 2 << 30,
+        whole_pages: bool = False,
     ) -> None:
-        self._settings = pickle.dumps((reading, memory, keep_text))
+        self._settings = pickle.dumps((reading, memory, whole_pages))
         self._count = count
         self._seconds = seconds
         self._readers: list[_Reader] = []
@@ -243,24 +253,24 @@ def _request(response: Response) -> bytes:
     return marshal.dumps((response.url, response.status, headers, response.body))
 
 
-def _pack(result: Read, *, keep_text: bool) -> bytes:
+def _pack(result: Read, *, whole_pages: bool) -> bytes:
     outcome, page, judgement = result.outcome, result.page, result.judgement
     page_fields: tuple[Any, ...] | None = None
     if page is not None:
         page_fields = (
             page.url,
             page.title,
-            page.text if keep_text else "",
+            page.text if whole_pages else "",
             page.language,
             page.charset,
-            [tuple(link) for link in page.links],
+            [tuple(link) if whole_pages else (link[0], link[1], "", "", link[4], link[5]) for link in page.links],
             dict(page.rejected),
             dict(page.dropped),
             page.canonical,
             page.is_noindex,
             page.is_nofollow,
             page.fingerprint,
-            dict(page.terms) if keep_text else {},
+            dict(page.terms) if whole_pages else {},
             page.words,
             page.link_hashes,
         )
@@ -292,7 +302,7 @@ def _unpack(message: tuple[Any, ...]) -> Read:
 def serve(sock: socket.socket) -> None:
     """Read pages until the other side goes away."""
     with sock, sock.makefile("rb") as stream:
-        reading, memory, keep_text = pickle.loads(_receive(stream))  # noqa: S301 - from the crawl, our parent
+        reading, memory, whole_pages = pickle.loads(_receive(stream))  # noqa: S301 - from the crawl, our parent
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         sock.sendall(LENGTH.pack(0))  # ready
         while message := _receive(stream):
@@ -301,7 +311,7 @@ def serve(sock: socket.socket) -> None:
                 result = read_response(Response(url, status, headers, body), reading)
             except Exception as error:
                 result = Read(Outcome(Kind.UNREADABLE, "reader fault", f"{type(error).__name__}: {error}"[:300]))
-            answer = _pack(result, keep_text=keep_text)
+            answer = _pack(result, whole_pages=whole_pages)
             sock.sendall(LENGTH.pack(len(answer)) + answer)
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
+
 from lycosa import __version__
 from lycosa.config import Config
 from lycosa.crawl import run
@@ -26,6 +28,7 @@ from lycosa.fetch.urls import Urls
 from lycosa.frontier.frontier import Frontier
 from lycosa.frontier.stop import Stop
 from lycosa.frontier.strategies import strategy as strategy_named
+from lycosa.frontier.strategy import StrategyParts
 from lycosa.ledger import CrawlLedger
 from lycosa.lib.clock import SystemClock
 from lycosa.read import Reading
@@ -96,7 +99,9 @@ async def _crawl(config: Config, workspace: Workspace, store: SqliteStore, readi
         slots_per_host=config.politeness.connections_per_host,
         slots_per_address=config.politeness.connections_per_address,
     )
-    strategy = strategy_named(config.strategy)
+    topic = KeywordJudge(config.topic)
+    parts = StrategyParts.of(topic, rng=np.random.default_rng(0), buffer=config.frontier.buffer or None)
+    strategy = strategy_named(config.strategy, parts)
     robots = RobotsBook(config.robots, _known_robots(store))
     ledger = CrawlLedger(
         store=store,
@@ -133,6 +138,7 @@ async def _crawl(config: Config, workspace: Workspace, store: SqliteStore, readi
         count=config.readers.processes,
         seconds=config.readers.seconds,
         memory=config.readers.memory,
+        whole_pages=strategy.needs_whole_pages,
     )
     await readers.start()
     visitor = LiveVisitor(fetcher=fetcher, reader=readers)

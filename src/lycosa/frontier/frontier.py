@@ -32,7 +32,8 @@ class Frontier:
     """The waiting and the leased links of a crawl.
 
     `buffer` limits how many links may wait (paper TC: MAX_BUFFER). Where there are more, the worst is dropped, of
-    equal ones the newest: the frontier forgets it, and it may be pushed again when it is found again.
+    equal ones the newest: the frontier forgets it, and it may be pushed again when it is found again. Links that were
+    set apart (`spare`) neither count nor are dropped.
     """
 
     def __init__(self, *, buffer: int | None = None, slots_per_host: int = 1, slots_per_address: int = 1) -> None:
@@ -42,7 +43,8 @@ class Frontier:
         self._schedule = Schedule(slots_per_host=slots_per_host, slots_per_address=slots_per_address)
         self._buffer = buffer
         self._buffered: HostQueue | None = None if buffer is None else HostQueue()
-        """All waiting links in one queue, whose end is the worst of them."""
+        """All waiting links that are not spared in one queue, whose end is the worst of them."""
+        self._spared: set[int] = set()
         self._waiting = 0
         self._leased = 0
 
@@ -155,6 +157,14 @@ class Frontier:
             return False
         self._remove(self._key(link), self._host_of(link), GONE)
         return True
+
+    def spare(self, links: NDArray[Any]) -> None:
+        """These waiting links are chosen: until they are leased or dropped the buffer does not touch or count them."""
+        if self._buffered is not None:
+            for link in links.tolist():
+                if self._links.state_of(link) == WAITING and link not in self._spared:
+                    self._buffered.remove(self._key(link))
+                    self._spared.add(link)
 
     # Hosts and addresses.
 
@@ -287,8 +297,7 @@ class Frontier:
             if old == key:
                 return
             host.remove(old)
-            if self._buffered is not None:
-                self._buffered.remove(old)
+            self._unbuffer(old)
         elif state == LEASED:
             return
         else:
@@ -297,10 +306,14 @@ class Frontier:
             self._waiting += 1
         table.rank[link] = key >> LINK_BITS
         host.push(key)
-        if self._buffered is not None:
+        if self._buffered is not None and link not in self._spared:
             self._buffered.push(key)
         if key < host.bound:
             self._schedule.settle(host)
+
+    def _unbuffer(self, key: int) -> None:
+        if self._buffered is not None and key & LINK_MASK not in self._spared:
+            self._buffered.remove(key)
 
     def _put_new(self, new: list[int], numbers: list[int]) -> None:
         """Queue keys whose links are in the columns already: `_put` without asking what each link was before."""
@@ -319,8 +332,8 @@ class Frontier:
 
     def _remove(self, key: int, host: Host, state: int) -> None:
         host.remove(key)
-        if self._buffered is not None:
-            self._buffered.remove(key)
+        self._unbuffer(key)
+        self._spared.discard(key & LINK_MASK)
         self._links.state[key & LINK_MASK] = state
         self._waiting -= 1
         if not host.head:
@@ -328,8 +341,8 @@ class Frontier:
 
     def _hand_out(self, key: int, host: Host) -> None:
         """The key has left its host's queue: its link is leased."""
-        if self._buffered is not None:
-            self._buffered.remove(key)
+        self._unbuffer(key)
+        self._spared.discard(key & LINK_MASK)
         self._links.state[key & LINK_MASK] = LEASED
         self._waiting -= 1
         self._leased += 1
@@ -346,7 +359,7 @@ class Frontier:
         dropped: list[int] = []
         if self._buffer is None or self._buffered is None:
             return dropped
-        while self._waiting > self._buffer:
+        while len(self._buffered) > self._buffer:
             key = self._buffered.last()
             link = key & LINK_MASK
             self._remove(key, self._host_of(link), NEW)
@@ -361,7 +374,8 @@ class Frontier:
         hosts = table.hosts[links]
         self._waiting = len(links)
         if self._buffered is not None:
-            self._buffered.fill(np.sort(waiting))
+            spared = np.isin(links, np.fromiter(self._spared, dtype=np.int64, count=len(self._spared)))
+            self._buffered.fill(np.sort(waiting[~spared]))
         order = np.lexsort((waiting, hosts))
         waiting, hosts = waiting[order], hosts[order]
         for host in self._schedule.hosts:

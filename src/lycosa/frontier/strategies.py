@@ -1,25 +1,107 @@
-"""The table of strategies by name."""
+"""The table of strategies by name, and their constants.
+
+`best-first-16`, `shark-16` and `fish-16` take batches of 16; without a number, one link at a time. A constant is named
+after its strategy: `shark.depth`, `infospiders.temperature`; all are listed in the strategies' modules.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from lycosa.errors import ConfigError
-from lycosa.frontier.best_first import BestFirst
-from lycosa.frontier.breadth_first import BreadthFirst
-from lycosa.frontier.strategy import Strategy
+from lycosa.frontier.best_first import BestFirst, BestFirstSettings
+from lycosa.frontier.breadth_first import BreadthFirst, BreadthFirstSettings
+from lycosa.frontier.infospiders import InfoSpiders, InfoSpidersSettings
+from lycosa.frontier.pagerank import PageRank, PageRankSettings
+from lycosa.frontier.random_order import RandomOrder, RandomSettings
+from lycosa.frontier.shark import Fish, FishSettings, Shark, SharkSettings
+from lycosa.frontier.strategy import Strategy, StrategyParts
 
-STRATEGIES: Mapping[str, type[Strategy]] = {
-    "breadth-first": BreadthFirst,
-    "best-first": BestFirst,
+Setting = float | int | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of the table."""
+
+    family: str
+    """What its constants are named after."""
+    make: Callable[[StrategyParts, Any], Strategy]
+    settings: type[Any]
+    fixed: Mapping[str, Setting] = field(default_factory=dict)
+    """Constants that the name decides."""
+
+
+STRATEGIES: Mapping[str, Entry] = {
+    "breadth-first": Entry("breadth-first", BreadthFirst, BreadthFirstSettings),
+    "random": Entry("random", RandomOrder, RandomSettings),
+    "best-first": Entry("best-first", BestFirst, BestFirstSettings),
+    "shark": Entry("shark", Shark, SharkSettings),
+    "fish": Entry("fish", Fish, FishSettings),
+    "pagerank": Entry("pagerank", PageRank, PageRankSettings),
+    "infospiders": Entry("infospiders", InfoSpiders, InfoSpidersSettings),
+    "infospiders-no-learning": Entry("infospiders", InfoSpiders, InfoSpidersSettings, {"is_learning": False}),
+    "infospiders-no-evolution": Entry("infospiders", InfoSpiders, InfoSpidersSettings, {"is_evolving": False}),
+    "infospiders-neither": Entry(
+        "infospiders", InfoSpiders, InfoSpidersSettings, {"is_learning": False, "is_evolving": False}
+    ),
 }
+_WITH_BATCH = re.compile(r"(best-first|shark|fish)-([1-9][0-9]{0,5})")
 
 
-def strategy(name: str) -> Strategy:
-    """A new strategy of that name."""
+def strategy(name: str, parts: StrategyParts | None = None, settings: Mapping[str, Setting] | None = None) -> Strategy:
+    """A new strategy of that name. Of the settings it takes its own; those of other strategies may be among them.
+
+    Without parts it knows no topic: enough to check a name, or to explain a score.
+    """
+    entry = _entry(name)
+    values = {**_own_settings(entry, settings or {}), **entry.fixed}
+    return entry.make(parts or StrategyParts(), entry.settings(**values))
+
+
+def _entry(name: str) -> Entry:
+    found = _WITH_BATCH.fullmatch(name)
+    if found:
+        entry = STRATEGIES[found[1]]
+        return dataclasses.replace(entry, fixed={**entry.fixed, "batch": int(found[2])})
     if name not in STRATEGIES:
-        near = difflib.get_close_matches(name, STRATEGIES, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise ConfigError(f"strategy {name!r} is not known: {hint}known are {', '.join(STRATEGIES)}")
-    return STRATEGIES[name]()
+        raise ConfigError(
+            f"strategy {name!r} is not known: {_hint(name, STRATEGIES)}known are {', '.join(STRATEGIES)}, and "
+            "best-first, shark and fish with the size of their batches, such as best-first-16"
+        )
+    return STRATEGIES[name]
+
+
+def _own_settings(entry: Entry, settings: Mapping[str, Setting]) -> dict[str, Setting]:
+    """The constants of this strategy. Every name is checked, also those of other strategies."""
+    known = {
+        f"{each.family}.{constant.name}": constant.default
+        for each in STRATEGIES.values()
+        for constant in dataclasses.fields(each.settings)
+    }
+    own: dict[str, Setting] = {}
+    for name, value in settings.items():
+        if name not in known:
+            raise ConfigError(
+                f"{name!r} is no constant of a strategy: {_hint(name, known)}known are {', '.join(known)}"
+            )
+        default = known[name]
+        is_right = isinstance(value, bool) is isinstance(default, bool) and (
+            isinstance(value, int) or (isinstance(value, float) and isinstance(default, float))
+        )
+        if not is_right:
+            raise ConfigError(f"{name} is {value!r}: it must be of the kind of {default!r}")
+        family, _, constant = name.partition(".")
+        if family == entry.family:
+            own[constant] = value
+    return own
+
+
+def _hint(name: str, known: Mapping[str, Any]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]!r}? " if near else ""

@@ -8,7 +8,9 @@ around it, what came of earlier visits.
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +19,56 @@ from lycosa.frontier.frontier import Frontier
 from lycosa.model import Visit
 
 
+class Topic(Protocol):
+    """What a strategy may know of the topic: a keyword judge has it."""
+
+    keywords: dict[str, int]
+
+    def score_text(self, text: str) -> float: ...
+
+
+def no_similarity(text: str) -> float:  # noqa: ARG001 - without a topic nothing is similar
+    """The similarity of a text where there is no topic."""
+    return 0.0
+
+
+def _new_rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyParts:
+    """What strategies are made of besides their constants. Each takes what it needs."""
+
+    similarity: Callable[[str], float] = no_similarity
+    """How similar a text (an anchor, the words around a link) is to the topic, in [0, 1]."""
+    keywords: Mapping[str, int] = field(default_factory=dict)
+    """The topic's stems with their frequencies."""
+    rng: np.random.Generator = field(default_factory=_new_rng)
+    """The strategy's own from now on."""
+    buffer: int | None = None
+    """How many links may wait in the frontier (paper TC: MAX_BUFFER); None: as many as there are."""
+
+    @classmethod
+    def of(cls, topic: Topic, *, rng: np.random.Generator, buffer: int | None = None) -> Self:
+        return cls(similarity=topic.score_text, keywords=topic.keywords, rng=rng, buffer=buffer)
+
+
 class Strategy(Protocol):
+    """Scores are numbers, larger is better. Rules of the state:
+
+    - `save` is called with every commit, so what it returns has a bound that does not grow with the crawl: a batch,
+      a buffer of pages, the agents' lists. What has to be known of every single link is carried in its score
+      (`shark`): the store keeps scores as 64-bit floats, of which the frontier's order uses the first 32 bits.
+    - Therefore `visit.lease.score` must be, to the bit, the score this strategy gave (by `tell`, `seed_score`,
+      `retry_score` or `rescored`).
+    - A strategy restored from what was saved with the last commit, and a frontier loaded from the same commit, go on
+      as if nothing had happened; links that were leased then wait again.
+    """
+
     name: str
+    needs_whole_pages: bool
+    """Whether it looks at the terms of pages, or at the context and path of links. If not, readers leave them out."""
 
     def seed_score(self) -> float:
         """The score of a link a person gave."""
@@ -28,11 +78,16 @@ class Strategy(Protocol):
         """Take note of a visit to a page; return a score for each of its links, whose numbers are `targets`.
 
         A new link joins the frontier with this score; a waiting one moves up if this is better than what it has.
+        NaN: the link is not to be queued. It may be when it is found again and has a real score.
         """
         ...
 
     def ask(self, count: int, frontier: Frontier, now: float) -> list[int]:
         """Lease up to `count` links whose hosts are ready."""
+        ...
+
+    def rescored(self) -> dict[int, float]:
+        """Scores that `ask` has given to waiting links since the last call: to be stored with the next commit."""
         ...
 
     def retry_score(self, score: float, tries: int) -> float:
@@ -47,13 +102,16 @@ class Strategy(Protocol):
         """Everything learned, to be stored with the commit it belongs to."""
         ...
 
-    def restore(self, state: bytes) -> None: ...
+    def restore(self, state: bytes) -> None:
+        """Go on from what was saved; nothing saved (no bytes) is a new start. ValueError: another's state."""
+        ...
 
 
 class Ranked:
     """The habits most strategies share: the frontier hands out the best score, nothing is learned."""
 
     name = ""
+    needs_whole_pages = False
 
     def seed_score(self) -> float:
         return 1.0
@@ -66,6 +124,9 @@ class Ranked:
                 break
             leased.append(link)
         return leased
+
+    def rescored(self) -> dict[int, float]:
+        return {}
 
     def retry_score(self, score: float, tries: int) -> float:
         """Ordered by tries first, then by score (paper FC, section 3.2: numtries ascending, relevance descending)."""
