@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import json
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from typing import Any
 from lycosa.errors import InputError
 from lycosa.fetch.warc_reader import Location
 from lycosa.fetch.warc_reader import read as read_archived
+from lycosa.lib.parquet import write_lines, write_parquet
 from lycosa.read import Reading, read_response
 from lycosa.store.store import Store
 from lycosa.workspace import Workspace
@@ -124,12 +123,7 @@ def _text(workspace: Workspace, file: str, offset: int, reading: Reading) -> str
 
 
 def _write_jsonl(rows: Iterable[Row], path: Path, _columns: Mapping[str, str]) -> int:
-    count = 0
-    with path.open("w", encoding="utf-8") as stream:
-        for row in rows:
-            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
-            count += 1
-    return count
+    return write_lines(rows, path)
 
 
 def _write_csv(rows: Iterable[Row], path: Path, columns: Mapping[str, str]) -> int:
@@ -148,27 +142,8 @@ def _harmless(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 
-def _write_parquet(rows: Iterable[Row], path: Path, columns: Mapping[str, str]) -> int:
-    try:
-        import duckdb
-    except ImportError as error:
-        raise InputError("Parquet needs duckdb: pip install 'lycosa[parquet]'") from error
-    with tempfile.NamedTemporaryFile("w", suffix=".jsonl", dir=path.parent, delete=True) as draft:
-        count = _write_jsonl(rows, Path(draft.name), columns)
-        source = draft.name.replace("'", "''")
-        destination = str(path).replace("'", "''")
-        try:
-            duckdb.sql(
-                f"copy (select * from read_json('{source}', format = 'newline_delimited', columns = {dict(columns)},"
-                f" maximum_object_size = 100000000)) to '{destination}' (format parquet, compression zstd)"
-            )
-        except duckdb.Error as error:
-            raise InputError(f"{path.parent}: cannot write Parquet there: {str(error).splitlines()[0]}") from error
-    return count
-
-
 WRITERS: dict[str, Callable[[Iterable[Row], Path, Mapping[str, str]], int]] = {
     ".jsonl": _write_jsonl,
     ".csv": _write_csv,
-    ".parquet": _write_parquet,
+    ".parquet": write_parquet,
 }

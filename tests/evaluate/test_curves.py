@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from lycosa.evaluate.curves import harvest_rate, moving_harvest_rate, recall
+from lycosa.evaluate.curves import harvest_rate, mean_so_far, moving_harvest_rate, padded, recall
 
 HITS = [True, False, False, True, True, False]
 
@@ -30,3 +31,13 @@ def test_recall_of_nothing_is_nothing():
 
 def test_curves_of_an_empty_crawl_are_empty():
     assert [len(curve) for curve in (harvest_rate([]), moving_harvest_rate([], 10), recall([], 5))] == [0, 0, 0]
+
+
+def test_a_run_that_ended_early_keeps_its_last_value():
+    assert padded(np.array([0.5, 0.25]), 4).tolist() == [0.5, 0.25, 0.25, 0.25]
+    assert padded(np.array([0.5, 0.25]), 1).tolist() == [0.5]
+    assert padded(np.zeros(0), 2).tolist() == [0.0, 0.0]
+
+
+def test_the_mean_so_far():
+    assert mean_so_far([0.5, 1.0, 0.0]).tolist() == pytest.approx([0.5, 0.75, 0.5])

@@ -1,0 +1,164 @@
+"""The nouns of an evaluation: what was crawled, what is true, and what came of it.
+
+    Run + Truth + Terms ── measure ──▶ Scores (one topic) ── many topics ──▶ Comparison ── summary, report
+
+Everything is an array over pages, in the order of fetching or by the page's number in its world. A `Run` is what one
+crawl did; a `Truth` what is known of the world for one topic, and was never shown to a strategy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Floats32 = NDArray[np.float32]
+Ints = NDArray[np.integer[Any]]
+Bools = NDArray[np.bool_]
+Fingerprints = NDArray[np.uint64]
+
+NEAR_BITS = 3
+"""Fingerprints that differ in no more bits belong to near-duplicates (Manku, Jain and Das Sarma 2007)."""
+
+
+class Terms(NamedTuple):
+    """Term counts of all pages of a world, row by row: page p has indices[offsets[p]:offsets[p + 1]], each once."""
+
+    counts: Ints
+    indices: Ints
+    offsets: Ints
+    width: int
+    """How many terms the vocabulary has."""
+
+
+class TermVector(NamedTuple):
+    """Term counts of one text, in the vocabulary of a `Terms`."""
+
+    counts: Ints
+    indices: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """One crawl of one strategy for one topic; the arrays have one entry a fetched page, in order."""
+
+    strategy: str
+    topic: str
+    repeat: int
+    pages: Ints
+    """Numbers of the pages in their world; no page twice."""
+    relevance: Floats
+    """As judged, in [0, 1]."""
+    distance: Ints
+    """Links from the nearest seed."""
+    cpu: Floats
+    """Seconds the strategy alone has used so far, after each page."""
+    frontier: Ints
+    """Links waiting after each page."""
+    seeds: Ints
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        lengths = {len(part) for part in (self.pages, self.relevance, self.distance, self.cpu, self.frontier)}
+        if len(lengths) > 1:
+            raise ValueError(f"the arrays of a run differ in length: {sorted(lengths)}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Truth:
+    """What is known of a world for one topic; arrays over all pages of the world."""
+
+    topic: str
+    relevant: Bools
+    """By label."""
+    targets: Bools
+    description: TermVector
+    hosts: Ints
+    fingerprints: Fingerprints
+    """64-bit simhashes; 0 where a page has no text."""
+    link_offsets: Ints
+    """The links of page p are link_targets[link_offsets[p]:link_offsets[p + 1]], each once."""
+    link_targets: Ints
+
+
+class Skipped(NamedTuple):
+    """A topic that could not take part."""
+
+    topic: str
+    reason: str
+
+
+class Finding(NamedTuple):
+    """A statement from a paper, or a question of the user's, held against the figures."""
+
+    claim: str
+    holds: bool | None
+    """None: these figures cannot say."""
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """What was measured for one topic. Small enough to be sent from a worker process."""
+
+    topic: str
+    strategies: tuple[str, ...]
+    curves: Mapping[str, Floats32]
+    """By metric: strategies × pages, averaged over the repeats."""
+    runs: tuple[tuple[str, int], ...]
+    """(strategy, repeat) of each row below."""
+    fetched: Ints
+    """How many pages each run fetched before its frontier was empty or its budget spent."""
+    checkpoints: tuple[int, ...]
+    at_checkpoints: Mapping[str, Floats32]
+    """By metric: runs × checkpoints."""
+    distances: Floats
+    """Strategies × links from the seeds: share of the fetched pages."""
+    relevances: Floats
+    """Strategies × equal intervals of [0, 1]: share of the fetched pages by judged relevance."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """Strategies on equal terms: the same topics, seeds, pages and buffer."""
+
+    title: str
+    about: Mapping[str, str]
+    """What the report says of the experiment, in order: world, topics, distance, buffer, repeats, version, seed."""
+    strategies: tuple[str, ...]
+    """In the order of the tables; the first that is not a bound is the baseline of the stars."""
+    scores: Sequence[Scores]
+    pages: int
+    lower_bound: str = "random"
+    upper_bound: str = "oracle"
+    overlaps: Mapping[str, Sequence[Mapping[str, Floats]]] = field(default_factory=dict)
+    """By strategy, one entry a topic: curves of `overlap.overlap_of`."""
+    skipped: Sequence[Skipped] = ()
+    findings: Sequence[Finding] = ()
+
+    def __post_init__(self) -> None:
+        for scores in self.scores:
+            if scores.strategies != self.strategies:
+                raise ValueError(f"topic {scores.topic!r} was measured for other strategies: {scores.strategies}")
+
+    @property
+    def bounds(self) -> tuple[str, ...]:
+        return tuple(name for name in self.strategies if name in (self.lower_bound, self.upper_bound))
+
+    @property
+    def baseline(self) -> str:
+        return next((name for name in self.strategies if name not in self.bounds), self.strategies[0])
+
+
+def rows_of(offsets: Ints, rows: Ints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the entries of these rows of a compressed matrix stand, and to which of `rows` (by place) each belongs."""
+    starts = np.asarray(offsets[rows], dtype=np.int64)
+    lengths = np.asarray(offsets[np.asarray(rows) + 1], dtype=np.int64) - starts
+    owner = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
+    ends = np.cumsum(lengths)
+    within = np.arange(len(owner), dtype=np.int64) - np.repeat(ends - lengths, lengths)
+    return starts[owner] + within, owner
