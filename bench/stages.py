@@ -181,7 +181,7 @@ def time_reading(settings: config.Config, requests: list[bytes]) -> dict[str, An
     )
 
     def read_again(request: bytes) -> None:
-        readers._pack(read.read_response(Response(*marshal.loads(request)), reading), keep_text=False)
+        readers._pack(read.read_response(Response(*marshal.loads(request)), reading), whole_pages=False)
 
     detect_language(FOREIGN)
     for request in requests[:WARM_UP]:  # fills the memos

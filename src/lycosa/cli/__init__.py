@@ -9,11 +9,13 @@ import sys
 import typer
 
 from lycosa import __version__
+from lycosa.cli.compare import compare
 from lycosa.cli.crawl import crawl
 from lycosa.cli.demo import demo
 from lycosa.cli.export import export
 from lycosa.cli.look import explain, sql, status
 from lycosa.cli.terminal import err, plain
+from lycosa.cli.world import app as world
 from lycosa.errors import LycosaError
 
 app = typer.Typer(
@@ -29,7 +31,9 @@ app.command()(status)
 app.command()(explain)
 app.command()(sql)
 app.command()(export)
+app.command()(compare)
 app.command()(demo)
+app.add_typer(world, name="world")
 
 
 def _version(wanted: bool) -> None:

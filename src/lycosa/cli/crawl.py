@@ -34,7 +34,11 @@ def crawl(
     output: Path | None = typer.Option(
         None, "--output", "-o", help="The crawl's directory. Default: made from the topic's words."
     ),
-    strategy: str | None = typer.Option(None, "--strategy", help="best-first (default) or breadth-first."),
+    strategy: str | None = typer.Option(
+        None,
+        "--strategy",
+        help="The order of the crawl: best-first (default), best-first-16, shark, infospiders, … (docs/quickstart.md).",
+    ),
     threshold: float | None = typer.Option(
         None, "--threshold", help="Similarity from which on a page is relevant (default 0.1)."
     ),
@@ -107,16 +111,21 @@ def _given(**options: Any) -> dict[str, Any]:
     return kept
 
 
-def _parse_setting(text: str) -> dict[str, Any]:
+def split_setting(text: str) -> tuple[str, Any]:
+    """`politeness.delay=2` as a name and a value; what is not JSON is text."""
     key, sign, value = text.partition("=")
     if not sign or not key.strip():
         raise InputError(f"--set {text!r}: write section.name=value, such as --set politeness.delay=2")
     try:
-        parsed = json.loads(value)
+        return key.strip(), json.loads(value)
     except json.JSONDecodeError:
-        parsed = value
-    section, dot, name = key.strip().partition(".")
-    return {section: {name: parsed}} if dot else {section: parsed}
+        return key.strip(), value
+
+
+def _parse_setting(text: str) -> dict[str, Any]:
+    key, value = split_setting(text)
+    section, dot, name = key.partition(".")
+    return {section: {name: value}} if dot else {section: value}
 
 
 def _directory_for(topic: str) -> Path:

@@ -1,0 +1,108 @@
+"""lycosa world: build a world from recorded pages, and say what it is like."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from lycosa.cli.terminal import err, out, plain
+from lycosa.worlds.build import BuildReport, build, build_generated
+from lycosa.worlds.generated import GeneratedWeb, WebPlan
+from lycosa.worlds.world import World
+from lycosa.worlds.world_info import info
+
+app = typer.Typer(
+    help="Recorded webs to replay crawls on.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.command("build")
+def build_command(
+    warcs: list[Path] = typer.Argument(help="WARC files, also gzipped: of a crawl of ours, of Heritrix, of wget, …"),
+    labels: Path | None = typer.Option(
+        None,
+        "--labels",
+        help="A table with the columns url and topic, separated by tabs; several rows for a page are fine.",
+    ),
+    output: Path = typer.Option(..., "--output", "-o", help="The world file to write: wiki.world."),
+    readers: int = typer.Option(2, "--readers", help="Processes that read pages."),
+) -> None:
+    """Build a world file from WARC files, with labels from people where there are any."""
+    with _progress("reading pages") as progress:
+        task = progress.add_task("", total=None)
+        report = build(
+            warcs, labels, output, readers=readers, progress=lambda pages: progress.update(task, completed=pages)
+        )
+    _tell(report, output)
+
+
+@app.command()
+def generate(
+    output: Path = typer.Option(..., "--output", "-o", help="The world file to write: made.world."),
+    pages: int = typer.Option(20_000, "--pages", "-n", help="Pages of the web; a million is fine."),
+    hosts: int = typer.Option(300, "--hosts", help="Hosts they are on."),
+    topics: int = typer.Option(10, "--topics", help="Topics planted in it."),
+    seed: int = typer.Option(1, "--seed", help="Another seed makes another web."),
+) -> None:
+    """Build a world from a generated web with planted topics: for experiments at any size."""
+    web = GeneratedWeb(WebPlan(seed=seed, pages=pages, hosts=min(hosts, pages), topics=topics))
+    with _progress("writing pages") as progress:
+        task = progress.add_task("", total=pages)
+        report = build_generated(web, output, progress=lambda done: progress.update(task, completed=done))
+    _tell(report, output)
+
+
+@app.command("info")
+def info_command(
+    world: Path = typer.Argument(help="A world file."),
+    as_json: bool = typer.Option(False, "--json", help="As one JSON object."),
+) -> None:
+    """Say what a world is like: size, topics, reachability, topical locality."""
+    facts = info(World.open(world))
+    if as_json:
+        print(json.dumps(facts, ensure_ascii=False))
+        return
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="dim")
+    table.add_column(justify="right")
+    for name, value in facts.items():
+        if name != "topics":
+            table.add_row(name.replace("_", " "), _figure(value))
+    out.print(table)
+    sizes = sorted(facts["topics"].items(), key=lambda item: (-item[1], item[0]))
+    if sizes:
+        out.print(f"{len(sizes)} topics:")
+        listing = Table(box=None, pad_edge=False, show_header=False)
+        for topic, count in sizes:
+            listing.add_row(plain(topic, 80), f"{count:,}")
+        out.print(listing)
+
+
+def _progress(what: str) -> Progress:
+    return Progress(
+        SpinnerColumn(), TextColumn(what), TextColumn("{task.completed:,.0f} pages"), TimeElapsedColumn(), console=err
+    )
+
+
+def _tell(report: BuildReport, output: Path) -> None:
+    out.print(
+        f"{plain(output)}: {report.pages:,} pages, {report.redirects:,} redirects, {report.links:,} links, "
+        f"{report.topics:,} topics, {output.stat().st_size / 1e6:.1f} MB"
+    )
+    for reason, count in report.skipped.items():
+        out.print(f"  left out: {count:,} × {plain(reason)}")
+    if report.labels_unknown:
+        out.print(f"  {report.labels_unknown:,} labels for URLs that are not in the world")
+    if report.labels_malformed:
+        out.print(f"  {report.labels_malformed:,} rows of labels without a URL or a topic")
+
+
+def _figure(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}" if isinstance(value, float) else plain(value, 60)

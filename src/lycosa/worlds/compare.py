@@ -1,0 +1,212 @@
+"""Strategies on equal terms: the same world, topics, seeds, judge, pages and buffer for each (paper TC, section 2).
+
+A topic is one job: its tasks are drawn, each strategy and the two bounds (random, oracle) crawl them in replay,
+and the runs are measured against the truth. Jobs are independent; `map` says where they run.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lycosa import __version__
+from lycosa.errors import ConfigError, InputError
+from lycosa.evaluate.measure import Options, measure
+from lycosa.evaluate.runs import Comparison, Run, Scores, Skipped, Terms, TermVector, Truth
+from lycosa.frontier.strategies import strategy as strategy_named
+from lycosa.frontier.strategy import StrategyParts
+from lycosa.lib.bounds import require_at_least
+from lycosa.relevance.keywords import KeywordJudge
+from lycosa.worlds.oracle import Oracle
+from lycosa.worlds.replay import JudgedWorld, replay
+from lycosa.worlds.tasks import Task, make_task
+from lycosa.worlds.world import World
+
+RANDOM, ORACLE = "random", "oracle"
+Job = tuple["ComparePlan", str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparePlan:
+    """What is compared, and how."""
+
+    world: Path
+    topics: tuple[str, ...]
+    strategies: tuple[str, ...]
+    distance: int = 3
+    """Links between the seeds and the targets."""
+    pages: int = 1_000
+    buffer: int = 256
+    """Links that may wait; 0 means no limit."""
+    repeats: int = 10
+    seeds: int = 10
+    seed: int = 1
+    """Of the random numbers: the same seed gives the same comparison."""
+    threshold: float = 0.1
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Constants of strategies that differ from their defaults."""
+    is_timed: bool = True
+    """Each crawl pays for its own similarities, as the cost figures need. False: crawls for the same topic share them,
+    which is several times faster and changes nothing but the cost."""
+
+    def __post_init__(self) -> None:
+        require_at_least(self, "compare", distance=0, pages=1, buffer=0, repeats=1, seeds=1)
+        if not self.strategies:
+            raise ConfigError("no strategy is given: --strategies breadth-first,best-first-1,…")
+        if not self.topics:
+            raise InputError("no topic is given")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Strategies in the order of the tables, the bounds last."""
+        own = tuple(name for name in dict.fromkeys(self.strategies) if name not in (RANDOM, ORACLE))
+        return (*own, RANDOM, ORACLE)
+
+
+def compare(
+    plan: ComparePlan,
+    *,
+    title: str = "Comparison of crawl strategies",
+    run_jobs: Callable[[Callable[[Job], Scores | Skipped], Iterable[Job]], Iterator[Scores | Skipped]] = map,
+    progress: Callable[[str], None] | None = None,
+) -> Comparison:
+    """Compare; `run_jobs` is `map`, or the map of a pool that keeps the order."""
+    for name in plan.strategies:
+        if name != ORACLE:
+            strategy_named(name, settings=plan.settings)  # a misspelt name is told before anything runs
+    scores: list[Scores] = []
+    skipped: list[Skipped] = []
+    for topic, result in zip(plan.topics, run_jobs(run_topic, [(plan, topic) for topic in plan.topics]), strict=True):
+        if isinstance(result, Skipped):
+            skipped.append(result)
+        else:
+            scores.append(result)
+        if progress is not None:
+            progress(topic)
+    if not scores:
+        first = f": {skipped[0].topic}: {skipped[0].reason}" if skipped else ""
+        raise InputError(f"none of the {len(plan.topics)} topics could be used{first}")
+    return Comparison(
+        title=title, about=_about(plan, scores), strategies=plan.names, scores=scores, pages=plan.pages, skipped=skipped
+    )
+
+
+class SharedTopic:
+    """What strategies may know of a topic, each text's similarity worked out once."""
+
+    def __init__(self, judge: KeywordJudge) -> None:
+        self.keywords = judge.keywords
+        self._judge = judge
+        self._known: dict[str, float] = {}
+
+    def score_text(self, text: str) -> float:
+        score = self._known.get(text)
+        if score is None:
+            score = self._known[text] = self._judge.score_text(text)
+        return score
+
+
+def run_topic(job: Job) -> Scores | Skipped:
+    """All strategies on one topic, in this process."""
+    plan, topic = job
+    world = _open(plan.world)
+    runs: list[Run] = []
+    truth: Truth | None = None
+    judged: JudgedWorld | None = None
+    known: KeywordJudge | SharedTopic
+    for repeat in range(plan.repeats):
+        rng = _rng(plan.seed, topic, repeat)
+        try:
+            task = make_task(world, topic, distance=plan.distance, seeds=plan.seeds, rng=rng)
+            judge = KeywordJudge(task.keywords, threshold=plan.threshold)
+        except (InputError, ConfigError) as error:
+            return Skipped(topic, str(error))
+        if judged is None:
+            judged = JudgedWorld(world, judge)
+            known = judge if plan.is_timed else SharedTopic(judge)
+        runs += runs_of_task(plan, judged, known, task, repeat)
+        truth = truth or _truth(world, task)
+    assert truth is not None
+    return measure(
+        truth,
+        runs,
+        terms=_terms(world),
+        strategies=plan.names,
+        pages=plan.pages,
+        options=Options(relevant_from=plan.threshold),
+    )
+
+
+def runs_of_task(
+    plan: ComparePlan, judged: JudgedWorld, known: KeywordJudge | SharedTopic, task: Task, repeat: int
+) -> Iterator[Run]:
+    """One crawl for each strategy, from the same seeds."""
+    for name in plan.names:
+        if name == ORACLE:
+            chosen: Any = lambda discovery: Oracle(judged.world, task.relevant, discovery)  # noqa: E731 - one line
+        else:
+            parts = StrategyParts.of(known, rng=_rng(plan.seed, task.topic, repeat, name), buffer=plan.buffer or None)
+            chosen = strategy_named(name, parts, plan.settings)
+        track = replay(judged, chosen, task.seeds.tolist(), pages=plan.pages, buffer=plan.buffer or None)
+        yield Run(
+            strategy=name,
+            topic=task.topic,
+            repeat=repeat,
+            pages=np.array(track.pages, dtype=np.int32),
+            relevance=np.array(track.relevance),
+            distance=np.array(track.distance, dtype=np.int32),
+            cpu=np.array(track.cpu),
+            frontier=np.array(track.frontier, dtype=np.int32),
+            seeds=task.seeds,
+        )
+
+
+def _truth(world: World, task: Task) -> Truth:
+    is_target = np.zeros(len(world), dtype=np.bool_)
+    is_target[task.targets] = True
+    edges = world.graph
+    return Truth(
+        topic=task.topic,
+        relevant=task.relevant,
+        targets=is_target,
+        description=TermVector(task.description.counts, task.description.indices),
+        hosts=world.host_of,
+        fingerprints=world.fingerprints,
+        link_offsets=edges.offsets,
+        link_targets=edges.pages,
+    )
+
+
+def _terms(world: World) -> Terms:
+    matrix = world.term_matrix()
+    return Terms(matrix.data, matrix.indices, matrix.indptr, len(world.vocabulary))
+
+
+def _rng(seed: int, *names: str | int) -> np.random.Generator:
+    """Random numbers that depend on the names alone, not on the order in which jobs run."""
+    return np.random.default_rng([seed, *(zlib.crc32(str(name).encode()) for name in names)])
+
+
+@lru_cache(maxsize=2)
+def _open(path: Path) -> World:
+    return World.open(path)
+
+
+def _about(plan: ComparePlan, scores: Sequence[Scores]) -> dict[str, str]:
+    return {
+        "world": plan.world.name,
+        "topics": f"{len(scores)} of {len(plan.topics)}",
+        "seeds": f"{plan.seeds}, {plan.distance} links from the targets",
+        "pages": f"{plan.pages:,}",
+        "buffer": f"{plan.buffer:,} links" if plan.buffer else "no limit",
+        "repeats": str(plan.repeats),
+        "judge": f"keywords of the topic, threshold {plan.threshold:g}",
+        "random seed": str(plan.seed),
+        "version": f"Lycosa {__version__}",
+    }
