@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 BENCH_STAMP := .venv/.installed-bench
 
-.PHONY: help demo test lint types check-imports unit bench bench-crawl bench-frontier docs clean
+.PHONY: help demo test lint unit bench bench-crawl bench-frontier bench-replay reproduce reproduce-tc docs clean
 
 help:            ## This list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -33,10 +33,18 @@ lint: $(STAMP)            ## Style, types, direction of imports
 unit: $(STAMP)            ## Tests only
 	$(BIN)/pytest -n 2 --dist worksteal -q
 
-bench: bench-frontier bench-crawl    ## All benchmarks
+bench: bench-frontier bench-replay bench-crawl    ## All benchmarks
 
 bench-frontier: $(STAMP)  ## Cost and memory of the frontier up to ten million links
 	@$(BIN)/python bench/frontier.py
+
+bench-replay: $(STAMP)    ## Visits a second of a replayed crawl
+	@$(BIN)/python bench/replay.py
+
+reproduce: reproduce-tc   ## All experiments of the papers
+
+reproduce-tc: $(STAMP)    ## Paper TC on wikispeedia (QUICK=1 for a try)
+	@$(BIN)/python experiments/tc.py $(if $(QUICK),--quick)
 
 bench-crawl: $(BENCH_STAMP)          ## Pages a second, against Scrapy on the same site
 	@$(BIN)/python bench/crawl.py

@@ -112,6 +112,10 @@ class Config(BaseModel):
     """URLs to start from."""
     strategy: str = "best-first"
     """The order of the frontier: best-first, best-first-16, breadth-first, shark, fish, pagerank, infospiders, …"""
+    constants: dict[str, bool | int | float] = {}
+    """Constants of the strategy that are not its defaults: {"shark.depth" = 2}."""
+    seed: int = 0
+    """Of the random numbers, for strategies that use any."""
     cache: str = ""
     """Directory of a page cache shared between crawls."""
     judge: JudgeSettings = JudgeSettings()

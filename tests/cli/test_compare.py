@@ -76,8 +76,8 @@ def test_a_comparison_writes_its_report(world: Path, tmp_path: Path) -> None:
     assert "<script" not in page
     rows = duckdb.sql(
         f"select count(*), count(distinct strategy), max(repeat) from '{tmp_path}/results.parquet'"
-    ).fetchone()
-    assert rows == (5 * 2 * 2 * 20, 5, 1)
+    ).fetchall()
+    assert rows == [(5 * 2 * 2 * 20, 5, 1)]
     assert list(tmp_path.glob("*.png"))
 
 

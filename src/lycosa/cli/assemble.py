@@ -63,17 +63,22 @@ class Watcher(Protocol):
     def end(self) -> None: ...
 
 
-def crawl(config: Config, workspace: Workspace, watcher: Watcher) -> str:
-    """Crawl in the workspace until there is a reason to stop; return it."""
-    reading = Reading(
+def reading_of(config: Config) -> Reading:
+    """How this crawl reads pages; whoever reads them again later must read them the same way."""
+    return Reading(
         urls=Urls(config.urls),
         judge=KeywordJudge(config.topic, threshold=config.judge.threshold),
         limits=config.page,
         decode_limits=config.decode,
         product_token=config.robots.product_token,
     )
+
+
+def crawl(config: Config, workspace: Workspace, watcher: Watcher) -> str:
+    """Crawl in the workspace until there is a reason to stop; return it."""
+    reading = reading_of(config)
     Guard(config.network.allow)  # refuses a malformed network before anything is written
-    strategy_named(config.strategy)
+    strategy_named(config.strategy, settings=config.constants)
     with workspace.locked():
         store = SqliteStore(workspace.database)
         try:
@@ -99,9 +104,10 @@ async def _crawl(config: Config, workspace: Workspace, store: SqliteStore, readi
         slots_per_host=config.politeness.connections_per_host,
         slots_per_address=config.politeness.connections_per_address,
     )
-    topic = KeywordJudge(config.topic)
-    parts = StrategyParts.of(topic, rng=np.random.default_rng(0), buffer=config.frontier.buffer or None)
-    strategy = strategy_named(config.strategy, parts)
+    parts = StrategyParts.of(
+        KeywordJudge(config.topic), rng=np.random.default_rng(config.seed), buffer=config.frontier.buffer or None
+    )
+    strategy = strategy_named(config.strategy, parts, config.constants)
     robots = RobotsBook(config.robots, _known_robots(store))
     ledger = CrawlLedger(
         store=store,

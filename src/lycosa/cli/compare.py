@@ -83,9 +83,15 @@ def compare_in_parallel(
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=err) as progress, _pool(processes) as run_jobs:
+    with Progress(*columns, console=err, disable=not err.is_terminal) as progress, _pool(processes) as run_jobs:
         task = progress.add_task("topics", total=len(plan.topics))
-        return run_comparison(plan, title=title, run_jobs=run_jobs, progress=lambda _: progress.advance(task))
+
+        def step(topic: str) -> None:
+            progress.advance(task)
+            if not err.is_terminal:
+                err.print(f"  {int(progress.tasks[0].completed)} of {len(plan.topics)}: {plain(topic)}")
+
+        return run_comparison(plan, title=title, run_jobs=run_jobs, progress=step)
 
 
 @contextmanager

@@ -6,12 +6,10 @@ from pathlib import Path
 
 import typer
 
+from lycosa.cli.assemble import reading_of
 from lycosa.cli.look import DIRECTORY, opened
 from lycosa.cli.terminal import out, plain
 from lycosa.export import export as export_rows
-from lycosa.fetch.urls import Urls
-from lycosa.read import Reading
-from lycosa.relevance.keywords import KeywordJudge
 
 
 def export(
@@ -23,13 +21,7 @@ def export(
 ) -> None:
     """Write pages, links or sites as JSON lines, Parquet or CSV."""
     with opened(directory) as (workspace, config, store):
-        reading = Reading(
-            urls=Urls(config.urls),
-            judge=KeywordJudge(config.topic, threshold=config.judge.threshold),
-            limits=config.page,
-            decode_limits=config.decode,
-            product_token=config.robots.product_token,
-        )
+        reading = reading_of(config)
         for target in to:
             with out.status(f"writing {plain(target)}"):
                 count = export_rows(workspace, store, target, reading=reading, with_text=text)

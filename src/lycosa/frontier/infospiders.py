@@ -92,6 +92,7 @@ class InfoSpiders(Ranked):
         self.name = VARIANTS[settings.is_learning, settings.is_evolving]
         self._settings = settings
         self._rng = parts.rng
+        self._stems = parts.stems
         keywords = {word: float(count) for word, count in parts.keywords.items()}
         weights = np.full(len(keywords) + 1, settings.first_weight)
         weights[-1] = 0.0
@@ -223,7 +224,7 @@ class InfoSpiders(Ranked):
         spider.energy += similarity
         if settings.is_learning and errand.inputs is not None:
             spider.learn(errand.inputs, similarity, settings.learning_rate)
-        inputs = evidence(page.links, spider.keywords)
+        inputs = evidence(page.links, spider.keywords, self._stems)
         share = settings.parent_share
         scores = share * similarity + (1.0 - share) * spider.predict(inputs)
         spider.add(targets, scores, inputs)

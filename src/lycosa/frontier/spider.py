@@ -6,7 +6,8 @@ link with a number for each keyword and a constant 1, the bias). How it is used:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import heapq
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, sqrt
 
@@ -29,7 +30,7 @@ class Place:
 
     @classmethod
     def of(cls, terms: Mapping[str, int], keywords: Mapping[str, float]) -> Place:
-        top = sorted(terms, key=lambda term: (-terms[term], term))[:KEPT_TERMS]
+        top = heapq.nsmallest(KEPT_TERMS, terms, key=lambda term: (-terms[term], term))
         kept = {term: terms[term] for term in (*top, *keywords) if term in terms}
         return cls(kept, norm_of(terms))
 
@@ -115,7 +116,9 @@ class Spider:
         return child
 
 
-def evidence(links: Sequence[Link], keywords: Mapping[str, float]) -> NDArray[np.float32]:
+def evidence(
+    links: Sequence[Link], keywords: Mapping[str, float], stems: Callable[[str], Sequence[str]] = stems
+) -> NDArray[np.float32]:
     """What the net sees of each link: for each keyword Σ 1/distance of its occurrences, and a constant 1.
 
     In the anchor the distance is 1; k words before or behind it, 1 + k.
@@ -128,7 +131,7 @@ def evidence(links: Sequence[Link], keywords: Mapping[str, float]) -> NDArray[np
         words = stems(link.context or link.anchor)
         if known.isdisjoint(words):
             continue
-        before, inside = _anchor_span(link)
+        before, inside = _anchor_span(link, stems)
         for at, word in enumerate(words):
             if word in column:
                 distance = 1 + max(before - at, at - (before + inside - 1), 0)
@@ -136,7 +139,7 @@ def evidence(links: Sequence[Link], keywords: Mapping[str, float]) -> NDArray[np
     return seen
 
 
-def _anchor_span(link: Link) -> tuple[int, int]:
+def _anchor_span(link: Link, stems: Callable[[str], Sequence[str]]) -> tuple[int, int]:
     """How many of the context's words stand before the anchor, and how many are the anchor."""
     anchor, context = link.anchor, link.context
     if not context:

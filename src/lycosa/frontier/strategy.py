@@ -8,7 +8,7 @@ around it, what came of earlier visits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, Self
 
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.frontier.frontier import Frontier
+from lycosa.lib.text import stems
 from lycosa.model import Visit
 
 
@@ -44,6 +45,8 @@ class StrategyParts:
     """How similar a text (an anchor, the words around a link) is to the topic, in [0, 1]."""
     keywords: Mapping[str, int] = field(default_factory=dict)
     """The topic's stems with their frequencies."""
+    stems: Callable[[str], Sequence[str]] = stems
+    """Cuts a text into stems."""
     rng: np.random.Generator = field(default_factory=_new_rng)
     """The strategy's own from now on."""
     buffer: int | None = None
@@ -51,7 +54,13 @@ class StrategyParts:
 
     @classmethod
     def of(cls, topic: Topic, *, rng: np.random.Generator, buffer: int | None = None) -> Self:
-        return cls(similarity=topic.score_text, keywords=topic.keywords, rng=rng, buffer=buffer)
+        return cls(
+            similarity=topic.score_text,
+            keywords=topic.keywords,
+            stems=getattr(topic, "stems", stems),
+            rng=rng,
+            buffer=buffer,
+        )
 
 
 class Strategy(Protocol):

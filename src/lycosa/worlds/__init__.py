@@ -1,7 +1,9 @@
-"""Webs whose truth is known: for tests, for the demo, for comparing strategies.
+"""Webs whose truth is known.
 
-    plan ──▶ graph (who links to whom) ──▶ generated (URLs, HTML, true topics) ──▶ server (HTTP, faults)
+Made ones: `plan` says what a generated web is like; `graph`, `sites`, `prose` and `writer` make it; `generated` is the
+web itself; `server` serves it over HTTP, with `faults` on request.
 
-A `GeneratedWeb` follows from its `WebPlan` alone: the same plan gives the same pages, byte for byte, in
-whatever order they are asked for. The server puts it on loopback under named hosts and misbehaves on request.
+Recorded ones: `build` turns WARC files and labels into a world file (`container`, `world_writer`, `world`); `tasks`
+draws crawl tasks from its topics; `replay` crawls it by the crawl's own loop; `compare` holds strategies against each
+other and against two bounds, random and `oracle`.
 """

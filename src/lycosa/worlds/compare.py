@@ -22,6 +22,7 @@ from lycosa.evaluate.runs import Comparison, Run, Scores, Skipped, Terms, TermVe
 from lycosa.frontier.strategies import strategy as strategy_named
 from lycosa.frontier.strategy import StrategyParts
 from lycosa.lib.bounds import require_at_least
+from lycosa.lib.text import stems
 from lycosa.relevance.keywords import KeywordJudge
 from lycosa.worlds.oracle import Oracle
 from lycosa.worlds.replay import JudgedWorld, replay
@@ -104,6 +105,13 @@ class SharedTopic:
         self.keywords = judge.keywords
         self._judge = judge
         self._known: dict[str, float] = {}
+        self._stems: dict[str, tuple[str, ...]] = {}
+
+    def stems(self, text: str) -> tuple[str, ...]:
+        known = self._stems.get(text)
+        if known is None:
+            known = self._stems[text] = tuple(stems(text))
+        return known
 
     def score_text(self, text: str) -> float:
         score = self._known.get(text)
