@@ -160,6 +160,8 @@ class Course:
             },
             "urls": {"include": [f"http://{name}:{site.port}/*" for name in names]},
             "readers": {"count": readers},
+            # Scrapy does not look at nofollow: so that both fetch the same pages, Lycosa is told not to either.
+            "frontier": {"follow_nofollow": True},
         }
         file, directory = self._scratch / f"{label}.toml", self._scratch / label
         file.write_text(tomli_w.dumps(settings), encoding="utf-8")

@@ -185,8 +185,8 @@ class LinkBook:
         self, targets: NDArray[np.int64], is_known: NDArray[np.bool_], scores: NDArray[np.float64], batch: Batch
     ) -> None:
         """Waiting links found on a better page move up."""
-        better = is_known & self._frontier.is_waiting(targets)
-        better &= scores.astype(np.float32) > self._frontier.scores(targets)  # to the precision the frontier has
+        # To the precision the frontier has. Links that do not wait have no score there: NaN, which nothing exceeds.
+        better = is_known & (scores.astype(np.float32) > self._frontier.scores(targets))
         if better.any():
             self._frontier.rescore(targets[better], scores[better])
             batch.scores.extend(zip(scores[better].tolist(), targets[better].tolist(), strict=True))

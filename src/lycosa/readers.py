@@ -31,8 +31,8 @@ LONGEST_ANSWER = 256 << 20
 NEEDED_HEADERS = frozenset({"content-type", "content-encoding", "x-robots-tag"})
 START_SECONDS = 60.0
 """A reader that is not ready by then never will be."""
-DEPTH = 3
-"""Pages a reader has at hand at most: one it reads, and some so that it never waits for us."""
+DEPTH = 12
+"""Pages a reader has at hand at most: one it reads, and some so that it does not wait while we commit."""
 
 
 class InlineReader:

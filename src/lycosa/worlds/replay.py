@@ -209,8 +209,8 @@ class ReplayLedger:
         if joins.any():
             self._push(targets[joins], scores[joins])
         if not is_new.all():
-            better = ~joins & frontier.is_waiting(targets)
-            better &= scores.astype(np.float32) > frontier.scores(targets)
+            # Links that do not wait have no score there: NaN, and nothing is greater than that.
+            better = ~joins & (scores.astype(np.float32) > frontier.scores(targets))
             if better.any():
                 frontier.rescore(targets[better], scores[better])
                 self._scores.update(zip(targets[better].tolist(), scores[better].tolist(), strict=True))
