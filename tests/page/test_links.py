@@ -187,7 +187,7 @@ def test_each_spelling_is_resolved_once():
     ("base", "expected"),
     [
         ("http://b.test/other/", "http://b.test/other/x"),
-        ("/root/", "http://a.test/root/x"),
+        ("/top/", "http://a.test/top/x"),
         ("sub/#frag", "http://a.test/dir/sub/x"),
         ("http://b.test/file.zip", "http://b.test/x"),
         ("javascript:alert(1)//", "http://a.test/dir/x"),
