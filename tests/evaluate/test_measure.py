@@ -249,6 +249,14 @@ class TestMeasure:
         assert scores.runs == (("second", 0), ("second", 1), ("first", 0))
         assert scores.fetched.tolist() == [2, 3, 5]
 
+    def test_what_a_crawl_was_given_earns_nothing(self):
+        runs = [replace(run_of([0, 1, 2, 3, 4]), given=np.array([3])), run_of([3], strategy="second")]
+        scores = self.scores(runs)
+        assert scores.curves["relevant"][1].tolist() == approx([0, 0, 1, 1, 1])
+        assert scores.curves["harvest"][1].tolist() == approx([0, 0, 1 / 3, 1 / 4, 1 / 5])
+        assert scores.curves["recall"][1].tolist() == approx([0, 0, 0, 0, 0])  # of the one target that is left
+        assert scores.curves["recall"][0].tolist() == approx([1 / 2] * 5)
+
     def test_checkpoints_keep_every_run(self):
         scores = self.scores()
         assert scores.checkpoints == (1, 2, 3, 4, 5)

@@ -95,9 +95,9 @@ class Page(HTMLParser):
 def report(tmp_path_factory):
     directory = tmp_path_factory.mktemp("report") / "new"
     ramp = np.linspace(0, 0.9, PAGES)
-    overlap = {"pages": ramp, "hosts of the first": ramp}
+    end = np.array([0.625])
+    overlap = {"pages": ramp, "hosts of the first": ramp, "top pages": end, "top hosts": end}
     made = comparison(
-        overlaps={"breadth-first": [overlap, overlap]},
         skipped=[Skipped(f"left out {HOSTILE}", "only 2 targets")],
         findings=[
             Finding("worst of all", True, "12 % against 20 %"),
@@ -105,6 +105,7 @@ def report(tmp_path_factory):
             Finding("long crawls", None, "too small a world"),
         ],
     )
+    made = replace(made, scores=[replace(each, overlaps={"breadth-first": overlap}) for each in made.scores])
     index = write_report(made, directory)
     assert index == directory / "index.html"
     return directory, Page(index.read_text(encoding="utf-8"))
@@ -134,7 +135,8 @@ class TestPage:
     def test_says_what_was_found(self, report):
         _, page = report
         for text in ("holds", "does not hold", "cannot be said", "only 2 targets", "Topics left out (1)", "3 topics",
-                     "12, of which 3 ended early", "random → oracle", "Which differences are real"):  # fmt: skip
+                     "12, of which 3 ended early", "random → oracle", "Which differences are real",
+                     "rated highest by the judge: breadth-first 62%"):  # fmt: skip
             assert text in page.text, text
 
     def test_pictures_inside_are_svg_without_scripts_or_references(self, report):

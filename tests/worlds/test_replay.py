@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from lycosa.errors import ConfigError
+from lycosa.evaluate.runs import Scores
 from lycosa.frontier.strategies import strategy
 from lycosa.frontier.strategy import Strategy, StrategyParts
 from lycosa.model import Kind, Outcome
 from lycosa.relevance.keywords import KeywordJudge
 from lycosa.worlds.build import build_generated
-from lycosa.worlds.compare import ORACLE, ComparePlan, SharedTopic, runs_of_task
+from lycosa.worlds.compare import ORACLE, ComparePlan, SharedTopic, run_topic, runs_of_task
 from lycosa.worlds.generated import GeneratedWeb, WebPlan
 from lycosa.worlds.replay import JudgedWorld, replay
 from lycosa.worlds.tasks import make_task
@@ -126,6 +130,42 @@ def test_sharing_similarities_changes_no_crawl(world: World) -> None:
         for known in (judge, SharedTopic(judge))
     ]
     assert ways[0] == ways[1]
+
+
+def test_crawls_from_two_halves_of_the_seeds(world: World) -> None:
+    topic = max(world.topics, key=lambda name: len(world.pages_of(name)))
+    plan = ComparePlan(
+        world=world.path,
+        topics=(topic,),
+        strategies=("breadth-first",),
+        distance=0,
+        pages=40,
+        repeats=2,
+        seeds=4,
+        has_overlap=True,
+    )
+    scores = run_topic((plan, topic))
+    assert isinstance(scores, Scores)
+    assert set(scores.overlaps) == {"breadth-first", "random", "oracle"}
+    pages = scores.overlaps["breadth-first"]["pages"]
+    assert pages[0] == 0  # the halves have no seed in common
+    assert 0 < pages[-1] < 1
+    with pytest.raises(ConfigError, match="halved"):
+        replace(plan, seeds=1)
+
+
+def test_pages_given_away_as_seeds_are_not_graded(world: World) -> None:
+    topic = max(world.topics, key=lambda name: len(world.pages_of(name)))
+    members = len(world.pages_of(topic))
+    plan = ComparePlan(
+        world=world.path, topics=(topic,), strategies=("breadth-first",), distance=0, pages=2000, repeats=3, seeds=4
+    )
+    scores = run_topic((plan, topic))
+    assert isinstance(scores, Scores)
+    for metric in ("relevant", "recall"):
+        assert scores.curves[metric][0, 3] == 0  # breadth-first fetches its seeds first
+    assert scores.curves["relevant"].max() <= members - 4
+    assert scores.curves["recall"].max() <= 1
 
 
 def test_the_same_seed_gives_the_same_replay(world: World, web: GeneratedWeb) -> None:

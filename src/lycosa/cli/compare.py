@@ -41,6 +41,11 @@ def compare(
     smallest: int = typer.Option(1, "--smallest", help="Leave out topics with fewer pages than this."),
     seed: int = typer.Option(1, "--seed", help="Of the random numbers."),
     setting: list[str] = typer.Option([], "--set", help="A strategy's constant: --set shark.depth=2. May be repeated."),
+    overlap: bool = typer.Option(
+        True,
+        "--overlap/--no-overlap",
+        help="Crawl also from two halves of the seeds: how much do finds depend on them?",
+    ),
     processes: int = typer.Option(0, "--processes", "-p", help="Processes to use; 0: one for each core."),
     output: Path = typer.Option(Path("report"), "--output", "-o", help="Where the report goes."),
 ) -> None:
@@ -64,6 +69,7 @@ def compare(
         repeats=repeats,
         seed=seed,
         settings=dict(map(split_setting, setting)),
+        has_overlap=overlap,
     )
     comparison = compare_in_parallel(plan, processes=processes)
     print_table(comparison, out)

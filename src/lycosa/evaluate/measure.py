@@ -7,6 +7,7 @@ all runs of a topic share, such as the weights of TF-IDF and which pages are nea
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -83,6 +84,7 @@ def measure(
     pages: int,
     bounds: Collection[str] = ("random", "oracle"),
     options: Options = Options(),  # noqa: B008 - a frozen value
+    overlaps: Mapping[str, Mapping[str, Floats]] = MappingProxyType({}),
 ) -> Scores:
     """The scores of one topic. Every strategy needs at least one run; their order is that of `strategies`."""
     missing = set(strategies) - {run.strategy for run in runs}
@@ -120,6 +122,7 @@ def measure(
         at_checkpoints=rows,
         distances=distances,
         relevances=relevances,
+        overlaps=dict(overlaps),
     )
 
 
@@ -127,16 +130,19 @@ def _curves(
     run: Run, truth: Truth, place: Ints, alike: Likeness, cosines: Floats, options: Options
 ) -> dict[str, Floats]:
     """Every curve of one run but its cost; `place` says where its pages stand among all that were crawled."""
-    relevant, hosts = truth.relevant[run.pages], truth.hosts[run.pages]
+    is_earned = ~np.isin(run.pages, run.given)
+    relevant, hosts = truth.relevant[run.pages] & is_earned, truth.hosts[run.pages]
     cohesion = cohesiveness(
         run.pages,
-        is_relevant=relevant,
+        is_relevant=truth.relevant[run.pages],
         seeds=run.seeds,
         link_offsets=truth.link_offsets,
         link_targets=truth.link_targets,
     )
     return {
-        "recall": recall(truth.targets[run.pages], int(truth.targets.sum())),
+        "recall": recall(
+            truth.targets[run.pages] & is_earned, int(truth.targets.sum()) - int(truth.targets[run.given].sum())
+        ),
         "harvest": harvest_rate(relevant),
         "recent_harvest": moving_harvest_rate(relevant, options.window),
         "judged": harvest_rate(run.relevance >= options.relevant_from),

@@ -17,6 +17,7 @@ import numpy as np
 
 from lycosa.errors import InputError
 from lycosa.evaluate.measure import METRICS, Metric
+from lycosa.evaluate.overlap import TOP
 from lycosa.evaluate.page import Picture, figure_text, render, sample_text
 from lycosa.evaluate.pictures import Line, Plot, draw, styles
 from lycosa.evaluate.runs import Comparison, Floats
@@ -136,13 +137,20 @@ def _histograms(comparison: Comparison) -> list[tuple[str, Plot, str]]:
 
 def _overlaps(comparison: Comparison, x: Floats) -> list[tuple[str, Plot, str]]:
     drawn = []
-    for name, title in (("pages", "Overlap of pages"), ("hosts of the first", "Overlap of hosts")):
+    overlaps = comparison.overlaps
+    kinds = (("pages", "top pages", "Overlap of pages"), ("hosts of the first", "top hosts", "Overlap of hosts"))
+    for name, top, title in kinds:
         lines = []
-        for strategy, topics in comparison.overlaps.items():
+        for strategy, topics in overlaps.items():
             summary = over_topics(np.array([curves[name] for curves in topics]))
             lines.append(Line(strategy, summary.mean, summary.error))
         if lines:
-            caption = "two crawls from disjoint halves of the seeds: share that both have seen (FC, section 4.3)"
+            shares = {strategy: np.mean([curves[top][0] for curves in topics]) for strategy, topics in overlaps.items()}
+            caption = (
+                "two crawls from disjoint halves of the seeds: share that both have seen (FC, section 4.3). Of the "
+                f"{TOP} pages rated highest by the judge: "
+                + ", ".join(f"{strategy} {share:.0%}" for strategy, share in shares.items())
+            )
             file = "overlap_pages" if name == "pages" else "overlap_hosts"
             drawn.append((file, Plot(title, PAGES_FETCHED, "in both crawls", x, lines, True), caption))
     return drawn

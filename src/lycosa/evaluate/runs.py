@@ -60,6 +60,8 @@ class Run:
     frontier: Ints
     """Links waiting after each page."""
     seeds: Ints
+    given: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """Pages of the topic that the crawl was handed (seeds at distance 0, examples): to fetch them earns nothing."""
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -120,6 +122,8 @@ class Scores:
     """Strategies × links from the seeds: share of the fetched pages."""
     relevances: Floats
     """Strategies × equal intervals of [0, 1]: share of the fetched pages by judged relevance."""
+    overlaps: Mapping[str, Mapping[str, Floats]] = field(default_factory=dict)
+    """By strategy: curves of `overlap.overlap_of`, where crawls from halves of the seeds were made."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,8 +139,6 @@ class Comparison:
     pages: int
     lower_bound: str = "random"
     upper_bound: str = "oracle"
-    overlaps: Mapping[str, Sequence[Mapping[str, Floats]]] = field(default_factory=dict)
-    """By strategy, one entry a topic: curves of `overlap.overlap_of`."""
     skipped: Sequence[Skipped] = ()
     findings: Sequence[Finding] = ()
 
@@ -148,6 +150,12 @@ class Comparison:
     @property
     def bounds(self) -> tuple[str, ...]:
         return tuple(name for name in self.strategies if name in (self.lower_bound, self.upper_bound))
+
+    @property
+    def overlaps(self) -> dict[str, list[Mapping[str, Floats]]]:
+        """By strategy, one entry a topic: curves of `overlap.overlap_of`."""
+        found = {name: [s.overlaps[name] for s in self.scores if name in s.overlaps] for name in self.strategies}
+        return {name: curves for name, curves in found.items() if curves}
 
     @property
     def baseline(self) -> str:

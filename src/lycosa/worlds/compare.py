@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ import numpy as np
 from lycosa import __version__
 from lycosa.errors import ConfigError, InputError
 from lycosa.evaluate.measure import Options, measure
-from lycosa.evaluate.runs import Comparison, Run, Scores, Skipped, Terms, TermVector, Truth
+from lycosa.evaluate.overlap import overlap_of
+from lycosa.evaluate.runs import Comparison, Floats, Run, Scores, Skipped, Terms, TermVector, Truth
 from lycosa.frontier.strategies import strategy as strategy_named
 from lycosa.frontier.strategy import StrategyParts
 from lycosa.lib.bounds import require_at_least
@@ -55,9 +56,13 @@ class ComparePlan:
     is_timed: bool = True
     """Each crawl pays for its own similarities, as the cost figures need. False: crawls for the same topic share them,
     which is several times faster and changes nothing but the cost."""
+    has_overlap: bool = False
+    """Crawl each topic also from two disjoint halves of its seeds: how much do the finds depend on them?"""
 
     def __post_init__(self) -> None:
         require_at_least(self, "compare", distance=0, pages=1, buffer=0, repeats=1, seeds=1)
+        if self.has_overlap and self.seeds < 2:
+            raise ConfigError("one seed cannot be halved: overlap needs two or more, compare.seeds is 1")
         if not self.strategies:
             raise ConfigError("no strategy is given: --strategies breadth-first,best-first-1,…")
         if not self.topics:
@@ -126,6 +131,7 @@ def run_topic(job: Job) -> Scores | Skipped:
     world = _open(plan.world)
     runs: list[Run] = []
     truth: Truth | None = None
+    overlaps: dict[str, Mapping[str, Floats]] = {}
     judged: JudgedWorld | None = None
     known: KeywordJudge | SharedTopic
     for repeat in range(plan.repeats):
@@ -140,6 +146,8 @@ def run_topic(job: Job) -> Scores | Skipped:
             known = judge if plan.is_timed else SharedTopic(judge)
         runs += runs_of_task(plan, judged, known, task, repeat)
         truth = truth or _truth(world, task)
+        if plan.has_overlap and repeat == 0 and len(task.seeds) > 1:
+            overlaps = dict(_overlaps(plan, judged, known, task, rng))
     assert truth is not None
     return measure(
         truth,
@@ -148,6 +156,7 @@ def run_topic(job: Job) -> Scores | Skipped:
         strategies=plan.names,
         pages=plan.pages,
         options=Options(relevant_from=plan.threshold),
+        overlaps=overlaps,
     )
 
 
@@ -157,7 +166,8 @@ def runs_of_task(
     """One crawl for each strategy, from the same seeds."""
     for name in plan.names:
         if name == ORACLE:
-            chosen: Any = lambda discovery: Oracle(judged.world, task.relevant, discovery)  # noqa: E731 - one line
+            wanted = task.relevant & task.is_graded
+            chosen: Any = lambda discovery, wanted=wanted: Oracle(judged.world, wanted, discovery)  # noqa: E731
         else:
             parts = StrategyParts.of(known, rng=_rng(plan.seed, task.topic, repeat, name), buffer=plan.buffer or None)
             chosen = strategy_named(name, parts, plan.settings)
@@ -172,12 +182,25 @@ def runs_of_task(
             cpu=np.array(track.cpu),
             frontier=np.array(track.frontier, dtype=np.int32),
             seeds=task.seeds,
+            given=task.given,
         )
+
+
+def _overlaps(
+    plan: ComparePlan, judged: JudgedWorld, known: KeywordJudge | SharedTopic, task: Task, rng: np.random.Generator
+) -> Iterator[tuple[str, Mapping[str, Floats]]]:
+    """Two crawls of each strategy from disjoint halves of the seeds (paper FC, section 4.3)."""
+    mixed = rng.permutation(task.seeds)
+    halves = (np.sort(mixed[0::2]), np.sort(mixed[1::2]))
+    first, second = (list(runs_of_task(plan, judged, known, replace(task, seeds=half), 0)) for half in halves)
+    for one, other in zip(first, second, strict=True):
+        yield one.strategy, overlap_of(one, other, hosts=judged.world.host_of, pages=plan.pages)
 
 
 def _truth(world: World, task: Task) -> Truth:
     is_target = np.zeros(len(world), dtype=np.bool_)
     is_target[task.targets] = True
+    is_target[task.given] = True  # another repeat may start elsewhere; what a run was given does not count for it
     edges = world.graph
     return Truth(
         topic=task.topic,

@@ -65,6 +65,11 @@ class Task:
     note: str = ""
     """What is not as it was asked for, in words."""
 
+    @property
+    def given(self) -> Ints:
+        """Pages of the topic the crawler was handed: to find them earns nothing."""
+        return np.flatnonzero(~self.is_graded).astype(np.int32)
+
 
 def make_task(
     world: World,
