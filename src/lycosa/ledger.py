@@ -21,6 +21,7 @@ from lycosa.fetch.fetcher import RobotsBook
 from lycosa.fetch.politeness import Politeness
 from lycosa.fetch.urls import Urls, origin
 from lycosa.frontier.frontier import Frontier
+from lycosa.frontier.rescoring import score_again
 from lycosa.frontier.strategy import Strategy
 from lycosa.hosts import HostBook
 from lycosa.lib.clock import Clock
@@ -84,6 +85,9 @@ class CrawlLedger:
         self._clock = clock
         waiting = store.waiting()
         dropped = frontier.load(waiting.ids, waiting.hosts, waiting.scores)
+        if strategy.is_retold:
+            for visit, targets in store.visits():
+                strategy.tell(visit, targets)
         try:
             strategy.restore(store.state("strategy") or b"")
         except ValueError as error:
@@ -136,6 +140,17 @@ class CrawlLedger:
         for visit in visits:
             self._enter(visit, batch)
         self._write(batch)
+        if change := self._strategy.take_change():
+            self.score_again(change)
+
+    def score_again(self, why: str) -> int:
+        """Every waiting link gets the score it has as things stand now; how many changed."""
+        news = score_again(self._strategy, self._frontier, self._store.visits())
+        batch = Batch()
+        batch.scores.extend(zip(news.scores.tolist(), news.links.tolist(), strict=True))
+        self._event(batch, "focus", f"{why}; {len(news.links):,} waiting links have another score")
+        self._write(batch)
+        return len(news.links)
 
     def _write(self, batch: Batch) -> None:
         """The transaction, with the state that belongs to this very moment."""
@@ -261,6 +276,7 @@ class CrawlLedger:
                 is_relevant=judgement.is_relevant,
                 scores=json.dumps(dict(judgement.scores)),
                 terms=json.dumps(dict(judgement.terms)),
+                best=judgement.best,
             )
         )
 

@@ -180,6 +180,8 @@ class Judgement:
     """By topic, where the judge knows several."""
     terms: Mapping[str, float] = field(default_factory=dict)
     """The words that decided, with their share."""
+    best: str = ""
+    """The leaf of the taxonomy that fits best, where the judge has one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -281,6 +281,7 @@ def _pack(result: Read, *, whole_pages: bool) -> bytes:
             judgement.is_relevant,
             dict(judgement.scores),
             dict(judgement.terms),
+            judgement.best,
         )
     plain = (str(outcome.kind), outcome.reason, outcome.detail, outcome.status)
     return marshal.dumps((plain, page_fields, judgement_fields))

@@ -55,7 +55,7 @@ def page(number: int, **more: object) -> PageRow:
 
 
 def judgement(number: int, relevance: float) -> JudgementRow:
-    return JudgementRow(number, "keywords", relevance, relevance >= 0.5, "{}", "{}")
+    return JudgementRow(number, "keywords", relevance, relevance >= 0.5, "{}", "{}", "Sport/Cycling")
 
 
 def outcome(number: int, **more: object) -> OutcomeRow:
@@ -213,6 +213,21 @@ class TestPages:
                 events=[(1, 2.0, "note", "something happened")],
             )
         )
+
+    def test_visits_are_told_again_in_order(self, reopen):
+        self.fill(reopen())
+        told = list(reopen().visits())
+        assert [visit.lease.id for visit, _ in told] == [1, 2, 3, 4]
+        first, targets = told[0]
+        assert first.page.title == "page 1"
+        assert [(link.url, link.anchor, link.rel, link.position) for link in first.page.links] == [
+            ("http://a.test/2", "two", "", 0),
+            ("http://a.test/3", "three", "nofollow", 1),
+        ]
+        assert targets.tolist() == [2, 3]
+        assert (first.judgement.relevance, first.judgement.is_relevant) == (0.9, True)
+        assert first.judgement.best == "Sport/Cycling"
+        assert not len(told[3][1])
 
     def test_totals(self, reopen):
         store = reopen()

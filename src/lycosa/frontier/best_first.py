@@ -35,6 +35,8 @@ class BestFirst(Batched):
         relevance = visit.judgement.relevance if visit.judgement else 0.0
         return np.full(len(targets), relevance)
 
+    again = tell
+
     def reason(self, score: float) -> str:
         if score < 0:
             return f"{self.name}: tried before without success, waits behind untried links ({score:.3f})"

@@ -8,7 +8,7 @@ around it, what came of earlier visits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, Self
 
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.frontier.frontier import Frontier
-from lycosa.lib.text import stems
-from lycosa.model import Visit
+from lycosa.frontier.page_words import PageWords
+from lycosa.model import Page, Visit
 
 
 class Topic(Protocol):
@@ -45,8 +45,8 @@ class StrategyParts:
     """How similar a text (an anchor, the words around a link) is to the topic, in [0, 1]."""
     keywords: Mapping[str, int] = field(default_factory=dict)
     """The topic's stems with their frequencies."""
-    stems: Callable[[str], Sequence[str]] = stems
-    """Cuts a text into stems."""
+    words_of: Callable[[Page], PageWords] = PageWords
+    """A page's words, looked at closely."""
     rng: np.random.Generator = field(default_factory=_new_rng)
     """The strategy's own from now on."""
     buffer: int | None = None
@@ -57,7 +57,7 @@ class StrategyParts:
         return cls(
             similarity=topic.score_text,
             keywords=topic.keywords,
-            stems=getattr(topic, "stems", stems),
+            words_of=getattr(topic, "words_of", PageWords),
             rng=rng,
             buffer=buffer,
         )
@@ -69,6 +69,7 @@ class Strategy(Protocol):
     - `save` is called with every commit, so what it returns has a bound that does not grow with the crawl: a batch,
       a buffer of pages, the agents' lists. What has to be known of every single link is carried in its score
       (`shark`): the store keeps scores as 64-bit floats, of which the frontier's order uses the first 32 bits.
+    - A strategy that has to know more than that is told everything again (`is_retold`).
     - Therefore `visit.lease.score` must be, to the bit, the score this strategy gave (by `tell`, `seed_score`,
       `retry_score` or `rescored`).
     - A strategy restored from what was saved with the last commit, and a frontier loaded from the same commit, go on
@@ -78,6 +79,9 @@ class Strategy(Protocol):
     name: str
     needs_whole_pages: bool
     """Whether it looks at the terms of pages, or at the context and path of links. If not, readers leave them out."""
+    is_retold: bool
+    """On resume, before `restore`, it is told all visits to pages again, in the order of their commits. Such a page is
+    light: URL, title and links (with anchor and rel, without context and path), and it comes with its judgement."""
 
     def seed_score(self) -> float:
         """The score of a link a person gave."""
@@ -89,6 +93,17 @@ class Strategy(Protocol):
         A new link joins the frontier with this score; a waiting one moves up if this is better than what it has.
         NaN: the link is not to be queued. It may be when it is found again and has a real score.
         """
+        ...
+
+    def again(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
+        """What `tell` would give for this earlier visit as things stand now; nothing is learned from it.
+
+        The page is light, as for `is_retold`. NaN: the link keeps the score it has.
+        """
+        ...
+
+    def take_change(self) -> str:
+        """Why all waiting links have to be scored again, in words, since this was last asked; empty: they need not."""
         ...
 
     def ask(self, count: int, frontier: Frontier, now: float) -> list[int]:
@@ -121,9 +136,16 @@ class Ranked:
 
     name = ""
     needs_whole_pages = False
+    is_retold = False
 
     def seed_score(self) -> float:
         return 1.0
+
+    def again(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:  # noqa: ARG002 - scores stay
+        return np.full(len(targets), np.nan)
+
+    def take_change(self) -> str:
+        return ""
 
     def ask(self, count: int, frontier: Frontier, now: float) -> list[int]:
         leased: list[int] = []

@@ -98,6 +98,7 @@ class JudgementRow(NamedTuple):
     is_relevant: bool
     scores: str
     terms: str
+    best: str
 
 
 class OutcomeRow(NamedTuple):

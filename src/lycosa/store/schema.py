@@ -154,5 +154,18 @@ where j.is_relevant
 order by j.relevance desc, p.number;
 """
 
-MIGRATIONS: tuple[str, ...] = (FIRST,)
+SECOND = """
+alter table judgements add column best text not null default '';
+
+-- What people said of pages (lycosa feedback); the examples themselves are in topics.db.
+create table feedback (
+    id integer primary key,
+    at real not null,
+    url text not null,
+    is_useful integer not null,
+    topic text not null default ''
+);
+"""
+
+MIGRATIONS: tuple[str, ...] = (FIRST, SECOND)
 VERSION = len(MIGRATIONS)

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.errors import StoreError
-from lycosa.model import Lease
+from lycosa.model import Lease, Visit
+from lycosa.store.retelling import visits
 from lycosa.store.rows import (
     Batch,
     HostRow,
@@ -239,6 +240,9 @@ class SqliteStore:
             (count,),
         ).fetchall()
         return [(relevance, bool(relevant)) for relevance, relevant in reversed(rows)]
+
+    def visits(self) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+        return visits(self.path, self._db)
 
     # Reading, for people
 

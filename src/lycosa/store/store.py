@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.model import Lease
+from lycosa.model import Lease, Visit
 from lycosa.store.rows import Batch, HostRow, RobotsRow
 
 
@@ -70,6 +70,10 @@ class Store(Protocol):
     def state(self, name: str) -> bytes | None: ...
 
     def totals(self) -> Totals: ...
+
+    def visits(self) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+        """All visits to pages in the order of their commits, each with the numbers of its links; pages are light."""
+        ...
 
     def recent_relevance(self, count: int) -> list[tuple[float, bool]]:
         """(relevance, is_relevant) of the last so many pages, oldest first."""

@@ -12,8 +12,8 @@ recorded answers 404.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from lycosa.crawl import run
 from lycosa.fetch.urls import url_hash
 from lycosa.frontier.frontier import Frontier
+from lycosa.frontier.rescoring import score_again
 from lycosa.frontier.stop import Budget, Stop
 from lycosa.frontier.strategy import Strategy
 from lycosa.lib.clock import VirtualClock
@@ -41,15 +42,16 @@ MAX_REDIRECTS = 5
 class JudgedWorld:
     """A world seen by one judge. Each page is read and judged once, however many crawls visit it."""
 
-    def __init__(self, world: World, judge: Judge) -> None:
+    def __init__(self, world: World, judge: Judge, *, read: Callable[[int], Page] | None = None) -> None:
         self.world = world
+        self._read = read or world.page
         self._judge = judge
         self._pages: dict[int, tuple[Page, Judgement]] = {}
 
     def visit(self, page: int) -> tuple[Page, Judgement]:
         known = self._pages.get(page)
         if known is None:
-            content = self.world.page(page)
+            content = self._read(page)
             known = self._pages[page] = (content, self._judge.judge(content))
         return known
 
@@ -125,6 +127,8 @@ class Track:
     """Links waiting after each page."""
     missing: int = 0
     """Fetches that met nothing: dead links do not count as pages."""
+    changes: list[tuple[int, str]] = field(default_factory=list)
+    """Changes of focus: after how many pages, and what they were."""
 
 
 class ReplayLedger:
@@ -139,9 +143,11 @@ class ReplayLedger:
         strategy: TimedStrategy,
         follow_nofollow: bool = False,
     ) -> None:
+        self._judged = judged
         self._world = judged.world
         self._discovery = discovery
         self._frontier = frontier
+        self._leases: list[Lease] = []
         self._strategy = strategy
         self._follow_nofollow = follow_nofollow
         self._is_dormant = np.zeros(len(judged.world.urls) + 1, dtype=np.bool_)
@@ -184,6 +190,19 @@ class ReplayLedger:
                 self._redirect(visit)
             else:
                 self.track.missing += 1
+        if change := self._strategy.take_change():
+            news = score_again(self._strategy, self._frontier, self._visits())
+            self._scores.update(zip(news.links.tolist(), news.scores.tolist(), strict=True))
+            self.track.changes.append((len(self.track.pages), change))
+
+    def _visits(self) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+        """All visits so far, as a store would tell them again."""
+        world = self._world
+        for lease in self._leases:
+            number = self._discovery.url_of[lease.id]
+            page, judgement = self._judged.visit(number)
+            targets, _ = self._discovery.meet(world.link_urls[slice(*world.link_offsets[number : number + 2])], 0)
+            yield Visit(Fetched(lease, FETCHED), FETCHED, page, judgement), targets
 
     def _redirect(self, visit: Visit) -> None:
         lease = visit.lease
@@ -223,6 +242,7 @@ class ReplayLedger:
 
     def _note(self, number: int, lease: Lease, judgement: Judgement) -> None:
         track = self.track
+        self._leases.append(lease)
         track.pages.append(number)
         track.relevance.append(judgement.relevance)
         track.distance.append(lease.distance)
@@ -242,6 +262,9 @@ class TimedStrategy:
         self.reason = strategy.reason
         self.rescored = strategy.rescored
         self.needs_whole_pages = strategy.needs_whole_pages
+        self.is_retold = strategy.is_retold
+        self.again = strategy.again
+        self.take_change = strategy.take_change
         self.save = strategy.save
         self.restore = strategy.restore
 

@@ -1,0 +1,76 @@
+"""The seam between examples and judges: a classifier has learned from a taxonomy's examples how a document fits each topic.
+
+A topic is named by its path below the root, `Recreation/Cycling`; its parent is the path without the last name. The root
+itself, ANY, is the empty path: every document belongs to it. `topics.py` makes judges of a classifier and a set of
+good topics, `formula.py` of a classifier and a formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.model import Page
+
+ANY = ""
+"""The root of every taxonomy."""
+
+
+class Example(NamedTuple):
+    """A document with the topics a person put it under."""
+
+    page: Page
+    """Its title, text and terms count; text may be missing (pages of a world), terms never are."""
+    topics: tuple[str, ...]
+    """Paths. Most documents have one; an inner topic may have examples of its own."""
+
+
+class Classifier(Protocol):
+    """Learned attributes end in an underscore; an unfitted classifier has none of them."""
+
+    name: str
+    topics_: tuple[str, ...]
+    """All topics below ANY, inner ones too, in sorted order."""
+
+    def fit(self, examples: Iterable[Example], topics: Sequence[str]) -> Self:
+        """Learn. The examples may be iterated more than once, each time from the start; they need not fit in memory."""
+        ...
+
+    def posteriors(self, page: Page) -> NDArray[np.float64]:
+        """Pr[topic | page] by topic: siblings exclude each other, and a topic has at most its parent's."""
+        ...
+
+    def memberships(self, page: Page) -> NDArray[np.float64]:
+        """How well the page fits each topic by itself, in [0, 1]: a page may belong to several. Formulas use this."""
+        ...
+
+    def strongest(self, page: Page, topic: str, count: int = 10) -> Mapping[str, float]:
+        """The page's words that speak most for (above 0) or against (below 0) the topic, strongest first."""
+        ...
+
+    def save(self) -> bytes:
+        """What was learned, in a form that contains no code."""
+        ...
+
+    @classmethod
+    def load(cls, saved: bytes) -> Self:
+        """The opposite of `save`; ValueError where the bytes are not what it wrote."""
+        ...
+
+
+def parent_of(topic: str) -> str:
+    """`Recreation` for `Recreation/Cycling`; ANY for a topic at the top."""
+    return topic.rpartition("/")[0]
+
+
+def with_ancestors(topics: Iterable[str]) -> tuple[str, ...]:
+    """These topics and all topics above them but ANY, each once, in sorted order."""
+    found: set[str] = set()
+    for topic in topics:
+        while topic and topic not in found:
+            found.add(topic)
+            topic = parent_of(topic)
+    return tuple(sorted(found))

@@ -1,0 +1,59 @@
+"""Visits as they were told to the strategy, made again from the tables.
+
+Two uses: a strategy that is told everything again on resume, and scoring all waiting links again after a change of
+focus. The pages are light: what a crawl does not keep of a page (text, terms, the context of links) is not there.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.errors import StoreError
+from lycosa.model import Fetched, Judgement, Kind, Lease, Link, Outcome, Page, Visit
+
+PAGES = """
+select f.id, f.url, f.host_id, f.score, f.distance, f.tries, f.redirects, p.title, p.language, p.words, p.fetched_at,
+       p.fingerprint, j.relevance, j.is_relevant, j.scores, j.terms, j.best
+from pages p join frontier f on f.id = p.id left join judgements j on j.page_id = p.id
+order by p.number
+"""
+LINKS = """
+select t.id, t.url, l.anchor, l.rel, l.position
+from links l join frontier t on t.id = l.target_id where l.source_id = ? order by l.position
+"""
+FETCHED = Outcome(Kind.FETCHED, "http 200", status=200)
+
+
+def visits(path: Path, db: sqlite3.Connection) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+    """All visits to pages in the order of their commits, each with the numbers of its links."""
+    try:
+        for row in db.execute(PAGES):
+            links = db.execute(LINKS, (row[0],)).fetchall()
+            yield _visit(row, links), np.array([link[0] for link in links], dtype=np.int64)
+    except sqlite3.Error as error:
+        raise StoreError(f"{path}: {error}") from error
+
+
+def _visit(row: tuple[Any, ...], links: list[tuple[Any, ...]]) -> Visit:
+    number, url, host, score, distance, tries, redirects, title, language, words, at, fingerprint, *judged = row
+    lease = Lease(number, url, host, score, distance, max(0, tries - 1), redirects)
+    page = Page(
+        url,
+        title=title,
+        language=language,
+        links=[Link(target, anchor, rel=rel, position=position) for _, target, anchor, rel, position in links],
+        fingerprint=fingerprint % (1 << 64),
+        words=words,
+    )
+    judgement = None
+    if judged[0] is not None:
+        relevance, is_relevant, scores, terms, best = judged
+        judgement = Judgement(relevance, bool(is_relevant), json.loads(scores), json.loads(terms), best)
+    return Visit(Fetched(lease, FETCHED, ended=at), FETCHED, page, judgement)
