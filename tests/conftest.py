@@ -17,7 +17,7 @@ from lycosa.fetch.politeness import Politeness
 from lycosa.fetch.robots import RobotsSettings, interpret
 from lycosa.fetch.urls import UrlRules, Urls, host_key
 from lycosa.frontier.frontier import Frontier
-from lycosa.frontier.stop import Budget, Stop
+from lycosa.frontier.stop import NO_RULES, Budget, Stop, StopRules
 from lycosa.frontier.strategies import strategy as strategy_named
 from lycosa.frontier.strategy import Strategy
 from lycosa.ledger import CrawlLedger
@@ -106,6 +106,7 @@ class Rig:
         self.fetcher = DictFetcher(web, self.clock, self.addresses)
         self.stop: Stop | None = None
         self.ledger: CrawlLedger | None = None
+        self.visitor: LiveVisitor | None = None
         self.frontier = Frontier()
         self.urls = Urls(UrlRules())
 
@@ -114,6 +115,8 @@ class Rig:
         *seeds: str,
         pages: int = 1000,
         seconds: float = 0.0,
+        bytes: int = 0,
+        stop: StopRules = NO_RULES,
         strategy: str | Strategy = "best-first",
         width: int = 4,
         buffer: int | None = None,
@@ -152,18 +155,20 @@ class Rig:
             clock=self.clock,
             follow_nofollow=follow_nofollow,
             rest_from=now if cut_off else None,
+            rules=stop,
         )
         self.ledger.add_seeds(seeds)
-        self.stop = Stop(Budget(pages=pages, seconds=seconds), started=now)
+        self.stop = Stop(Budget(pages=pages, seconds=seconds, bytes=bytes), started=now, rules=stop)
 
         async def go() -> str:
             assert self.ledger is not None
             assert self.stop is not None
             reader = InlineReader(self.reading())
+            self.visitor = LiveVisitor(fetcher=self.fetcher, reader=reader, clock=self.clock)
             return await run(
                 frontier=self.frontier,
                 strategy=chosen,
-                visitor=LiveVisitor(fetcher=self.fetcher, reader=reader),
+                visitor=self.visitor,
                 ledger=self.ledger,
                 stop=self.stop,
                 clock=self.clock,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from itertools import pairwise
 
 import pytest
 
 from lycosa.errors import ArchiveError
+from lycosa.frontier.standing import Standing
+from lycosa.frontier.stop import StopRules
 from lycosa.frontier.strategies import STRATEGIES
 
 A, B, C, D = (f"http://a.test/{name}" for name in ("", "b", "c", "d"))
@@ -179,6 +182,112 @@ class TestEnd:
         crawl = rig({A: html(B, C), B: unavailable(), C: unavailable(), D: unavailable()})
         reason = crawl.crawl(A, max_failures=2, max_tries=9)
         assert reason == "nothing left to fetch: the 2 waiting links are on hosts that were set aside"
+
+
+def chain(html, relevance: str) -> dict[str, str]:
+    """Pages on hosts of their own, each linking to the next; R is relevant, - is not."""
+    return {
+        f"http://p{at}.test/": html(f"http://p{at + 1}.test/", text=f"{CYCLING if mark == 'R' else COOKING} Page {at}.")
+        for at, mark in enumerate(relevance)
+    }
+
+
+class TestStopRules:
+    @pytest.mark.parametrize(
+        ("rules", "pages", "reason"),
+        [
+            (StopRules(relevant=3), 5, "enough found: 3 relevant pages, 3 were asked for"),
+            (StopRules(irrelevant=4), 7, "irrelevant pages: 4 fetched, 4 allowed"),
+            (
+                StopRules(irrelevant_in_a_row=3),
+                8,
+                "irrelevant pages in a row: 3 since the last relevant one, 3 allowed",
+            ),
+            (
+                StopRules(precision=0.3, window=4),
+                6,
+                "precision: 25.0% of the last 4 pages are relevant, 30.0% is asked for",
+            ),
+            (
+                StopRules(community=0.1, community_size=2),
+                2,
+                "community closed: 1 of 2 links on 2 relevant pages lead to each other, more than 10%",
+            ),
+            (StopRules(relevant=4, irrelevant_in_a_row=2), 4, "irrelevant pages in a row: 2 since the last relevant"),
+            (StopRules(relevant=3, irrelevant_in_a_row=3), 5, "enough found"),
+        ],
+        ids=lambda value: value.partition(":")[0] if isinstance(value, str) else "",
+    )
+    def test_each_ends_the_crawl_and_the_store_knows_why(self, rig, html, rules, pages, reason):
+        crawl = rig(chain(html, "RR--R---RR----"))
+        ending = crawl.crawl("http://p0.test/", stop=rules)
+        assert ending.startswith(reason)
+        assert len(crawl.pages) == pages
+        assert crawl.sql("select stop_reason from runs") == [(ending,)]
+
+    def test_bytes(self, rig, html):
+        web = chain(html, "R" * 9)
+        sizes = [len(body) for body in web.values()]
+        crawl = rig(web)
+        reason = crawl.crawl("http://p0.test/", bytes=sum(sizes[:3]) + 1)
+        assert len(crawl.pages) == 4
+        assert reason == f"byte budget: {sum(sizes[:4]):,} bytes downloaded, {sum(sizes[:3]) + 1:,} allowed"
+
+    def test_best_score(self, rig, html):
+        crawl = rig(chain(html, "RR----"))
+        reason = crawl.crawl("http://p0.test/", stop=StopRules(best_score=0.05))
+        assert len(crawl.pages) == 3
+        assert reason == "best score: 0 is the best of 1 waiting links, 0.05 is asked for"
+
+    def test_what_was_under_way_can_change_the_verdict(self, rig, html):
+        hosts = [f"http://h{n}.test/" for n in range(6)]
+        web = {A: html(*hosts, text=CYCLING)}
+        web |= {url: html(text=f"{COOKING} {url}") for url in hosts[:3]}
+        web |= {url: html(text=f"{CYCLING} {url}") for url in hosts[3:]}
+        one_by_one, at_once = rig(web, name="narrow"), rig(web, name="wide")
+        rules = StopRules(irrelevant_in_a_row=3)
+        assert one_by_one.crawl(A, stop=rules, width=1).startswith("irrelevant pages in a row")
+        assert at_once.crawl(A, stop=rules, width=6).startswith("frontier empty")
+        assert len(one_by_one.pages) == 4
+        assert len(at_once.pages) == 7
+
+    def test_figures_go_on_after_a_resume(self, rig, html):
+        web = chain(html, "RR--R---RR----")
+        rules = StopRules(community=0.9, community_size=100, window=5)
+        whole, parts = rig(web, name="whole"), rig(web, name="parts")
+        for pages in range(1, 14):
+            whole.crawl("http://p0.test/", pages=13, stop=rules)
+            parts.crawl("http://p0.test/", pages=pages, stop=rules, is_killed=pages % 2 == 0)
+        figures = whole.ledger.standing()
+        assert parts.ledger.standing() == figures
+        bodies = sum(len(body) for body in list(web.values())[:13])
+        assert figures == Standing(
+            pages=13, relevant=5, since_relevant=3, bytes=bodies, precision=2 / 5, links=5, inward=2
+        )
+
+    def test_a_rule_holds_over_runs(self, rig, html):
+        crawl = rig(chain(html, "R-----R--"))
+        crawl.crawl("http://p0.test/", pages=3)
+        rules = StopRules(irrelevant_in_a_row=4)
+        assert crawl.crawl(stop=rules).startswith("irrelevant pages in a row: 4")
+        assert len(crawl.pages) == 5
+        assert crawl.crawl(stop=rules).startswith("irrelevant pages in a row: 4"), "nothing has changed"
+        assert len(crawl.pages) == 5
+        assert crawl.crawl().startswith("frontier empty")
+
+    def test_what_came_out_of_the_cache_was_not_downloaded(self, rig, html, monkeypatch):
+        crawl = rig(chain(html, "R-R"))
+        fetch = crawl.fetcher.fetch
+
+        async def from_cache(lease):
+            return dataclasses.replace(await fetch(lease), from_cache=True)
+
+        monkeypatch.setattr(crawl.fetcher, "fetch", from_cache)
+        crawl.crawl("http://p0.test/", pages=2)
+        assert crawl.ledger.standing().bytes == 0
+        monkeypatch.undo()
+        crawl.crawl(pages=3)
+        assert crawl.ledger.standing().bytes == len(crawl.web["http://p2.test/"])
 
 
 class TestResume:

@@ -113,6 +113,25 @@ class TestReading:
         assert visit.page == replace(read(visit.fetched, reading).page, text="", terms={})
         assert visit.page.words > 3
 
+    def test_another_judge_takes_over(self, reading):
+        """Also in a reader that is started after it came."""
+        other = replace(reading, judge=KeywordJudge("knitting"))
+        page = document("Knitting", 3, "Knitting patterns.")
+
+        async def go():
+            async with running(reading, count=1) as readers:
+                before = await readers.read(page)
+                readers.adopt(other)
+                after = await readers.read(page)
+                readers._readers[0].kill("test")
+                while not readers.restarts or not readers.ready:  # noqa: ASYNC110 - a test waits
+                    await asyncio.sleep(0.01)
+                return before, after, await readers.read(page)
+
+        before, after, renewed = (visit.judgement.relevance for visit in asyncio.run(go()))
+        assert before == 0
+        assert after == renewed == read(page, other).judgement.relevance > 0.5
+
     def test_what_is_no_document_passes_through(self, reading):
         outcome = Outcome(Kind.HTTP_ERROR, "http 404", status=404)
         fetched = replace(document("x"), outcome=outcome)

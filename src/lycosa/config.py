@@ -26,17 +26,30 @@ from lycosa.fetch.politeness import Politeness
 from lycosa.fetch.robots import RobotsSettings
 from lycosa.fetch.transfer import HttpSettings
 from lycosa.fetch.urls import UrlRules
-from lycosa.frontier.stop import Budget
+from lycosa.frontier.stop import Budget, StopRules
 from lycosa.lib.bounds import require_at_least
 from lycosa.page.limits import PageLimits
+from lycosa.stall import StallSettings
+from lycosa.steering import DistillingSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeSettings:
     """When a page counts as relevant."""
 
-    threshold: float = 0.1
-    """Relevance from which on a page counts as relevant."""
+    threshold: float = 0.0
+    """Relevance from which on a page counts as relevant. 0: the judge's own, which is 0.1 for words, 0.5 for trained
+    topics, and for a formula the smallest score above 0 among the start pages (paper AR, section 2.3)."""
+    widen_by: str = "parent"
+    """How tunnelling widens a formula: parent (climb the taxonomy), drop (a frequent topic), weight (the rare one)."""
+    is_not_after: bool = False
+    """Crawl without a formula's NOT, and apply it to what was found (paper AR, section 2.3)."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.threshold <= 1:
+            raise ConfigError(f"judge.threshold is {self.threshold}: it must lie between 0 and 1")
+        if self.widen_by not in ("parent", "drop", "weight"):
+            raise ConfigError(f"judge.widen_by is {self.widen_by!r}: it must be parent, drop or weight")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +60,11 @@ class FrontierSettings:
     """At most so many links wait (paper TC: MAX_BUFFER); the worst are dropped. 0 means no limit."""
     follow_nofollow: bool = False
     """Follow links that their page asks crawlers not to follow."""
+    max_distance: int = -1
+    """Links from the nearest seed that are followed at most; 0: the seeds alone. -1 means no limit."""
 
     def __post_init__(self) -> None:
-        require_at_least(self, "frontier", buffer=0)
+        require_at_least(self, "frontier", buffer=0, max_distance=-1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +122,11 @@ class Config(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     topic: str = ""
-    """What the pages should be about."""
+    """What the pages should be about, in words; or a name for what `topics` or `interest` say."""
+    topics: tuple[str, ...] = ()
+    """Topics of the topic book: pages on these, or on what is below them, are relevant."""
+    interest: str = ""
+    """A formula over topics of the book: tourism AND (Ruegen OR Usedom) AND NOT camping."""
     seeds: tuple[str, ...] = ()
     """URLs to start from."""
     strategy: str = "best-first"
@@ -119,7 +138,10 @@ class Config(BaseModel):
     cache: str = ""
     """Directory of a page cache shared between crawls."""
     judge: JudgeSettings = JudgeSettings()
+    distill: DistillingSettings = DistillingSettings()
     budget: Budget = Budget()
+    stop: StopRules = StopRules()
+    stall: StallSettings = StallSettings()
     politeness: Politeness = Politeness()
     robots: RobotsSettings = RobotsSettings()
     urls: UrlRules = UrlRules()

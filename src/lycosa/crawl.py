@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from lycosa.frontier.frontier import Frontier
+from lycosa.frontier.standing import Standing
 from lycosa.frontier.stop import Stop
 from lycosa.frontier.strategy import Strategy
 from lycosa.lib.clock import Clock
@@ -23,7 +24,9 @@ LONGEST_WAIT = 0.5
 class Ledger(Protocol):
     """Where leases come from and visits go to: the commit side of the line."""
 
-    pages: int
+    def standing(self) -> Standing:
+        """The figures the stop rules look at, over all runs. Asked at every turn."""
+        ...
 
     def leases(self, links: list[int]) -> list[Lease]: ...
 
@@ -44,9 +47,10 @@ async def run(
     """Crawl until there is a reason to stop; return it."""
     while True:
         now = clock.now()
-        reason = stop.reason(pages=ledger.pages, now=now)
+        standing = ledger.standing()
+        reason = stop.reason(standing, frontier, now=now)
         if not reason:
-            room = min(width - visitor.in_flight, stop.pages_left(ledger.pages) - visitor.in_flight)
+            room = min(width, stop.pages_left(standing.pages)) - visitor.in_flight
             for lease in ledger.leases(strategy.ask(room, frontier, now)):
                 visitor.start(lease)
         if visitor.in_flight:

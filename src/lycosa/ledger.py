@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,11 +23,13 @@ from lycosa.fetch.politeness import Politeness
 from lycosa.fetch.urls import Urls, origin
 from lycosa.frontier.frontier import Frontier
 from lycosa.frontier.rescoring import score_again
+from lycosa.frontier.standing import Standing, Tally
+from lycosa.frontier.stop import NO_RULES, StopRules
 from lycosa.frontier.strategy import Strategy
 from lycosa.hosts import HostBook
 from lycosa.lib.clock import Clock
 from lycosa.lib.hashindex import HashIndex
-from lycosa.linkbook import LinkBook
+from lycosa.linkbook import REVISIT, LinkBook
 from lycosa.model import Judgement, Kind, Lease, Page, Visit
 from lycosa.store.rows import Batch, JudgementRow, OutcomeRow, PageRow, RobotsRow, State, StateRow
 from lycosa.store.store import Store
@@ -44,6 +47,18 @@ FINAL_STATES: Mapping[Kind, str] = {
 Place = tuple[str, int]
 """Archive file and offset."""
 NOWHERE: Place = ("", -1)
+SINCE_RELEVANT = (
+    "select count(*) from pages where number > coalesce((select p.number from pages p join judgements j"
+    " on j.page_id = p.id where j.is_relevant order by p.number desc limit 1), 0)"
+)
+DOWNLOADED = "select coalesce(sum(bytes), 0) from outcomes where not from_cache"
+REVISITS = f"select id from frontier where state = '{State.WAITING}' and reason = '{REVISIT}'"
+HUB = f"select id, host_id from frontier where id = ? and state = '{State.DONE}'"
+RELEVANT_BY_HOST = """
+select f.host_id, sum(j.is_relevant) from judgements j join frontier f on f.id = j.page_id group by 1
+"""
+THRESHOLD, JUDGE = "threshold", "judge"
+"""Names of state."""
 SYNC_EVERY = 1.0
 WINDOW = 1_000
 """Pages over which the current harvest rate is taken."""
@@ -69,6 +84,8 @@ class CrawlLedger:
         clock: Clock,
         follow_nofollow: bool = False,
         rest_from: float | None = None,
+        rules: StopRules = NO_RULES,
+        max_distance: int | None = None,
     ) -> None:
         self._store = store
         self._run = run
@@ -103,12 +120,21 @@ class CrawlLedger:
             hosts=self.hosts,
             follow_nofollow=follow_nofollow,
             max_links_per_host=politeness.max_links_per_host,
+            max_distance=max_distance,
         )
+        self._revisits = {int(row[0]) for row in store.query(REVISITS)[1]}
+        """Pages that are to be fetched again."""
         self._prints = HashIndex()
         self._prints.add(*store.fingerprints())
-        totals = store.totals()
-        self.pages = totals.pages
-        self.relevant = totals.relevant
+        self._rules = rules
+        self._tally = _tally(store, rules)
+        stored = store.state(THRESHOLD)
+        self._rescored: dict[int, float] = {}
+        """Scores given by `ask` since the last commit."""
+        self._threshold = float(stored) if stored else None
+        """Relevance from which on pages count as relevant, where it was found out in the crawl."""
+        self.last_visit_at = clock.now()
+        """When a visit was last finished; before the first one, when this run began."""
         self.recent: deque[tuple[float, bool]] = deque(store.recent_relevance(WINDOW), maxlen=WINDOW)
         """(relevance, is_relevant) of the latest pages."""
         if dropped:  # the buffer is smaller than in the last run
@@ -116,8 +142,24 @@ class CrawlLedger:
             self._links.drop(dropped, batch)
             self._write(batch)
 
+    @property
+    def pages(self) -> int:
+        return self._tally.pages
+
+    @property
+    def relevant(self) -> int:
+        return self._tally.relevant
+
+    def standing(self) -> Standing:
+        return self._tally.standing()
+
     def leases(self, links: list[int]) -> list[Lease]:
-        return self._store.leases(links)
+        # `ask` may have given scores, also to links that it leased then; the next commit stores them.
+        self._rescored.update(self._strategy.rescored())
+        leases = self._store.leases(links)
+        if not self._rescored:
+            return leases
+        return [lease._replace(score=self._rescored.get(lease.id, lease.score)) for lease in leases]
 
     def add_seeds(self, urls: Iterable[str]) -> int:
         """Queue the seeds that are new; return how many were."""
@@ -134,11 +176,13 @@ class CrawlLedger:
         self._write(batch)
 
     def commit(self, visits: list[Visit]) -> None:
+        self.last_visit_at = self._clock.now()
         batch = Batch()
         # First: what `ask` gave since the last commit is older than what these visits bring.
-        batch.scores.extend((score, link) for link, score in self._strategy.rescored().items())
+        batch.scores.extend((score, link) for link, score in self._rescored.items())
+        self._rescored = {}
         for visit in visits:
-            self._enter(visit, batch)
+            self._enter(self._flagged(visit), batch)
         self._write(batch)
         if change := self._strategy.take_change():
             self.score_again(change)
@@ -151,6 +195,55 @@ class CrawlLedger:
         self._event(batch, "focus", f"{why}; {len(news.links):,} waiting links have another score")
         self._write(batch)
         return len(news.links)
+
+    def _flagged(self, visit: Visit) -> Visit:
+        """Readers may have judged it before the threshold was known."""
+        judgement = visit.judgement
+        if self._threshold is None or judgement is None:
+            return visit
+        return replace(visit, judgement=replace(judgement, is_relevant=judgement.relevance >= self._threshold))
+
+    def set_threshold(self, threshold: float, why: str) -> None:
+        """Pages are relevant from this relevance on, those fetched before, too."""
+        self._threshold = threshold
+        batch = Batch(threshold=threshold)
+        batch.state[THRESHOLD] = repr(threshold).encode()
+        self._event(batch, "judge", why)
+        self._write(batch)
+        self.count_again()
+
+    def keep_version(self, version: int) -> None:
+        """Which version of the judge the crawl begins with."""
+        self._write(Batch(state={JUDGE: str(version).encode()}))
+
+    def adopt_judge(self, version: int, why: str) -> None:
+        """Another version judges from now on, and has judged what was fetched before: links are scored by that."""
+        batch = Batch()
+        batch.state[JUDGE] = str(version).encode()
+        self._event(batch, "judge", why)
+        self._write(batch)
+        self.count_again()
+        self.score_again(f"judge version {version}")
+
+    def count_again(self) -> None:
+        """The judgements in the store have changed."""
+        self._tally = _tally(self._store, self._rules)
+        self.recent.extend(self._store.recent_relevance(WINDOW))
+        relevant = dict(self._store.query(RELEVANT_BY_HOST)[1])
+        for host in self.hosts:
+            host.relevant = int(relevant.get(host.id, 0))
+
+    def favour(self, links: Sequence[int], hubs: Sequence[int], state: bytes, why: str) -> None:
+        """After a distillation: what the hubs cite is fetched next, and the hubs themselves once more."""
+        batch = Batch()
+        score = self._strategy.seed_score()
+        raised = self._links.raise_to(np.array(links, dtype=np.int64), score, batch)
+        rows = [row for hub in hubs for row in self._store.query(HUB, (hub,))[1] if hub not in self._revisits]
+        self._links.revisit([(int(link), int(host)) for link, host in rows], score, batch)
+        self._revisits.update(int(link) for link, _ in rows)
+        batch.state["distiller"] = state
+        self._event(batch, "distilled", f"{why}; {raised:,} links raised, {len(rows)} hubs to be fetched again")
+        self._write(batch)
 
     def _write(self, batch: Batch) -> None:
         """The transaction, with the state that belongs to this very moment."""
@@ -202,6 +295,8 @@ class CrawlLedger:
             place = self._keep(visit)
             self._settle(visit, batch, place)
             batch.outcomes.append(self._outcome_row(visit, place))
+            if fetched.response is not None and not fetched.from_cache:
+                self._tally.add_bytes(len(fetched.response.body))
         batch.hosts[host.id] = host.row()
 
     def _keep(self, visit: Visit) -> Place:
@@ -226,8 +321,12 @@ class CrawlLedger:
         if outcome.kind is Kind.REDIRECTED:
             self._redirect(visit, batch)
         if visit.page is not None:
-            self._page(visit, visit.page, visit.judgement, batch, place)
+            if lease.id in self._revisits:
+                batch.relinked.append(lease.id)
+            else:
+                self._page(visit, visit.page, visit.judgement, batch, place)
             self._expand(visit, visit.page, batch)
+        self._revisits.discard(lease.id)
 
     def _redirect(self, visit: Visit, batch: Batch) -> None:
         """The target becomes a link like any other, worth what its source was."""
@@ -241,12 +340,11 @@ class CrawlLedger:
     def _page(self, visit: Visit, page: Page, judgement: Judgement | None, batch: Batch, place: Place) -> None:
         lease, fetched = visit.lease, visit.fetched
         host = self.hosts[lease.host]
-        self.pages += 1
         host.pages += 1
         batch.pages.append(
             PageRow(
                 id=lease.id,
-                number=self.pages,
+                number=self.pages + 1,
                 run_id=self._run,
                 fetched_at=fetched.ended,
                 title=page.title,
@@ -265,7 +363,6 @@ class CrawlLedger:
         )
         if judgement is None:
             return
-        self.relevant += judgement.is_relevant
         host.relevant += judgement.is_relevant
         self.recent.append((judgement.relevance, judgement.is_relevant))
         batch.judgements.append(
@@ -290,6 +387,8 @@ class CrawlLedger:
     def _expand(self, visit: Visit, page: Page, batch: Batch) -> None:
         numbers, is_new = self._links.number(page)
         targets = numbers[: len(page.links)]
+        if visit.lease.id not in self._revisits:
+            self._tally.add_page(visit.lease.id, targets, is_relevant=_is_relevant(visit))
         scores = self._strategy.tell(visit, targets)
         self._links.expand(visit.lease, page, numbers, is_new, scores, batch)
         source = visit.lease.id
@@ -322,6 +421,27 @@ class CrawlLedger:
 
     def _event(self, batch: Batch, kind: str, message: str) -> None:
         batch.events.append((self._run, self._clock.now(), kind, message))
+
+
+def _tally(store: Store, rules: StopRules) -> Tally:
+    """The figures of all runs so far."""
+    tally = Tally(window=rules.window, has_community=rules.community > 0)
+    totals = store.totals()
+    (since_relevant,) = next(store.query(SINCE_RELEVANT)[1])
+    (downloaded,) = next(store.query(DOWNLOADED)[1])
+    tally.go_on(
+        pages=totals.pages,
+        relevant=totals.relevant,
+        since_relevant=since_relevant,
+        bytes=downloaded,
+        recent=(is_relevant for _, is_relevant in store.recent_relevance(rules.window)),
+        members=((visit.lease.id, targets) for visit, targets in store.visits() if _is_relevant(visit)),
+    )
+    return tally
+
+
+def _is_relevant(visit: Visit) -> bool:
+    return visit.judgement is not None and visit.judgement.is_relevant
 
 
 def _signed(value: int) -> int:

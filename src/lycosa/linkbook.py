@@ -21,6 +21,8 @@ from lycosa.store.rows import Batch, LinkRow, State, StateRow
 from lycosa.store.store import Store
 
 NOFOLLOW = "nofollow"
+REVISIT = "revisit"
+TOO_FAR = "too far"
 NOT_WORTH = "not worth following"
 DORMANT = (
     f"select id from frontier where state = '{State.DROPPED}'"
@@ -39,11 +41,13 @@ class LinkBook:
         hosts: HostBook,
         follow_nofollow: bool,
         max_links_per_host: int,
+        max_distance: int | None = None,
     ) -> None:
         self._frontier = frontier
         self._hosts = hosts
         self._follow_nofollow = follow_nofollow
         self._max_links_per_host = max_links_per_host
+        self._max_distance = max_distance
         self._index = HashIndex()
         self._index.add(*store.hashes())
         self._next = store.totals().links + 1
@@ -120,6 +124,8 @@ class LinkBook:
         assert number == self._next, f"link {number} out of turn, expected {self._next}"
         self._next += 1
         host = self._hosts.named(host_key(link.url))
+        if not reason and self._max_distance is not None and distance > self._max_distance:
+            reason = TOO_FAR
         if not reason and 0 < self._max_links_per_host <= host.links:
             reason = "host cap"
         if reason in (NOFOLLOW, NOT_WORTH):
@@ -139,6 +145,20 @@ class LinkBook:
             np.array(links, dtype=np.int64), np.array(hosts, dtype=np.int64), np.array(scores, dtype=np.float64)
         )
         self.drop(dropped, batch)
+
+    def raise_to(self, links: NDArray[np.int64], score: float, batch: Batch) -> int:
+        """These links, as far as they wait with a smaller score, get this one; how many."""
+        scores = np.full(len(links), score)
+        is_better = scores.astype(np.float32) > self._frontier.scores(links)
+        self._raise(links, is_better, scores, batch)
+        return int(is_better.sum())
+
+    def revisit(self, pages: Sequence[tuple[int, int]], score: float, batch: Batch) -> None:
+        """Pages that were fetched, (link, host) each, wait once more."""
+        for link, _ in pages:
+            batch.states.append(StateRow(State.WAITING, 0, REVISIT, "", link))
+            batch.scores.append((score, link))
+        self._push(batch, [link for link, _ in pages], [host for _, host in pages], [score] * len(pages))
 
     def drop(self, links: Iterable[int], batch: Batch) -> None:
         """The frontier's buffer had no room for these: dormant until they are found again."""

@@ -2,8 +2,9 @@
 
 Each reader is a process of its own with a memory limit. A page that hangs it is killed with it after a time
 limit; a page that crashes it costs itself only: pages queued behind go to another reader, and a new process
-takes its place. Messages are length-prefixed: to the reader, pickled settings once, then marshalled tuples;
-from the reader only marshalled tuples of plain values, of bounded length: no code travels that way.
+takes its place. Messages are length-prefixed: to the reader, pickled settings once, then marshalled tuples, which are
+pages or settings again; from the reader only marshalled tuples of plain values, of bounded length: no code travels
+that way.
 """
 
 from __future__ import annotations
@@ -44,6 +45,9 @@ class InlineReader:
     async def read(self, fetched: Fetched) -> Visit:
         return read(fetched, self._reading)
 
+    def adopt(self, reading: Reading) -> None:
+        self._reading = reading
+
     async def close(self) -> None:
         pass
 
@@ -64,10 +68,13 @@ class Readers:
         memory: int = 2 << 30,
         whole_pages: bool = False,
     ) -> None:
-        self._settings = pickle.dumps((reading, memory, whole_pages))
-        self._count = count
-        self._seconds = seconds
         self._readers: list[_Reader] = []
+        self._memory = memory
+        self._whole_pages = whole_pages
+        self._settings = b""
+        self.adopt(reading)
+        self.count = count
+        self._seconds = seconds
         self._queue: deque[_Job] = deque()
         self._watch: asyncio.Task[None] | None = None
         self._renewals: set[asyncio.Task[None]] = set()
@@ -76,11 +83,16 @@ class Readers:
 
     async def start(self) -> None:
         """Returns when all readers are ready: what keeps them from starting is to be known before anything is asked."""
-        self._readers = [await _Reader.start(self) for _ in range(self._count)]
+        self._readers = [await _Reader.start(self) for _ in range(self.count)]
         self._watch = asyncio.create_task(self._watch_over())
         if not all(await asyncio.gather(*(reader.is_ready for reader in self._readers))):
             await self.close()
             raise LycosaError("a reader process did not start; what it said stands above")
+
+    @property
+    def ready(self) -> int:
+        """Readers that can read; the others are being started."""
+        return sum(reader.is_ready.done() for reader in self._readers)
 
     async def read(self, fetched: Fetched) -> Visit:
         if fetched.outcome.kind is not Kind.FETCHED or fetched.response is None:
@@ -90,6 +102,13 @@ class Readers:
         self.dispatch()
         result = await job.answer
         return Visit(fetched, result.outcome, result.page, result.judgement)
+
+    def adopt(self, reading: Reading) -> None:
+        """Read like this from now on: another judge, for one. Pages a reader has at hand are still read the old way."""
+        self._settings = pickle.dumps((reading, self._memory, self._whole_pages))
+        news = marshal.dumps((self._settings,))
+        for reader in self._readers:
+            reader.send(news)
 
     def dispatch(self) -> None:
         """Hand waiting pages to the readers with least to do."""
@@ -172,7 +191,7 @@ class _Reader(asyncio.Protocol):
         theirs.close()
         ours.setblocking(False)
         _, reader = await asyncio.get_running_loop().create_connection(lambda: cls(pool, process), sock=ours)
-        reader._send(pool._settings)
+        reader.send(pool._settings)
         return reader
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -183,9 +202,9 @@ class _Reader(asyncio.Protocol):
         if not self.jobs and self.is_ready.done():
             self.since = time.monotonic()
         self.jobs.append(job)
-        self._send(job.request)
+        self.send(job.request)
 
-    def _send(self, message: bytes) -> None:
+    def send(self, message: bytes) -> None:
         assert self._transport is not None
         self._transport.write(LENGTH.pack(len(message)) + message)
 
@@ -307,7 +326,11 @@ def serve(sock: socket.socket) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         sock.sendall(LENGTH.pack(0))  # ready
         while message := _receive(stream):
-            url, status, headers, body = marshal.loads(message)  # noqa: S302 - from the crawl, our parent
+            given = marshal.loads(message)  # noqa: S302 - from the crawl, our parent
+            if len(given) == 1:
+                reading, _, whole_pages = pickle.loads(given[0])  # noqa: S301 - from the crawl, our parent
+                continue
+            url, status, headers, body = given
             try:
                 result = read_response(Response(url, status, headers, body), reading)
             except Exception as error:

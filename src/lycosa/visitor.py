@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from lycosa.errors import LycosaError
+from lycosa.lib.clock import Clock
 from lycosa.model import Fetched, Kind, Lease, Outcome, Visit
 
 log = logging.getLogger(__name__)
@@ -37,28 +38,44 @@ class Visitor(Protocol):
         ...
 
 
+class UnderWay(NamedTuple):
+    """A visit that has been started and is not finished."""
+
+    url: str
+    host: int
+    since: float
+    is_fetched: bool = False
+    """The answer is there, and is being read."""
+
+
 class LiveVisitor:
     """A task per visit."""
 
-    def __init__(self, *, fetcher: Fetcher, reader: Reader) -> None:
+    def __init__(self, *, fetcher: Fetcher, reader: Reader, clock: Clock) -> None:
         self._fetcher = fetcher
         self._reader = reader
+        self._clock = clock
         self._tasks: set[asyncio.Task[None]] = set()
         self._done: list[Visit] = []
         self._error: LycosaError | None = None
         self._news = asyncio.Event()
         self.in_flight = 0
         """Started and not yet handed back by `finished`."""
+        self.under_way: dict[int, UnderWay] = {}
+        """By link, oldest first: what `finished` is waiting for."""
 
     def start(self, lease: Lease) -> None:
         self.in_flight += 1
+        self.under_way[lease.id] = UnderWay(lease.url, lease.host, self._clock.now())
         task = asyncio.create_task(self._visit(lease))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def _visit(self, lease: Lease) -> None:
         try:
-            visit = await self._reader.read(await self._fetcher.fetch(lease))
+            fetched = await self._fetcher.fetch(lease)
+            self.under_way[lease.id] = self.under_way[lease.id]._replace(is_fetched=True)
+            visit = await self._reader.read(fetched)
         except LycosaError as error:
             # A person has to do something, such as free some disk: going on would fail page after page.
             self._error = self._error or error
@@ -69,6 +86,8 @@ class LiveVisitor:
             log.exception("fault while visiting %s", lease.url)
             outcome = Outcome(Kind.UNREADABLE, "fault", f"{type(fault).__name__}: {fault}"[:300])
             visit = Visit(Fetched(lease, outcome, is_contact=True), outcome)
+        finally:
+            del self.under_way[lease.id]
         self._done.append(visit)
         self._news.set()
 

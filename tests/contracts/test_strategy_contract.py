@@ -16,7 +16,18 @@ from lycosa.model import Fetched, Judgement, Kind, Lease, Link, Outcome, Page, V
 from lycosa.relevance.keywords import KeywordJudge
 
 HOSTS = 7
-NAMES = (*STRATEGIES, "best-first-4", "shark-5", "fish-3")
+NAMES = (
+    *STRATEGIES,
+    "best-first-4",
+    "shark-5",
+    "fish-3",
+    "hard+best-first",
+    "decay+breadth-first",
+    "tunnel+ariadne",
+    "tunnel+best-first-4",
+    "current-list+best-first",
+    "current-list+evolved",
+)
 
 
 @pytest.fixture(params=NAMES)
@@ -41,6 +52,7 @@ class Crawl:
         """Without those that came back."""
         self.scores: dict[int, float] = {}
         """As a store keeps them."""
+        self.told: list[tuple[Visit, np.ndarray]] = []
         self._resting: dict[int, float] = {}
         self._came_back: set[int] = set()
         self._rng = np.random.default_rng(seed)
@@ -83,6 +95,7 @@ class Crawl:
         self._known += 3
         visit = page_visit(link, targets, relevance=(link * 37 % 100) / 100, score=self.scores[link])
         scores = self.strategy.tell(visit, targets)
+        self.told.append((visit, targets))
         assert scores.shape == targets.shape
         assert not np.isinf(scores).any()
         self.frontier.done(link)
@@ -99,6 +112,9 @@ class Crawl:
 
     def begin_again(self, strategy) -> None:
         """As after a kill: what is known is what was stored with the last commit."""
+        if strategy.is_retold:
+            for visit, targets in self.told:
+                strategy.tell(visit, targets)
         strategy.restore(self.strategy.save())
         waiting = self.frontier.waiting_links()
         loaded = Frontier()

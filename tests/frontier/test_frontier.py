@@ -23,6 +23,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from lycosa.frontier import frontier as frontier_module
 from lycosa.frontier import host_queue, schedule
 from lycosa.frontier.frontier import Frontier
 from lycosa.frontier.links import LinkState
@@ -48,6 +49,7 @@ def _tiny():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(host_queue, "BLOCK", 2)
         patch.setattr(schedule, "SLACK", 2)
+        patch.setattr(frontier_module, "REBUILT_FROM", 0)
         yield
 
 

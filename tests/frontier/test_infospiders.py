@@ -10,7 +10,8 @@ import pytest
 from lycosa.errors import ConfigError
 from lycosa.frontier.frontier import Frontier
 from lycosa.frontier.infospiders import DISMISSED, InfoSpiders, InfoSpidersSettings
-from lycosa.frontier.spider import Place, Spider, evidence
+from lycosa.frontier.page_words import PageWords
+from lycosa.frontier.spider import Place, Spider
 from lycosa.frontier.strategy import StrategyParts
 from lycosa.model import Fetched, Judgement, Kind, Lease, Link, Outcome, Page, Visit
 
@@ -34,27 +35,6 @@ def frontier_of(count: int, **options) -> Frontier:
     for link in range(count):
         frontier.push(link, link % 3, 1.0)
     return frontier
-
-
-class TestEvidence:
-    def test_nearer_words_count_more_and_those_in_the_anchor_most(self):
-        link = Link("", "fine bikes", "road maps, oil, fine bikes or roads, a bike")
-        ((bike, road, bias),) = evidence([link], KEYWORDS).tolist()
-        # stems: road map oil [fine bike] road bike
-        assert bike == pytest.approx(1 + 1 / 3)
-        assert road == pytest.approx(1 / 4 + 1 / 2)
-        assert bias == 1.0
-
-    def test_nothing_near_is_nothing_but_the_bias(self):
-        assert evidence([Link("", "soup", "some soup"), Link("")], KEYWORDS).tolist() == [[0, 0, 1]] * 2
-
-    def test_an_anchor_without_context_and_a_context_without_the_anchor(self):
-        assert evidence([Link("", "my bike")], KEYWORDS)[0].tolist() == [1, 0, 1]
-        assert 0 < evidence([Link("", "elsewhere", "one bike more")], KEYWORDS)[0, 0] <= 1
-
-    def test_of_equal_words_the_middle_ones_are_the_anchor(self):
-        link = Link("", "bike", "bike " + "soup " * 6 + "bike" + " soup" * 6 + " bike")
-        assert evidence([link], KEYWORDS)[0, 0] == pytest.approx(1 + 2 / 8)
 
 
 class TestSpider:
@@ -86,6 +66,35 @@ class TestSpider:
         self.add(spider, (5, 0.7), (3, 0.1))
         assert dict(zip(spider.links.tolist(), spider.scores.tolist(), strict=True)) == {5: 0.7, 3: 0.4}
 
+    def test_of_equal_entries_the_older_stays_and_the_list_is_in_order(self):
+        spider = self.spider()
+        for seen, order in ((1, [4, 9, 2]), (2, [7, 2, 9]), (3, [1])):
+            inputs = np.full((len(order), 3), seen, dtype=np.float32)
+            spider.add(np.array(order), np.array([0.5] * len(order)), inputs)
+        assert spider.links.tolist() == [1, 2, 4, 7, 9]
+        assert spider.all_inputs()[:, 0].tolist() == [3, 1, 1, 2, 1]
+
+    def test_of_two_entries_in_one_batch_the_better_stays(self):
+        spider = self.spider()
+        inputs = np.array([[1] * 3, [2] * 3, [3] * 3], dtype=np.float32)
+        spider.add(np.array([5, 5, 5]), np.array([0.2, 0.7, 0.3]), inputs)
+        assert (spider.links.tolist(), spider.scores.tolist()) == ([5], [0.7])
+        assert spider.all_inputs().tolist() == [[2] * 3]
+
+    def test_what_was_seen_of_links_that_left_is_cleared_up(self):
+        spider = self.spider(size=2)
+        for link in range(1000):
+            self.add(spider, (link, link / 1000))
+            spider.trim()
+        assert len(spider.inputs) < 100
+        assert spider.all_inputs().tolist() == [[1] * 3] * 2
+
+    def test_a_link_is_taken_off(self):
+        spider = self.spider()
+        self.add(spider, (1, 0.1), (2, 0.2), (3, 0.3))
+        spider.remove(1)
+        assert (spider.links.tolist(), spider.scores.tolist()) == ([1, 3], [0.1, 0.3])
+
     def test_the_worst_leave_a_full_list(self):
         spider = self.spider(size=2)
         self.add(spider, (1, 0.2), (2, 0.4), (3, 0.3), (4, 0.3))
@@ -95,7 +104,7 @@ class TestSpider:
     def test_a_child_has_half_of_everything_and_a_keyword_more(self):
         spider = self.spider(size=9)
         spider.energy = 2.5
-        spider.place = Place.of({"bike": 9, "tour": 4, "cafe": 4, "soup": 1}, KEYWORDS)
+        spider.place = Place.of(PageWords(Page("", terms={"bike": 9, "tour": 4, "cafe": 4, "soup": 1})), KEYWORDS)
         self.add(spider, *((link, link / 10) for link in range(7)))
         child = spider.child(np.random.default_rng(1), 1.0)
         assert child.keywords == {**KEYWORDS, "cafe": 1.0}
@@ -104,7 +113,7 @@ class TestSpider:
         assert (len(spider.links), len(child.links)) == (4, 3)
         assert sorted([*spider.links.tolist(), *child.links.tolist()]) == list(range(7))
         assert child.weights.tolist() == [1.0, 1.0, 1.0, 0.0]
-        assert child.inputs.tolist() == [[1, 1, 0, 1]] * 3
+        assert child.all_inputs().tolist() == [[1, 1, 0, 1]] * 3
 
 
 class TestPicking:

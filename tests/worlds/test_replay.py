@@ -14,7 +14,7 @@ from lycosa.frontier.strategy import Strategy, StrategyParts
 from lycosa.model import Kind, Outcome
 from lycosa.relevance.keywords import KeywordJudge
 from lycosa.worlds.build import build_generated
-from lycosa.worlds.compare import ORACLE, ComparePlan, SharedTopic, run_topic, runs_of_task
+from lycosa.worlds.compare import ORACLE, ComparePlan, SharedPages, SharedTopic, run_topic, runs_of_task
 from lycosa.worlds.generated import GeneratedWeb, WebPlan
 from lycosa.worlds.replay import JudgedWorld, replay
 from lycosa.worlds.tasks import make_task
@@ -127,7 +127,7 @@ def test_sharing_similarities_changes_no_crawl(world: World) -> None:
     judged = JudgedWorld(world, judge)
     ways = [
         {run.strategy: run.pages.tolist() for run in runs_of_task(plan, judged, known, task, 0)}
-        for known in (judge, SharedTopic(judge))
+        for known in (judge, SharedTopic(judge, SharedPages(world)))
     ]
     assert ways[0] == ways[1]
 

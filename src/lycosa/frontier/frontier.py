@@ -27,6 +27,9 @@ from lycosa.frontier.keys import LINK_BITS, LINK_MASK
 from lycosa.frontier.links import GONE, LEASED, NEW, WAITING, LinkState, LinkTable
 from lycosa.frontier.schedule import ASIDE, BUSY, COOLING, PARKED, READY, Host, Schedule
 
+REBUILT_FROM = 8
+"""New scores are given one by one to so many links, to more by sorting if there are not very many others."""
+
 
 class Frontier:
     """The waiting and the leased links of a crawl.
@@ -58,7 +61,7 @@ class Frontier:
         rank = keys.rank(score)
         self._links.reserve(link)
         self._put(rank << LINK_BITS | link, self._schedule.host(host))
-        return self._trim()
+        return self._trim([])
 
     def push_many(self, links: NDArray[Any], hosts: NDArray[Any], scores: NDArray[Any]) -> list[int]:
         """Push each link of a batch."""
@@ -68,14 +71,12 @@ class Frontier:
         ranks = keys.ranks(scores)
         self._links.reserve(_greatest(links))
         self._schedule.host(_greatest(hosts))
-        made, numbers = keys.keys(ranks, links).tolist(), hosts.tolist()
+        made = keys.keys(ranks, links)
         if self._links.are_all_new(links):
-            self._links.enter(links, hosts, ranks)
-            self._put_new(made, numbers)
-        else:
-            for key, number in zip(made, numbers, strict=True):
-                self._put(key, self._schedule.host(number))
-        return self._trim()
+            return self._put_new(made, links, hosts, ranks)
+        for key, number in zip(made.tolist(), hosts.tolist(), strict=True):
+            self._put(key, self._schedule.host(number))
+        return self._trim([])
 
     def load(self, links: NDArray[Any], hosts: NDArray[Any], scores: NDArray[Any]) -> list[int]:
         """Push very many links at once, by sorting."""
@@ -91,15 +92,20 @@ class Frontier:
         table.ranks[links] = np.where(known == LEASED, table.ranks[links], ranks)
         table.states[links] = np.where(known == LEASED, LEASED, WAITING)
         self._rebuild()
-        return self._trim()
+        return self._trim([])
 
     def rescore(self, links: NDArray[Any], scores: NDArray[Any]) -> None:
         """Give waiting links new scores, better or worse. Links that do not wait are left alone."""
         is_waiting = self.is_waiting(links)
         _check_lengths(links, scores)
         links, scores = links[is_waiting], scores[is_waiting]
-        for key in keys.keys(keys.ranks(scores), links).tolist():
-            self._put(key, self._host_of(key & LINK_MASK))
+        ranks = keys.ranks(scores)
+        if len(links) > self._cost_of_rebuilding():
+            self._links.ranks[links] = ranks
+            self._rebuild()
+        else:
+            for key in keys.keys(ranks, links).tolist():
+                self._put(key, self._host_of(key & LINK_MASK))
 
     def rescore_all(self, score: Callable[[NDArray[np.int64]], NDArray[Any]]) -> None:
         """Give every waiting link a new score: `score` gets their numbers in ascending order."""
@@ -149,7 +155,7 @@ class Frontier:
         self._links.state[link] = NEW
         self._put(rank << LINK_BITS | link, host)
         self._schedule.end(host)
-        return self._trim()
+        return self._trim([])
 
     def drop(self, link: int) -> bool:
         """A waiting link is not wanted any more. False if it does not wait."""
@@ -315,11 +321,19 @@ class Frontier:
         if self._buffered is not None and key & LINK_MASK not in self._spared:
             self._buffered.remove(key)
 
-    def _put_new(self, new: list[int], numbers: list[int]) -> None:
-        """Queue keys whose links are in the columns already: `_put` without asking what each link was before."""
-        hosts, settle = self._schedule.hosts, self._schedule.settle
-        for key, number in zip(new, numbers, strict=True):
-            host = hosts[number]
+    def _put_new(
+        self, made: NDArray[np.uint64], links: NDArray[Any], hosts: NDArray[Any], ranks: NDArray[np.uint32]
+    ) -> list[int]:
+        """`_put` for links that are new to the frontier, without asking what each was before; then `_trim`."""
+        order = made.argsort()
+        new = made[order].tolist()
+        dropped = self._trim(new)
+        order = order[: len(new)]
+        hosts = hosts[order]
+        self._links.enter(links[order], hosts, ranks[order])
+        known, settle = self._schedule.hosts, self._schedule.settle
+        for key, number in zip(new, hosts.tolist(), strict=True):
+            host = known[number]
             if host is None:
                 host = self._schedule.host(number)
             host.push(key)
@@ -329,6 +343,7 @@ class Frontier:
         if self._buffered is not None:
             for key in new:
                 self._buffered.push(key)
+        return dropped
 
     def _remove(self, key: int, host: Host, state: int) -> None:
         host.remove(key)
@@ -354,17 +369,28 @@ class Frontier:
         self._leased -= 1
         return self._host_of(link)
 
-    def _trim(self) -> list[int]:
-        """Drop the worst links until the buffer holds no more than it may."""
+    def _trim(self, new: list[int]) -> list[int]:
+        """Drop the worst links until the buffer has room for the new keys too.
+
+        Those are in ascending order and not in the queues yet; the worst among them leave the list.
+        """
         dropped: list[int] = []
-        if self._buffer is None or self._buffered is None:
+        buffered = self._buffered
+        if self._buffer is None or buffered is None:
             return dropped
-        while len(self._buffered) > self._buffer:
-            key = self._buffered.last()
-            link = key & LINK_MASK
-            self._remove(key, self._host_of(link), NEW)
-            dropped.append(link)
+        while len(buffered) + len(new) > self._buffer:
+            if new and not (buffered.head and buffered.last() > new[-1]):
+                dropped.append(new.pop() & LINK_MASK)
+            else:
+                key = buffered.last()
+                link = key & LINK_MASK
+                self._remove(key, self._host_of(link), NEW)
+                dropped.append(link)
         return dropped
+
+    def _cost_of_rebuilding(self) -> int:
+        """In calls of `_put`, as measured."""
+        return REBUILT_FROM + self._waiting // 40 + len(self._schedule.hosts) // 2 + self._links.size // 30_000
 
     def _rebuild(self) -> None:
         """Fill all queues anew from the columns."""
@@ -374,8 +400,11 @@ class Frontier:
         hosts = table.hosts[links]
         self._waiting = len(links)
         if self._buffered is not None:
-            spared = np.isin(links, np.fromiter(self._spared, dtype=np.int64, count=len(self._spared)))
-            self._buffered.fill(np.sort(waiting[~spared]))
+            counted = waiting
+            if self._spared:
+                spared = np.fromiter(self._spared, dtype=np.int64, count=len(self._spared))
+                counted = waiting[~np.isin(links, spared)]
+            self._buffered.fill(np.sort(counted))
         order = np.lexsort((waiting, hosts))
         waiting, hosts = waiting[order], hosts[order]
         for host in self._schedule.hosts:

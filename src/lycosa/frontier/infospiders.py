@@ -14,7 +14,7 @@ All lists together hold no more than the frontier's buffer. Evolution off is a p
 the nets as they were made, with equal weights.
 
 Differs from TC: a keyword's distance to a link is counted in words of the link's context, not in links over the whole
-page, of which there may be no text (`spider.evidence`). A link that leaves its agent's list and is on no other waits
+page, of which there may be no text (`page_words`). A link that leaves its agent's list and is on no other waits
 on in the frontier, behind all others, until it is found again or the buffer drops it; so does one that failed.
 When no agent has a link that may go, because hosts are not ready, the frontier's best is taken by the agent whose turn
 it is; from such a link its net learns nothing. Seeds and targets of redirects join the list of one agent.
@@ -32,7 +32,8 @@ from numpy.typing import NDArray
 from lycosa.errors import ConfigError
 from lycosa.frontier.frontier import Frontier
 from lycosa.frontier.links import LinkState
-from lycosa.frontier.spider import Place, Spider, evidence, norm_of, sigmoid
+from lycosa.frontier.page_words import PageWords
+from lycosa.frontier.spider import Place, Spider, sigmoid
 from lycosa.frontier.state import rng_state, seal, unseal
 from lycosa.frontier.strategy import Ranked, StrategyParts
 from lycosa.lib.bounds import require_above_zero, require_at_least
@@ -92,7 +93,7 @@ class InfoSpiders(Ranked):
         self.name = VARIANTS[settings.is_learning, settings.is_evolving]
         self._settings = settings
         self._rng = parts.rng
-        self._stems = parts.stems
+        self._words_of = parts.words_of
         keywords = {word: float(count) for word, count in parts.keywords.items()}
         weights = np.full(len(keywords) + 1, settings.first_weight)
         weights[-1] = 0.0
@@ -126,7 +127,7 @@ class InfoSpiders(Ranked):
             row = self._draw(spider, frontier, now)
             if row is not None:
                 link = int(spider.links[row])
-                self._errands[link] = Errand(number, float(spider.scores[row]), spider.inputs[row].copy())
+                self._errands[link] = Errand(number, float(spider.scores[row]), spider.inputs[link])
                 spider.remove(row)
                 self._turn = (number + 1) % count
                 return link
@@ -155,19 +156,25 @@ class InfoSpiders(Ranked):
     def _put_in_order(self, frontier: Frontier) -> None:
         """Lists without links that do not wait any more, each within its size; what no list holds goes last."""
         heir = self._take_back(frontier)
-        dropped = []
-        for spider in self._spiders:
-            if len(spider.links):
-                is_waiting = frontier.is_waiting(spider.links)
-                if not is_waiting.all():
-                    spider.keep(is_waiting)
-                dropped.append(spider.trim())
-        if any(map(len, dropped)):
-            self._dismiss(np.unique(np.concatenate(dropped)), frontier)
+        is_waiting = frontier.is_waiting(self._held())
+        if np.count_nonzero(is_waiting) < len(is_waiting):
+            self._forget(is_waiting)
+        dropped = [spider.trim() for spider in self._spiders if len(spider.links) > spider.size]
+        if dropped:
+            self._dismiss(np.concatenate(dropped), frontier)
         if heir is None and not any(len(spider.links) for spider in self._spiders):
             heir = self._spiders[0]
         if heir is not None:
             self._adopt(heir, frontier)
+
+    def _forget(self, is_kept: NDArray[np.bool_]) -> None:
+        """Take links off the lists: `is_kept` has a place for each of `_held`."""
+        end = 0
+        for spider in self._spiders:
+            start, end = end, end + len(spider.links)
+            kept = is_kept[start:end]
+            if np.count_nonzero(kept) < len(kept):
+                spider.keep(kept)
 
     def _take_back(self, frontier: Frontier) -> Spider | None:
         """Look after links that were handed out and of which nothing was told.
@@ -189,7 +196,8 @@ class InfoSpiders(Ranked):
         return heir
 
     def _dismiss(self, links: NDArray[np.int64], frontier: Frontier) -> None:
-        links = links[~np.isin(links, self._held())]
+        """Links that have left a list, and are on no other, go behind all others."""
+        links = links[~self._is_held(links)]
         scores = frontier.scores(links).astype(np.float64)
         is_new = scores >= 0  # neither dismissed before nor failed
         links, scores = links[is_new], scores[is_new] + DISMISSED
@@ -200,7 +208,7 @@ class InfoSpiders(Ranked):
         """The agent takes what waits and is on no list: seeds, targets of redirects. The net saw nothing of them."""
         links = frontier.waiting_links()
         scores = frontier.scores(links).astype(np.float64)
-        is_orphan = (scores >= 0) & ~np.isin(links, self._held())
+        is_orphan = (scores >= 0) & ~self._is_held(links)
         links, scores = links[is_orphan], scores[is_orphan]
         inputs = np.zeros((len(links), len(spider.weights)), dtype=np.float32)
         inputs[:, -1] = 1.0
@@ -209,7 +217,16 @@ class InfoSpiders(Ranked):
             self._dismiss(spider.trim(), frontier)
 
     def _held(self) -> NDArray[np.int64]:
+        """What is on the lists, one after the other."""
         return np.concatenate([spider.links for spider in self._spiders])
+
+    def _is_held(self, links: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of the links are on a list."""
+        held = np.sort(self._held())
+        if not len(held):
+            return np.zeros(len(links), dtype=np.bool_)
+        is_held: NDArray[np.bool_] = held.take(held.searchsorted(links), mode="clip") == links
+        return is_held
 
     # Pages are learned from.
 
@@ -219,28 +236,27 @@ class InfoSpiders(Ranked):
         if page is None:
             return np.full(len(targets), np.nan)
         spider = self._spiders[errand.spider]
-        norm = norm_of(page.terms)
-        similarity = spider.similarity(page.terms, norm)
+        words = self._words_of(page)
+        similarity = spider.similarity(words.terms, words.norm)
         spider.energy += similarity
         if settings.is_learning and errand.inputs is not None:
             spider.learn(errand.inputs, similarity, settings.learning_rate)
-        inputs = evidence(page.links, spider.keywords, self._stems)
+        inputs = words.evidence(spider.keywords)
         share = settings.parent_share
         scores = share * similarity + (1.0 - share) * spider.predict(inputs)
         spider.add(targets, scores, inputs)
-        self._move(spider, visit, similarity)
+        self._move(spider, words, similarity)
         if settings.is_evolving and spider.energy > settings.threshold and len(self._spiders) < settings.agents:
             self._multiply(spider)
         return scores
 
-    def _move(self, spider: Spider, visit: Visit, similarity: float) -> None:
-        assert visit.page is not None
+    def _move(self, spider: Spider, words: PageWords, similarity: float) -> None:
         place = spider.place
         if place is not None:
             gain = similarity - spider.similarity(place.terms, place.norm)
             if self._rng.random() >= sigmoid(gain / self._settings.temperature):
                 return
-        spider.place = Place.of(visit.page.terms, spider.keywords)
+        spider.place = Place.of(words, spider.keywords)
 
     def _multiply(self, spider: Spider) -> None:
         if spider.size > 1:
@@ -265,7 +281,7 @@ class InfoSpiders(Ranked):
             (link, e.spider, e.score, None if e.inputs is None else e.inputs.tolist())
             for link, e in self._errands.items()
         ]
-        columns = [column for s in self._spiders for column in (s.links, s.scores, s.inputs)]
+        columns = [column for s in self._spiders for column in (s.links, s.scores, s.all_inputs())]
         return seal(self.name, head, *columns)
 
     def restore(self, state: bytes) -> None:
@@ -277,7 +293,8 @@ class InfoSpiders(Ranked):
         self._spiders = []
         for number, (keywords, size, weights, energy, place) in enumerate(head["spiders"]):
             spider = Spider(keywords, size, np.array(weights), energy, Place(*place) if place else None)
-            spider.links, spider.scores, spider.inputs = columns[3 * number : 3 * number + 3]
+            spider.links, spider.scores, inputs = columns[3 * number : 3 * number + 3]
+            spider.inputs = dict(zip(spider.links.tolist(), inputs, strict=True))
             self._spiders.append(spider)
         self._errands = {
             link: Errand(spider, score, None if inputs is None else np.array(inputs, dtype=np.float32))

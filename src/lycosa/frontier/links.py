@@ -54,12 +54,18 @@ class LinkTable:
     def are(self, state: int, links: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which of the links are in that state."""
         known = links < self.size
-        found: NDArray[np.bool_] = known & (self.states[np.where(known, links, 0)] == state)
+        found: NDArray[np.bool_]
+        if np.count_nonzero(known) == len(links):
+            found = self.states[links] == state
+        else:
+            found = known & (self.states[np.where(known, links, 0)] == state)
         return found
 
     def are_all_new(self, links: NDArray[Any]) -> bool:
-        """Whether these links, which have a place, are new, in ascending order and different."""
-        return not np.count_nonzero(self.states[links]) and not np.count_nonzero(links[1:] <= links[:-1])
+        """Whether these links, which have a place, are new and different."""
+        if np.count_nonzero(self.states[links]):
+            return False
+        return not np.count_nonzero(links[1:] <= links[:-1]) or len(set(links.tolist())) == len(links)
 
     def enter(self, links: NDArray[Any], hosts: NDArray[Any], ranks: NDArray[np.uint32]) -> None:
         """New links wait."""

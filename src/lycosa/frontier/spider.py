@@ -1,24 +1,24 @@
 """One of the InfoSpiders: keywords, a net that judges links, and a list of links of its own.
 
-The list is four columns with one row a link: number, score, and what the net saw of it (`inputs`, a row for each
-link with a number for each keyword and a constant 1, the bias). How it is used: `infospiders`.
+The list is two columns with one row a link, in the order of the links' numbers: number and score. What the net saw of
+each link (`inputs`: a number for each keyword and a constant 1, the bias) lies beside them, by number: it is seldom
+looked at, and so is not moved whenever a link comes or goes. How it is all used: `infospiders`.
 """
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import exp, sqrt
+from math import exp
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.lib.text import stems
-from lycosa.model import Link
+from lycosa.frontier.page_words import PageWords, norm_of
 
-KEPT_TERMS = 32
-"""The most frequent terms of the page a spider is at: one of them becomes a keyword of its child."""
+SLACK = 64
+"""What lies beside a list is not worth clearing up below this size."""
 
 
 @dataclass(slots=True)
@@ -29,10 +29,9 @@ class Place:
     norm: float
 
     @classmethod
-    def of(cls, terms: Mapping[str, int], keywords: Mapping[str, float]) -> Place:
-        top = heapq.nsmallest(KEPT_TERMS, terms, key=lambda term: (-terms[term], term))
-        kept = {term: terms[term] for term in (*top, *keywords) if term in terms}
-        return cls(kept, norm_of(terms))
+    def of(cls, words: PageWords, keywords: Mapping[str, float]) -> Place:
+        terms = words.terms
+        return cls(words.commonest | {word: terms[word] for word in keywords if word in terms}, words.norm)
 
 
 @dataclass(slots=True)
@@ -47,7 +46,8 @@ class Spider:
     place: Place | None = None
     links: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     scores: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-    inputs: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
+    inputs: dict[int, NDArray[np.float32]] = field(default_factory=dict)
+    """By link; of links that have left the list too, for a while."""
 
     def similarity(self, terms: Mapping[str, int], norm: float) -> float:
         """Cosine between the keywords and a page (paper TC, equation 4)."""
@@ -66,96 +66,93 @@ class Spider:
         self.weights += rate * (similarity - predicted) * predicted * (1.0 - predicted) * inputs
 
     def add(self, links: NDArray[np.int64], scores: NDArray[np.float64], inputs: NDArray[np.float32]) -> None:
-        """Put links on the list; of two entries for one link the better stays."""
+        """Put links on the list; of two entries for one link the better stays, of equal ones the older."""
         if not len(links):
             return
+        if np.count_nonzero(links[1:] <= links[:-1]):
+            order = np.lexsort((-scores, links))
+            links, scores, inputs = links[order], scores[order], inputs[order]
+            is_first = np.concatenate([[True], links[1:] != links[:-1]])
+            links, scores, inputs = links[is_first], scores[is_first], inputs[is_first]
         if len(self.links):
-            links = np.concatenate([self.links, links])
-            scores = np.concatenate([self.scores, scores])
-            inputs = np.concatenate([self.inputs, inputs])
-        order = np.lexsort((-scores, links))
-        first = np.ones(len(order), dtype=np.bool_)
-        first[1:] = links[order[1:]] != links[order[:-1]]
-        self.links, self.scores, self.inputs = links, scores, inputs
-        self.keep(order[first])
+            rows = self.links.searchsorted(links)
+            is_new = self.links.take(rows, mode="clip") != links
+            is_chosen = is_new | (scores > self.scores.take(rows, mode="clip"))
+            is_better = is_chosen & ~is_new
+            self.scores[rows[is_better]] = scores[is_better]
+            inputs = inputs[is_chosen]
+            self._insert(rows[is_new], links[is_new], scores[is_new])
+            links = links[is_chosen]
+        else:
+            self.links, self.scores = links.copy(), scores.copy()
+        self.inputs.update(zip(links.tolist(), inputs, strict=True))
+        if len(self.inputs) > 2 * len(self.links) + SLACK:
+            self.inputs = {link: self.inputs[link] for link in self.links.tolist()}
 
-    def keep(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> None:
-        self.links, self.scores, self.inputs = self.links[rows], self.scores[rows], self.inputs[rows]
+    def _insert(self, rows: NDArray[np.int64], links: NDArray[np.int64], scores: NDArray[np.float64]) -> None:
+        """Put in new links, each before the row it is given."""
+        is_old = np.ones(len(self.links) + len(links), dtype=np.bool_)
+        is_old[rows + np.arange(len(rows))] = False
+        self.links, self.scores = _merged(self.links, links, is_old), _merged(self.scores, scores, is_old)
+
+    def keep(self, rows: NDArray[np.bool_]) -> None:
+        self.links, self.scores = self.links[rows], self.scores[rows]
+
+    def all_inputs(self) -> NDArray[np.float32]:
+        """What the net saw, with a row for each row of the list."""
+        inputs = np.zeros((len(self.links), len(self.weights)), dtype=np.float32)
+        for row, link in enumerate(self.links.tolist()):
+            inputs[row] = self.inputs[link]
+        return inputs
 
     def trim(self) -> NDArray[np.int64]:
-        """Drop the worst until the list holds no more than it may; return what was dropped."""
-        if len(self.links) <= self.size:
+        """Drop the worst, of equal ones the newest, until the list holds no more than it may; return them."""
+        excess = len(self.links) - self.size
+        if excess <= 0:
             return self.links[:0]
-        order = np.lexsort((self.links, -self.scores))
-        dropped = self.links[order[self.size :]]
-        self.keep(np.sort(order[: self.size]))
+        # Only the few that may have to go are sorted: those no better than the last of them.
+        limit = np.partition(self.scores, excess - 1)[excess - 1]
+        rows = (self.scores <= limit).nonzero()[0]
+        worst = rows[np.lexsort((rows, -self.scores[rows]))][-excess:]
+        dropped: NDArray[np.int64] = self.links[worst]
+        is_kept = np.ones(len(self.links), dtype=np.bool_)
+        is_kept[worst] = False
+        self.keep(is_kept)
         return dropped
 
     def remove(self, row: int) -> None:
-        kept = np.ones(len(self.links), dtype=np.bool_)
-        kept[row] = False
-        self.keep(kept)
+        for column in (self.links, self.scores):
+            column[row:-1] = column[row + 1 :]
+        self.links, self.scores = self.links[:-1], self.scores[:-1]
 
     def child(self, rng: np.random.Generator, first_weight: float) -> Spider:
         """Half of the list, one keyword more, and the same net with an input for it."""
         assert self.place is not None
         terms = self.place.terms
         word = min((term for term in terms if term not in self.keywords), key=lambda t: (-terms[t], t), default=None)
-        keywords, weights, inputs = dict(self.keywords), self.weights.copy(), self.inputs
+        keywords, weights = dict(self.keywords), self.weights.copy()
         if word is not None:
             keywords[word] = 1.0
             weights = np.insert(weights, -1, first_weight)
-            inputs = np.insert(inputs, inputs.shape[1] - 1, 0, axis=1) if len(inputs) else inputs
         is_childs = np.zeros(len(self.links), dtype=np.bool_)
         is_childs[rng.permutation(len(self.links))[: len(self.links) // 2]] = True
         child = Spider(keywords, self.size // 2, weights, 0.0, self.place)
-        child.links, child.scores, child.inputs = self.links[is_childs], self.scores[is_childs], inputs[is_childs]
+        child.links, child.scores = self.links[is_childs], self.scores[is_childs]
+        for link in child.links.tolist():
+            seen = self.inputs[link]
+            child.inputs[link] = seen if word is None else np.insert(seen, -1, 0)
         self.keep(~is_childs)
         self.size -= child.size
         self.energy = 0.0
         return child
 
 
-def evidence(
-    links: Sequence[Link], keywords: Mapping[str, float], stems: Callable[[str], Sequence[str]] = stems
-) -> NDArray[np.float32]:
-    """What the net sees of each link: for each keyword Σ 1/distance of its occurrences, and a constant 1.
-
-    In the anchor the distance is 1; k words before or behind it, 1 + k.
-    """
-    column = {word: number for number, word in enumerate(keywords)}
-    seen = np.zeros((len(links), len(column) + 1), dtype=np.float32)
-    seen[:, -1] = 1.0
-    known = column.keys()
-    for row, link in enumerate(links):
-        words = stems(link.context or link.anchor)
-        if known.isdisjoint(words):
-            continue
-        before, inside = _anchor_span(link, stems)
-        for at, word in enumerate(words):
-            if word in column:
-                distance = 1 + max(before - at, at - (before + inside - 1), 0)
-                seen[row, column[word]] += 1.0 / distance
-    return seen
-
-
-def _anchor_span(link: Link, stems: Callable[[str], Sequence[str]]) -> tuple[int, int]:
-    """How many of the context's words stand before the anchor, and how many are the anchor."""
-    anchor, context = link.anchor, link.context
-    if not context:
-        return 0, len(stems(anchor))
-    # The same words may stand elsewhere in the context too: the anchor is the one nearest to the middle.
-    middle = max(0, (len(context) - len(anchor)) // 2)
-    after, earlier = context.find(anchor, middle), context.rfind(anchor, 0, middle + len(anchor))
-    found = [at for at in (after, earlier) if at >= 0]
-    if not found:
-        return len(stems(context[:middle])), 1
-    at = min(found, key=lambda place: abs(place - middle))
-    return len(stems(context[:at])), len(stems(anchor))
-
-
-def norm_of(terms: Mapping[str, float]) -> float:
-    return sqrt(sum(count * count for count in terms.values()))
+def _merged(old: NDArray[Any], new: NDArray[Any], is_old: NDArray[np.bool_]) -> NDArray[Any]:
+    """One column of two: `is_old` says which rows come from the first."""
+    merged = np.empty(len(is_old), dtype=old.dtype)
+    merged[is_old] = old
+    merged[~is_old] = new
+    return merged
 
 
 def sigmoid(value: float) -> float:

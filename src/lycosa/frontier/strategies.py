@@ -1,7 +1,9 @@
 """The table of strategies by name, and their constants.
 
-`best-first-16`, `shark-16` and `fish-16` take batches of 16; without a number, one link at a time. A constant is named
-after its strategy: `shark.depth`, `infospiders.temperature`; all are listed in the strategies' modules.
+`best-first-16`, `shark-16` and `fish-16` take batches of 16; without a number, one link at a time. A rule of focus
+stands before the strategy it is put around: `hard+best-first`, `tunnel+ariadne`, `decay-lenient+breadth-first`. A
+constant is named after its strategy: `shark.depth`, `infospiders.temperature`; they are listed in the strategies'
+modules.
 """
 
 from __future__ import annotations
@@ -14,13 +16,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lycosa.errors import ConfigError
+from lycosa.frontier.ariadne import Ariadne, AriadneSettings
 from lycosa.frontier.best_first import BestFirst, BestFirstSettings
 from lycosa.frontier.breadth_first import BreadthFirst, BreadthFirstSettings
+from lycosa.frontier.current_list import CurrentList, CurrentListSettings
+from lycosa.frontier.evolved import GA2003, Evolved, EvolvedSettings, Ga2003
+from lycosa.frontier.focus import RESETS, Decay, DecaySettings, HardFocus
 from lycosa.frontier.infospiders import InfoSpiders, InfoSpidersSettings
 from lycosa.frontier.pagerank import PageRank, PageRankSettings
 from lycosa.frontier.random_order import RandomOrder, RandomSettings
 from lycosa.frontier.shark import Fish, FishSettings, Shark, SharkSettings
 from lycosa.frontier.strategy import Strategy, StrategyParts
+from lycosa.frontier.tunnelling import Focus, Tunnelling, TunnellingSettings
 
 Setting = float | int | bool
 
@@ -43,6 +50,9 @@ STRATEGIES: Mapping[str, Entry] = {
     "best-first": Entry("best-first", BestFirst, BestFirstSettings),
     "shark": Entry("shark", Shark, SharkSettings),
     "fish": Entry("fish", Fish, FishSettings),
+    "evolved": Entry("evolved", Evolved, EvolvedSettings),
+    "ga2003": Entry("evolved", Ga2003, EvolvedSettings, GA2003),
+    "ariadne": Entry("ariadne", Ariadne, AriadneSettings),
     "pagerank": Entry("pagerank", PageRank, PageRankSettings),
     "infospiders": Entry("infospiders", InfoSpiders, InfoSpidersSettings),
     "infospiders-no-learning": Entry("infospiders", InfoSpiders, InfoSpidersSettings, {"is_learning": False}),
@@ -51,6 +61,23 @@ STRATEGIES: Mapping[str, Entry] = {
         "infospiders", InfoSpiders, InfoSpidersSettings, {"is_learning": False, "is_evolving": False}
     ),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class NoSettings:
+    """A rule without constants."""
+
+
+RULES: Mapping[str, tuple[str, type[Any]]] = {
+    "hard": ("hard", NoSettings),
+    "decay": ("decay", DecaySettings),
+    "decay-lenient": ("decay", DecaySettings),
+    "decay-average": ("decay", DecaySettings),
+    "decay-rigid": ("decay", DecaySettings),
+    "tunnel": ("tunnel", TunnellingSettings),
+    "current-list": ("current-list", CurrentListSettings),
+}
+"""Rules of focus: what their constants are named after, and which those are."""
 _WITH_BATCH = re.compile(r"(best-first|shark|fish)-([1-9][0-9]{0,5})")
 
 
@@ -59,9 +86,34 @@ def strategy(name: str, parts: StrategyParts | None = None, settings: Mapping[st
 
     Without parts it knows no topic: enough to check a name, or to explain a score.
     """
+    rule, plus, inner = name.partition("+")
+    if plus:
+        return _ruled(rule, inner, parts or StrategyParts(), settings or {})
     entry = _entry(name)
-    values = {**_own_settings(entry, settings or {}), **entry.fixed}
+    values = {**_own_settings(entry.family, settings or {}), **entry.fixed}
     return entry.make(parts or StrategyParts(), entry.settings(**values))
+
+
+def _ruled(rule: str, inner: str, parts: StrategyParts, settings: Mapping[str, Setting]) -> Strategy:
+    if rule not in RULES:
+        raise ConfigError(
+            f"{rule!r} in strategy '{rule}+{inner}' is no rule of focus: {_hint(rule, RULES)}known are "
+            f"{', '.join(RULES)}"
+        )
+    family, kind = RULES[rule]
+    own = kind(**_own_settings(family, settings))
+    if rule == "hard":
+        return HardFocus(strategy(inner, parts, settings), parts.is_good)
+    if family == "decay":
+        preset = RESETS.get(rule.removeprefix("decay-"))
+        chosen = own if preset is None else dataclasses.replace(own, reset=preset)
+        return Decay(strategy(inner, parts, settings), chosen, rule)
+    if rule == "current-list":
+        return CurrentList(strategy(inner, parts, settings), rng=parts.rng, settings=own)
+    focus = Focus(parts.interest)
+    if parts.interest is not None:
+        parts = dataclasses.replace(parts, similarity=focus.similarity)
+    return Tunnelling(strategy(inner, parts, settings), focus, own)
 
 
 def _entry(name: str) -> Entry:
@@ -72,17 +124,19 @@ def _entry(name: str) -> Entry:
     if name not in STRATEGIES:
         raise ConfigError(
             f"strategy {name!r} is not known: {_hint(name, STRATEGIES)}known are {', '.join(STRATEGIES)}, and "
-            "best-first, shark and fish with the size of their batches, such as best-first-16"
+            "best-first, shark and fish with the size of their batches, such as best-first-16; before it may stand "
+            f"{', '.join(rule + '+' for rule in RULES)}"
         )
     return STRATEGIES[name]
 
 
-def _own_settings(entry: Entry, settings: Mapping[str, Setting]) -> dict[str, Setting]:
-    """The constants of this strategy. Every name is checked, also those of other strategies."""
+def _own_settings(wanted: str, settings: Mapping[str, Setting]) -> dict[str, Setting]:
+    """The constants of this strategy or rule. Every name is checked, also those of others."""
+    families = [(entry.family, entry.settings) for entry in STRATEGIES.values()] + list(RULES.values())
     known = {
-        f"{each.family}.{constant.name}": constant.default
-        for each in STRATEGIES.values()
-        for constant in dataclasses.fields(each.settings)
+        f"{family}.{constant.name}": constant.default
+        for family, kind in families
+        for constant in dataclasses.fields(kind)
     }
     own: dict[str, Setting] = {}
     for name, value in settings.items():
@@ -97,7 +151,7 @@ def _own_settings(entry: Entry, settings: Mapping[str, Setting]) -> dict[str, Se
         if not is_right:
             raise ConfigError(f"{name} is {value!r}: it must be of the kind of {default!r}")
         family, _, constant = name.partition(".")
-        if family == entry.family:
+        if family == wanted:
             own[constant] = value
     return own
 

@@ -17,15 +17,35 @@ from numpy.typing import NDArray
 
 from lycosa.frontier.frontier import Frontier
 from lycosa.frontier.page_words import PageWords
-from lycosa.model import Page, Visit
+from lycosa.model import Link, Page, Visit
 
 
 class Topic(Protocol):
-    """What a strategy may know of the topic: a keyword judge has it."""
+    """What a strategy may know of the topic. Judges have it."""
 
     keywords: dict[str, int]
 
     def score_text(self, text: str) -> float: ...
+
+
+class Interest(Protocol):
+    """What is looked for, and wider versions of it: for `tunnelling`."""
+
+    def relevance(self, scores: Mapping[str, float]) -> float:
+        """Of a page with these scores by topic, in [0, 1]."""
+        ...
+
+    def similarity(self, text: str) -> float:
+        """Of an anchor, or of the words of a URL."""
+        ...
+
+    def generalised(self, frequency: Mapping[str, float]) -> Self | None:
+        """One step wider; None where nothing is left. `frequency`: share of the pages about each topic."""
+        ...
+
+    def named(self, text: str) -> Self:
+        """The version whose `str` this is."""
+        ...
 
 
 def no_similarity(text: str) -> float:  # noqa: ARG001 - without a topic nothing is similar
@@ -51,6 +71,10 @@ class StrategyParts:
     """The strategy's own from now on."""
     buffer: int | None = None
     """How many links may wait in the frontier (paper TC: MAX_BUFFER); None: as many as there are."""
+    is_good: Callable[[str], bool] = bool
+    """Whether a leaf of the taxonomy is a good topic or lies under one."""
+    interest: Interest | None = None
+    """What is looked for as something that can be widened, where the judge has it: a formula over topics."""
 
     @classmethod
     def of(cls, topic: Topic, *, rng: np.random.Generator, buffer: int | None = None) -> Self:
@@ -60,6 +84,8 @@ class StrategyParts:
             words_of=getattr(topic, "words_of", PageWords),
             rng=rng,
             buffer=buffer,
+            is_good=getattr(topic, "is_good", bool),
+            interest=getattr(topic, "interest", None),
         )
 
 
@@ -118,6 +144,10 @@ class Strategy(Protocol):
         """The score of a link that failed and will be tried again."""
         ...
 
+    def factors(self, visit: Visit, link: Link) -> Mapping[str, float]:
+        """What the score of this link of a visited page is made of, by name; empty where it is of one piece."""
+        ...
+
     def reason(self, score: float) -> str:
         """In words, how a waiting link came by its score."""
         ...
@@ -146,6 +176,9 @@ class Ranked:
 
     def take_change(self) -> str:
         return ""
+
+    def factors(self, visit: Visit, link: Link) -> Mapping[str, float]:  # noqa: ARG002 - of one piece
+        return {}
 
     def ask(self, count: int, frontier: Frontier, now: float) -> list[int]:
         leased: list[int] = []

@@ -132,8 +132,14 @@ class Batch:
     judgements: list[JudgementRow] = field(default_factory=list)
     edges: list[tuple[int, int, int, str, str]] = field(default_factory=list)
     """(source, position, target, anchor, rel)."""
+    relinked: list[int] = field(default_factory=list)
+    """Pages fetched again: their old links go before `edges` come."""
+    threshold: float | None = None
+    """All judgements of pages are relevant from this relevance on, from now on."""
     outcomes: list[OutcomeRow] = field(default_factory=list)
     events: list[tuple[int, float, str, str]] = field(default_factory=list)
     """(run, at, kind, message)."""
+    feedback: list[tuple[float, str, bool, str]] = field(default_factory=list)
+    """(at, url, is_useful, topic)."""
     state: dict[str, bytes] = field(default_factory=dict)
     """Named pieces of state that belong to the same moment: archive position, strategy."""

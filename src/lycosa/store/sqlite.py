@@ -138,6 +138,10 @@ class SqliteStore:
                 db.executemany(INSERT_PAGE, batch.pages)
             if batch.judgements:
                 db.executemany(INSERT_JUDGEMENT, batch.judgements)
+            if batch.threshold is not None:
+                db.execute("update judgements set is_relevant = relevance >= ?", (batch.threshold,))
+            if batch.relinked:
+                db.executemany("delete from links where source_id = ?", [(page,) for page in batch.relinked])
             if batch.edges:
                 db.executemany("insert or replace into links values (?, ?, ?, ?, ?)", batch.edges)
             if batch.outcomes:
@@ -148,6 +152,8 @@ class SqliteStore:
                 db.executemany(INSERT_ROBOTS, batch.robots.values())
             if batch.events:
                 db.executemany("insert into events (run_id, at, kind, message) values (?, ?, ?, ?)", batch.events)
+            if batch.feedback:
+                db.executemany("insert into feedback (at, url, is_useful, topic) values (?, ?, ?, ?)", batch.feedback)
             if batch.state:
                 db.executemany("insert or replace into state values (?, ?)", batch.state.items())
 

@@ -94,6 +94,9 @@ class _NoJudge:
 
     name = "none"
 
+    def __init__(self) -> None:
+        self.keywords: dict[str, int] = {}
+
     def judge(self, page: Page) -> Judgement:  # noqa: ARG002 - the protocol's
         return Judgement(0.0, False)
 

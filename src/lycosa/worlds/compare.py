@@ -20,18 +20,25 @@ from lycosa.errors import ConfigError, InputError
 from lycosa.evaluate.measure import Options, measure
 from lycosa.evaluate.overlap import overlap_of
 from lycosa.evaluate.runs import Comparison, Floats, Run, Scores, Skipped, Terms, TermVector, Truth
+from lycosa.frontier.page_words import Numbering, PageWords
 from lycosa.frontier.strategies import strategy as strategy_named
 from lycosa.frontier.strategy import StrategyParts
 from lycosa.lib.bounds import require_at_least
-from lycosa.lib.text import stems
+from lycosa.model import Page
+from lycosa.relevance.classifier import Classifier
 from lycosa.relevance.keywords import KeywordJudge
+from lycosa.relevance.topics import TopicJudge
+from lycosa.worlds.judging import JUDGES, KEYWORDS, ExampleSet, draw_examples, task_from_examples, train
 from lycosa.worlds.oracle import Oracle
 from lycosa.worlds.replay import JudgedWorld, replay
-from lycosa.worlds.tasks import Task, make_task
+from lycosa.worlds.tasks import Task, keywords, make_task
 from lycosa.worlds.world import World
 
 RANDOM, ORACLE = "random", "oracle"
+MOST_PAGES = 10_000
+"""How many pages, at some 0.1 MB each, are remembered from topic to topic."""
 Job = tuple["ComparePlan", str]
+AnyJudge = KeywordJudge | TopicJudge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +58,7 @@ class ComparePlan:
     seed: int = 1
     """Of the random numbers: the same seed gives the same comparison."""
     threshold: float = 0.1
+    """Of the judge: from this relevance on it calls a page relevant."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Constants of strategies that differ from their defaults."""
     is_timed: bool = True
@@ -58,9 +66,15 @@ class ComparePlan:
     which is several times faster and changes nothing but the cost."""
     has_overlap: bool = False
     """Crawl each topic also from two disjoint halves of its seeds: how much do the finds depend on them?"""
+    judge: str = KEYWORDS
+    """What guides the crawls: the topic's keywords, or a classifier trained on examples (`judging.JUDGES`)."""
+    examples: int = 20
+    """Of each topic, for a judge that is trained."""
 
     def __post_init__(self) -> None:
-        require_at_least(self, "compare", distance=0, pages=1, buffer=0, repeats=1, seeds=1)
+        require_at_least(self, "compare", distance=0, pages=1, buffer=0, repeats=1, seeds=1, examples=1)
+        if self.judge not in JUDGES:
+            raise ConfigError(f"there is no judge {self.judge!r}; there are {', '.join(JUDGES)}")
         if self.has_overlap and self.seeds < 2:
             raise ConfigError("one seed cannot be halved: overlap needs two or more, compare.seeds is 1")
         if not self.strategies:
@@ -103,20 +117,41 @@ def compare(
     )
 
 
+class SharedPages:
+    """The pages of a world and their words, worked out once for all topics. When there are too many the oldest go."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._pages: dict[int, Page] = {}
+        self._words: dict[str, PageWords] = {}
+        self._numbering = Numbering()
+
+    def read(self, number: int) -> Page:
+        page = self._pages.get(number)
+        if page is None:
+            if len(self._pages) >= MOST_PAGES:
+                del self._pages[next(iter(self._pages))]
+            page = self._pages[number] = self._world.page(number)
+        return page
+
+    def words_of(self, page: Page) -> PageWords:
+        words = self._words.get(page.url)
+        if words is None:
+            if len(self._words) >= MOST_PAGES:
+                del self._words[next(iter(self._words))]
+            words = self._words[page.url] = PageWords(page, self._numbering)
+        return words
+
+
 class SharedTopic:
     """What strategies may know of a topic, each text's similarity worked out once."""
 
-    def __init__(self, judge: KeywordJudge) -> None:
+    def __init__(self, judge: AnyJudge, pages: SharedPages) -> None:
         self.keywords = judge.keywords
+        self.is_good: Callable[[str], bool] = getattr(judge, "is_good", bool)
+        self.words_of = pages.words_of
         self._judge = judge
         self._known: dict[str, float] = {}
-        self._stems: dict[str, tuple[str, ...]] = {}
-
-    def stems(self, text: str) -> tuple[str, ...]:
-        known = self._stems.get(text)
-        if known is None:
-            known = self._stems[text] = tuple(stems(text))
-        return known
 
     def score_text(self, text: str) -> float:
         score = self._known.get(text)
@@ -132,18 +167,16 @@ def run_topic(job: Job) -> Scores | Skipped:
     runs: list[Run] = []
     truth: Truth | None = None
     overlaps: dict[str, Mapping[str, Floats]] = {}
-    judged: JudgedWorld | None = None
-    known: KeywordJudge | SharedTopic
+    try:
+        judged, known = guide_of(plan, topic)
+    except (InputError, ConfigError) as error:
+        return Skipped(topic, str(error))
     for repeat in range(plan.repeats):
         rng = _rng(plan.seed, topic, repeat)
         try:
-            task = make_task(world, topic, distance=plan.distance, seeds=plan.seeds, rng=rng)
-            judge = KeywordJudge(task.keywords, threshold=plan.threshold)
-        except (InputError, ConfigError) as error:
+            task = task_of(plan, topic, rng)
+        except InputError as error:
             return Skipped(topic, str(error))
-        if judged is None:
-            judged = JudgedWorld(world, judge)
-            known = judge if plan.is_timed else SharedTopic(judge)
         runs += runs_of_task(plan, judged, known, task, repeat)
         truth = truth or _truth(world, task)
         if plan.has_overlap and repeat == 0 and len(task.seeds) > 1:
@@ -160,8 +193,33 @@ def run_topic(job: Job) -> Scores | Skipped:
     )
 
 
+def guide_of(plan: ComparePlan, topic: str) -> tuple[JudgedWorld, AnyJudge | SharedTopic]:
+    """The world as the topic's judge sees it, and what strategies may know of the topic."""
+    world, judge = _open(plan.world), judge_of(plan, topic)
+    if plan.is_timed:
+        return JudgedWorld(world, judge), judge
+    pages = _pages(plan.world)
+    return JudgedWorld(world, judge, read=pages.read), SharedTopic(judge, pages)
+
+
+def judge_of(plan: ComparePlan, topic: str) -> AnyJudge:
+    if plan.judge == KEYWORDS:
+        return KeywordJudge(keywords(topic), threshold=plan.threshold)
+    _, classifier = _trained(plan.world, plan.judge, plan.examples, plan.seed)
+    return TopicJudge(classifier, [topic], threshold=plan.threshold)
+
+
+def task_of(plan: ComparePlan, topic: str, rng: np.random.Generator) -> Task:
+    """Another one for each state of the random numbers; the examples of a trained judge are always the same."""
+    world = _open(plan.world)
+    if plan.judge == KEYWORDS:
+        return make_task(world, topic, distance=plan.distance, seeds=plan.seeds, rng=rng)
+    examples, _ = _trained(plan.world, plan.judge, plan.examples, plan.seed)
+    return task_from_examples(world, topic, examples, distance=plan.distance, seeds=plan.seeds, rng=rng)
+
+
 def runs_of_task(
-    plan: ComparePlan, judged: JudgedWorld, known: KeywordJudge | SharedTopic, task: Task, repeat: int
+    plan: ComparePlan, judged: JudgedWorld, known: AnyJudge | SharedTopic, task: Task, repeat: int
 ) -> Iterator[Run]:
     """One crawl for each strategy, from the same seeds."""
     for name in plan.names:
@@ -187,7 +245,7 @@ def runs_of_task(
 
 
 def _overlaps(
-    plan: ComparePlan, judged: JudgedWorld, known: KeywordJudge | SharedTopic, task: Task, rng: np.random.Generator
+    plan: ComparePlan, judged: JudgedWorld, known: AnyJudge | SharedTopic, task: Task, rng: np.random.Generator
 ) -> Iterator[tuple[str, Mapping[str, Floats]]]:
     """Two crawls of each strategy from disjoint halves of the seeds (paper FC, section 4.3)."""
     mixed = rng.permutation(task.seeds)
@@ -229,15 +287,40 @@ def _open(path: Path) -> World:
     return World.open(path)
 
 
+@lru_cache(maxsize=2)
+def _pages(path: Path) -> SharedPages:
+    return SharedPages(_open(path))
+
+
+@lru_cache(maxsize=2)
+def _trained(path: Path, kind: str, per_topic: int, seed: int) -> tuple[ExampleSet, Classifier]:
+    """One classifier for all topics of a world, trained once in each process."""
+    world = _open(path)
+    examples = draw_examples(world, per_topic=per_topic, seed=seed)
+    return examples, train(world, examples, kind=kind)
+
+
 def _about(plan: ComparePlan, scores: Sequence[Scores]) -> dict[str, str]:
     return {
         "world": plan.world.name,
         "topics": f"{len(scores)} of {len(plan.topics)}",
-        "seeds": f"{plan.seeds}, {plan.distance} links from the targets",
+        "seeds": f"{plan.seeds}, {_place_of_seeds(plan)}",
         "pages": f"{plan.pages:,}",
         "buffer": f"{plan.buffer:,} links" if plan.buffer else "no limit",
         "repeats": str(plan.repeats),
-        "judge": f"keywords of the topic, threshold {plan.threshold:g}",
+        "judge": f"{_judge_in_words(plan)}, threshold {plan.threshold:g}",
         "random seed": str(plan.seed),
         "version": f"Lycosa {__version__}",
     }
+
+
+def _judge_in_words(plan: ComparePlan) -> str:
+    if plan.judge == KEYWORDS:
+        return "keywords of the topic"
+    return f"{plan.judge}, trained on up to {plan.examples} examples a topic, which are not graded"
+
+
+def _place_of_seeds(plan: ComparePlan) -> str:
+    if plan.distance:
+        return f"{plan.distance} links from the targets"
+    return "pages of the topic that are not graded" if plan.judge == KEYWORDS else "examples of the topic"

@@ -23,7 +23,8 @@ from lycosa.crawl import run
 from lycosa.fetch.urls import url_hash
 from lycosa.frontier.frontier import Frontier
 from lycosa.frontier.rescoring import score_again
-from lycosa.frontier.stop import Budget, Stop
+from lycosa.frontier.standing import Standing, Tally
+from lycosa.frontier.stop import NO_RULES, Budget, Stop, StopRules, no_advice
 from lycosa.frontier.strategy import Strategy
 from lycosa.lib.clock import VirtualClock
 from lycosa.model import Fetched, Judgement, Kind, Lease, Outcome, Page, Visit
@@ -129,6 +130,8 @@ class Track:
     """Fetches that met nothing: dead links do not count as pages."""
     changes: list[tuple[int, str]] = field(default_factory=list)
     """Changes of focus: after how many pages, and what they were."""
+    ending: str = ""
+    """Why it stopped."""
 
 
 class ReplayLedger:
@@ -142,6 +145,7 @@ class ReplayLedger:
         frontier: Frontier,
         strategy: TimedStrategy,
         follow_nofollow: bool = False,
+        rules: StopRules = NO_RULES,
     ) -> None:
         self._judged = judged
         self._world = judged.world
@@ -155,13 +159,18 @@ class ReplayLedger:
         self._scores: dict[int, float] = {}
         """As the strategy gave them: the frontier has them rounded."""
         self.track = Track([], [], [], [], [])
-        self.pages = 0
+        self._tally = Tally(window=rules.window, has_community=rules.community > 0)
+
+    def standing(self) -> Standing:
+        return self._tally.standing()
 
     def add_seeds(self, pages: Sequence[int]) -> None:
         numbers, _ = self._discovery.meet(np.array(pages, dtype=np.int64), 0)
         self._push(numbers, np.full(len(numbers), self._strategy.seed_score()))
 
     def leases(self, links: list[int]) -> list[Lease]:
+        # A link may have got another score in the very `ask` that leases it.
+        self._scores.update(self._strategy.rescored())
         discovery, world = self._discovery, self._world
         leases = []
         for link in links:
@@ -216,9 +225,9 @@ class ReplayLedger:
     def _expand(self, visit: Visit, judgement: Judgement) -> None:
         lease, frontier, world = visit.lease, self._frontier, self._world
         number = self._discovery.url_of[lease.id]
-        self.pages += 1
         low, high = world.link_offsets[number], world.link_offsets[number + 1]
         targets, is_new = self._discovery.meet(world.link_urls[low:high], lease.distance + 1)
+        self._tally.add_page(lease.id, targets, is_relevant=judgement.is_relevant)
         scores = self._strategy.tell(visit, targets)
         is_wanted = scores == scores  # NaN is not equal to itself: not worth following
         if not self._follow_nofollow:
@@ -265,6 +274,7 @@ class TimedStrategy:
         self.is_retold = strategy.is_retold
         self.again = strategy.again
         self.take_change = strategy.take_change
+        self.factors = strategy.factors
         self.save = strategy.save
         self.restore = strategy.restore
 
@@ -290,23 +300,27 @@ def replay(
     buffer: int | None = None,
     width: int = 1,
     follow_nofollow: bool = False,
+    rules: StopRules = NO_RULES,
+    advice: Callable[[], str] = no_advice,
 ) -> Track:
-    """Crawl the world from the seeds until so many pages are fetched or nothing is left.
+    """Crawl the world from the seeds until so many pages are fetched, a rule says stop, or nothing is left.
 
     A function instead of a strategy is handed the discovery: only bounds such as the oracle need it.
     """
     discovery = Discovery(judged.world)
     timed = TimedStrategy(strategy(discovery) if callable(strategy) else strategy)
     frontier = Frontier(buffer=buffer, slots_per_host=width, slots_per_address=width)
-    ledger = ReplayLedger(judged, discovery, frontier=frontier, strategy=timed, follow_nofollow=follow_nofollow)
+    ledger = ReplayLedger(
+        judged, discovery, frontier=frontier, strategy=timed, follow_nofollow=follow_nofollow, rules=rules
+    )
     ledger.add_seeds(seeds)
-    drive(
+    ledger.track.ending = drive(
         run(
             frontier=frontier,
             strategy=timed,
             visitor=ReplayVisitor(judged, discovery),
             ledger=ledger,
-            stop=Stop(Budget(pages=pages), started=0.0),
+            stop=Stop(Budget(pages=pages), started=0.0, rules=rules, advice=advice),
             clock=VirtualClock(),
             width=width,
         )

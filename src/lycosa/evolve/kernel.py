@@ -1,0 +1,368 @@
+"""Crawls with the evolved rank, compiled: hundreds in the time in which a replay makes one.
+
+The rank is that of `frontier.evolved`, the orders are the frontier's own (best rank next) and that of
+`frontier.current_list`; both follow the same rules about ties, seeds, nofollow, redirects and dead links as
+`worlds.replay`. tests/evolve/test_kernel.py holds them side by side, download by download.
+
+What makes it fast: URLs are numbered in the order in which they are met, so all that is known of one is a record of
+64 bytes, beside those met with it on the same page; and nothing is ever cleared. A record is made when its URL
+is met, and a number counts only if it is above the `base` of this run, which is above all numbers of earlier runs.
+
+The frontier is a heap of (score, number) in which each waiting link has one entry that counts. A better score gets an
+entry at once; a worse one when the better entry comes up.
+
+Arrays are handed from function to function one by one: bundled in a tuple, which numba can take, the same code is half
+as fast. numba is imported here and nowhere else (`lycosa[evolve]`).
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from lycosa.evolve.web import DOCUMENT
+from lycosa.frontier.evolved import (
+    AUTHORITY,
+    BELOW,
+    COMM_IN,
+    COMM_OUT,
+    GENERATIONS,
+    HUB,
+    LEAST_ABOVE,
+    MAX_SCORE,
+    MAX_SPREAD,
+    PARENT_1,
+    SEED_SCORE,
+)
+from lycosa.worlds.replay import MAX_REDIRECTS
+
+# The record of a URL: 16 numbers of 4 bytes, integers in `known`, floats (the same memory) in `scored`.
+CITED, BY_COMMUNITY, WIDEST, SIBLINGS, KIN, VISIT, LATEST, STATE = range(8)
+STANDING = 8
+"""Of generation 0, the page itself; then those of its ancestors."""
+SCORE, QUEUED = 14, 15
+"""The score it has, and the score of its entry in the heap."""
+WIDTH = 16
+
+WAITING, LISTED, DORMANT, COMMUNITY, SEED = (1 << bit for bit in range(5))
+HOPS = 8
+"""From this bit on: how many redirects in a row led here."""
+TURNED = 0x7FFF_FFFF
+"""Turns the bits of a score from 0 on into a number that is the smaller the better (`frontier.keys`)."""
+
+compiled = numba.njit(cache=True, nogil=True, boundscheck=False)
+inlined = numba.njit(cache=True, nogil=True, boundscheck=False, inline="always")
+
+
+@compiled
+def crawl(  # type: ignore[no-untyped-def]
+    link_offsets,
+    link_urls,
+    nofollow,
+    redirects,
+    standing,
+    is_relevant,
+    seeds,
+    weights,
+    size,
+    refill,
+    rng,
+    base,
+    number_of,
+    url_of,
+    known,
+    scored,
+    targets,
+    sources,
+    before,
+    starts,
+    marks,
+    changed,
+    heap,
+    downloads,
+):
+    """`crawl.run`, compiled: how many pages were downloaded, and how many URLs met."""
+    depth = 0
+    for generation in range(GENERATIONS):
+        if weights[PARENT_1 + generation] > 0:
+            depth = generation + 1
+    met, seen, visits = 0, 0, 0
+    entries = 0  # in the heap
+    starts[0] = 1
+    current, stamps, count = np.empty(size, np.int32), np.empty(size, np.int64), 0
+    changes = np.zeros(GENERATIONS + 1, np.int64)
+    for url in seeds:
+        met, number = _meet(url, met, base, number_of, url_of, known)
+        known[number, STATE] = SEED | WAITING
+        entries = _enter(number, np.float32(SEED_SCORE), known, scored, heap, entries)
+
+    while visits < len(downloads):
+        if size > 0:
+            if count <= size - refill:
+                entries, count = _fill(current, stamps, count, refill, known, scored, heap, entries)
+            if count == 0:
+                break
+            number, count = _draw(current, stamps, count, rng)
+        else:
+            entries, number = _best(known, scored, heap, entries)
+            if number == 0:
+                break
+        known[number, STATE] &= ~(WAITING | LISTED)
+        page = url_of[number]
+        if page >= len(standing):
+            continue  # not recorded: 404
+        if len(redirects) and redirects[page] != DOCUMENT:
+            url, hops = redirects[page], known[number, STATE] >> HOPS
+            if url >= 0 and hops < MAX_REDIRECTS:
+                old = met
+                met, target = _meet(url, met, base, number_of, url_of, known)
+                if met > old:
+                    known[target, STATE] |= (known[number, STATE] & SEED) | (hops + 1) << HOPS
+                if known[target, STATE] & DORMANT:
+                    known[target, STATE] ^= DORMANT | WAITING
+                    entries = _enter(target, scored[number, SCORE], known, scored, heap, entries)
+            continue
+
+        downloads[visits] = page
+        seen += known[number, CITED] == 0
+        known[number, VISIT] = visits
+        marks[visits] = 0
+        is_member = np.int32(is_relevant[page] or known[number, STATE] & SEED != 0)
+        if is_member:
+            known[number, STATE] |= COMMUNITY
+            if weights[COMM_OUT] > 0:
+                _welcome(known[number, LATEST], known, targets, sources, before, starts)
+        scored[number, STANDING] = standing[page]
+        kin = 0
+        low = high = starts[visits]
+        for at in range(link_offsets[page], link_offsets[page + 1]):
+            met, target = _meet(link_urls[at], met, base, number_of, url_of, known)
+            seen += known[target, CITED] == 0 and known[target, VISIT] < 0
+            kin += known[target, STATE] & COMMUNITY != 0
+            targets[high] = target
+            sources[high] = visits
+            before[high] = known[target, LATEST]
+            known[target, LATEST] = high
+            high += 1
+        visits += 1
+        starts[visits] = high
+        _count(number, is_member, kin, depth, low, high, known, scored, targets, changed, changes)
+        _hand_down(number, depth, known, scored, targets, starts, marks, changed, changes)
+        mean_out, mean_in = (high - 1) / visits, (high - 1) / seen
+        first = link_offsets[page] - low
+        for at in range(low, high):
+            target = targets[at]
+            state = known[target, STATE]
+            is_joining = state & DORMANT and not (len(nofollow) and nofollow[first + at])
+            if is_joining or (state & WAITING and scored[target, SCORE] < SEED_SCORE):
+                score = _score(target, weights, depth, mean_out, mean_in, known, scored)
+                scored[target, SCORE] = score
+                if is_joining:
+                    known[target, STATE] = state ^ (DORMANT | WAITING)
+                if is_joining or (score > scored[target, QUEUED] and not state & LISTED):
+                    entries = _enter(target, score, known, scored, heap, entries)
+    return visits, met
+
+
+@inlined
+def _meet(url, met, base, number_of, url_of, known):  # type: ignore[no-untyped-def]
+    """How many URLs are met now, and the number of this one."""
+    number = np.int64(number_of[url]) - base
+    if number <= 0:
+        met += 1
+        number = np.int64(met)
+        number_of[url] = base + number
+        url_of[number] = url
+        for column in range(WIDTH):
+            known[number, column] = 0
+        known[number, VISIT] = -1
+        known[number, STATE] = DORMANT
+    return met, number
+
+
+@inlined
+def _welcome(citation, known, targets, sources, before, starts):  # type: ignore[no-untyped-def]
+    """A page joins the community: each link of each page that cites it has one more sibling in there."""
+    while citation:
+        visit = sources[citation]
+        for at in range(starts[visit], starts[visit + 1]):
+            known[targets[at], KIN] += 1
+        citation = before[citation]
+
+
+@inlined
+def _count(number, is_member, kin, depth, low, high, known, scored, targets, changed, changes):  # type: ignore[no-untyped-def]
+    """A page cites its links, and its ancestors become theirs; `changed`: the downloaded ones to which that is news."""
+    changes[:] = 0
+    links = high - low
+    for at in range(low, high):
+        target = targets[at]
+        known[target, CITED] += 1
+        known[target, BY_COMMUNITY] += is_member
+        known[target, SIBLINGS] += links
+        known[target, KIN] += kin
+        known[target, WIDEST] = max(known[target, WIDEST], links)
+        if known[target, VISIT] < 0:
+            for above in range(STANDING, STANDING + depth):
+                value, had = scored[number, above], scored[target, above + 1]
+                scored[target, above + 1] = value if had < value else had
+        else:
+            for above in range(STANDING, STANDING + depth):
+                if scored[target, above + 1] < scored[number, above]:
+                    scored[target, above + 1] = scored[number, above]
+                    generation = above + 1 - STANDING
+                    changed[generation, changes[generation]] = target
+                    changes[generation] += 1
+
+
+@compiled
+def _hand_down(number, depth, known, scored, targets, starts, marks, changed, changes):  # type: ignore[no-untyped-def]
+    """What is news of ancestors goes down to the links of downloaded pages, one generation after the other."""
+    for generation in range(1, depth):
+        own, below = STANDING + generation, STANDING + generation + 1
+        count = changes[generation]
+        if count == 0:
+            continue
+        spread = 0
+        for i in range(count):
+            visit = known[changed[generation, i], VISIT]
+            if changed[generation, i] != number:
+                spread += starts[visit + 1] - starts[visit]
+        tag = known[number, VISIT] * GENERATIONS + generation
+        heard = changes[generation + 1]
+        for i in range(heard):
+            marks[known[changed[generation + 1, i], VISIT]] = tag
+        for i in range(count):
+            page = changed[generation, i]
+            if page != number and spread > MAX_SPREAD:
+                continue
+            visit = known[page, VISIT]
+            value = scored[page, own]
+            for at in range(starts[visit], starts[visit + 1]):
+                target = targets[at]
+                if scored[target, below] < value:
+                    scored[target, below] = value
+                    visit_there = known[target, VISIT]
+                    if visit_there >= 0 and marks[visit_there] != tag:
+                        marks[visit_there] = tag
+                        changed[generation + 1, heard] = target
+                        heard += 1
+        changes[generation + 1] = heard
+
+
+@inlined
+def _score(target, weights, depth, mean_out, mean_in, known, scored):  # type: ignore[no-untyped-def]
+    """rank + 1, added up in the same order as in `frontier.evolved`."""
+    cited = known[target, CITED]
+    rank = weights[HUB] * (known[target, WIDEST] / mean_out)
+    rank += weights[AUTHORITY] * (cited / mean_in)
+    rank += weights[COMM_IN] * (known[target, BY_COMMUNITY] / cited)
+    rank += weights[COMM_OUT] * (known[target, KIN] / known[target, SIBLINGS])
+    for generation in range(depth):
+        value = np.float64(scored[target, STANDING + 1 + generation])
+        rank += weights[PARENT_1 + generation] * (value if value > LEAST_ABOVE else -value / BELOW)
+    return np.float32(min(max(rank + 1.0, 0.0), MAX_SCORE))
+
+
+@inlined
+def _enter(number, score, known, scored, heap, entries):  # type: ignore[no-untyped-def]
+    """The link's entry in the heap is the one with this score from now on."""
+    scored[number, SCORE] = score
+    scored[number, QUEUED] = score
+    key = np.uint64(known[number, SCORE] ^ TURNED) << np.uint64(32) | np.uint64(number)
+    return _push(heap, entries, key)
+
+
+@compiled
+def _best(known, scored, heap, entries):  # type: ignore[no-untyped-def]
+    """Take the best waiting link out of the heap; 0: there is none."""
+    while entries:
+        key = heap[0]
+        number = np.int64(key & np.uint64(0xFFFF_FFFF))
+        is_current = np.int64(key >> np.uint64(32)) == known[number, QUEUED] ^ TURNED
+        if not is_current or known[number, STATE] & (WAITING | LISTED) != WAITING:
+            entries = _pop(heap, entries)
+        elif scored[number, SCORE] == scored[number, QUEUED]:
+            return _pop(heap, entries), number
+        else:
+            scored[number, QUEUED] = scored[number, SCORE]
+            key = np.uint64(known[number, SCORE] ^ TURNED) << np.uint64(32) | np.uint64(number)
+            _sink(heap, entries, key)
+    return entries, 0
+
+
+@compiled
+def _fill(current, stamps, count, refill, known, scored, heap, entries):  # type: ignore[no-untyped-def]
+    """The best waiting links join the current list."""
+    old = count
+    while count < old + refill:
+        entries, number = _best(known, scored, heap, entries)
+        if number == 0:
+            break
+        known[number, STATE] |= LISTED
+        current[count] = number
+        stamps[count] = 1
+        count += 1
+    if count > old:
+        for at in range(old):
+            stamps[at] += 1
+    return entries, count
+
+
+@compiled
+def _draw(current, stamps, count, rng):  # type: ignore[no-untyped-def]
+    """Take a link out of the current list, by roulette on the stamps."""
+    total = 0
+    for at in range(count):
+        total += stamps[at]
+    ball = rng.random() * total
+    running = 0
+    chosen = count - 1
+    for at in range(count):
+        running += stamps[at]
+        if running > ball:
+            chosen = at
+            break
+    number = current[chosen]
+    for at in range(chosen + 1, count):
+        current[at - 1] = current[at]
+        stamps[at - 1] = stamps[at]
+    return number, count - 1
+
+
+@inlined
+def _push(heap, size, key):  # type: ignore[no-untyped-def]
+    at = size
+    while at:
+        above = (at - 1) >> 1
+        if heap[above] <= key:
+            break
+        heap[at] = heap[above]
+        at = above
+    heap[at] = key
+    return size + 1
+
+
+@inlined
+def _pop(heap, size):  # type: ignore[no-untyped-def]
+    """Take out the smallest key."""
+    size -= 1
+    _sink(heap, size, heap[size])
+    return size
+
+
+@compiled
+def _sink(heap, size, key):  # type: ignore[no-untyped-def]
+    """Put a key in the place of the smallest."""
+    at = 0
+    while True:
+        below = 2 * at + 1
+        if below >= size:
+            break
+        if below + 1 < size and heap[below + 1] < heap[below]:
+            below += 1
+        if heap[below] >= key:
+            break
+        heap[at] = heap[below]
+        at = below
+    heap[at] = key

@@ -1,0 +1,82 @@
+"""A world as the kernel sees it: links as numbers, and a score for each page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.errors import InputError
+from lycosa.fetch.urls import url_hash
+from lycosa.frontier.evolved import standing
+from lycosa.worlds.replay import JudgedWorld
+
+DOCUMENT = -1
+NOWHERE = -2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Web:
+    """URLs are numbered: recorded pages first, then those that are only linked to. See `worlds.world`."""
+
+    urls: int
+    """How many URLs there are."""
+    link_offsets: NDArray[np.int64]
+    """By page, where its links begin; one more at the end."""
+    link_urls: NDArray[np.int32]
+    nofollow: NDArray[np.bool_]
+    """By link; without any, an empty array."""
+    redirects: NDArray[np.int32]
+    """By page: the URL it redirects to, or `DOCUMENT`, or `NOWHERE`. Without any redirect, an empty array."""
+    standing: NDArray[np.float32]
+    """By page: `frontier.evolved.standing` of its signed score."""
+    is_relevant: NDArray[np.bool_]
+    """By page: whether it joins the community when it is downloaded."""
+
+    def __post_init__(self) -> None:
+        pages, links = len(self), len(self.link_urls)
+        if pages < 1 or self.link_offsets[0] != 0 or self.link_offsets[-1] != links or pages > self.urls:
+            raise InputError("the offsets of a web's links do not fit its links, or it has no pages")
+        for name in ("standing", "is_relevant"):
+            if len(getattr(self, name)) != pages:
+                raise InputError(f"a web of {pages:,} pages has {len(getattr(self, name)):,} entries for {name}")
+        if len(self.nofollow) not in (0, links) or len(self.redirects) not in (0, pages):
+            raise InputError("a web's nofollow is by link and its redirects by page, or they are empty")
+        if links and not 0 <= int(self.link_urls.min()) <= int(self.link_urls.max()) < self.urls:
+            raise InputError(f"a web's links must lead to URLs from 0 to {self.urls - 1:,}")
+
+    def __len__(self) -> int:
+        """How many pages are recorded, redirects included."""
+        return len(self.link_offsets) - 1
+
+
+def web_of(judged: JudgedWorld) -> Web:
+    """The arrays of a world; every page is judged for it."""
+    world = judged.world
+    pages = len(world)
+    redirects = np.full(pages, DOCUMENT, dtype=np.int32)
+    relevance = np.full(pages, 0.5)
+    is_relevant = np.zeros(pages, dtype=np.bool_)
+    for page in range(pages):
+        if world.is_redirect(page):
+            number = int(world.number_of_hash(np.array([url_hash(world.location(page))]))[0])
+            redirects[page] = number if number >= 0 else NOWHERE
+        else:
+            _, judgement = judged.visit(page)
+            relevance[page], is_relevant[page] = judgement.relevance, judgement.is_relevant
+    return Web(
+        urls=len(world.urls),
+        link_offsets=np.asarray(world.link_offsets),
+        link_urls=np.asarray(world.link_urls),
+        nofollow=world.nofollow if world.nofollow.any() else np.zeros(0, dtype=np.bool_),
+        redirects=redirects if (redirects != DOCUMENT).any() else np.zeros(0, dtype=np.int32),
+        standing=standings(relevance),
+        is_relevant=is_relevant,
+    )
+
+
+def standings(relevance: NDArray[Any]) -> NDArray[np.float32]:
+    """The standing of each page's signed score, 2 · relevance − 1."""
+    return np.array([standing(2.0 * value - 1.0) for value in relevance.tolist()], dtype=np.float32)

@@ -1,0 +1,214 @@
+"""A genetic algorithm over bit strings (paper GA, section 3: the elitist half of CHC).
+
+Every generation the population is doubled: parents are drawn by roulette on their fitness, cut at one point and crossed
+with the crossover probability, and each child has one random bit flipped with the mutation probability. Of old and new
+together the fitter half survives. `evolve` is the whole algorithm.
+
+Random numbers come from the generator handed in, fitness is evaluated through the `map` handed in: processes or a
+cluster do it by handing in theirs. A genome is evaluated once: its fitness must depend on the genome alone.
+
+The paper leaves open, and here is decided: of equally fit individuals the older survives; where all fitness is 0 every
+parent is as likely as any other; the first population is random where it is not given.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from lycosa.errors import ConfigError, InputError
+from lycosa.lib.bounds import require_at_least
+
+Genome = str
+"""Bits as `0` and `1`: plain data, as a file keeps it and a person reads it."""
+Fitness = Callable[[Genome], float]
+Map = Callable[[Fitness, Sequence[Genome]], Iterable[float]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneticSettings:
+    population: int = 50
+    generations: int = 50
+    crossover_probability: float = 0.90
+    mutation_probability: float = 0.01
+    """That one bit of a child is flipped."""
+    genes: int = 9
+    bits: int = 7
+    """Of a gene."""
+
+    def __post_init__(self) -> None:
+        require_at_least(
+            self,
+            "evolve",
+            population=2,
+            generations=0,
+            crossover_probability=0,
+            mutation_probability=0,
+            genes=1,
+            bits=1,
+        )
+        for name in ("crossover_probability", "mutation_probability"):
+            if getattr(self, name) > 1:
+                raise ConfigError(f"evolve.{name} is {getattr(self, name)}: a probability is at most 1")
+
+    @property
+    def length(self) -> int:
+        """Bits of a genome."""
+        return self.genes * self.bits
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """What is known after a generation: enough to go on from it."""
+
+    generation: int
+    genomes: tuple[Genome, ...]
+    """The fittest first."""
+    fitness: tuple[float, ...]
+    rng: Mapping[str, Any]
+    """The state of the random numbers."""
+
+    @property
+    def best(self) -> Genome:
+        return self.genomes[0]
+
+    @property
+    def mean(self) -> float:
+        return math.fsum(self.fitness) / len(self.fitness)
+
+    def to_data(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return asdict(self)
+
+    @classmethod
+    def from_data(cls, data: object, settings: GeneticSettings) -> Population:
+        """InputError: it was damaged, or belongs to other settings."""
+        if not isinstance(data, dict) or set(data) != {"generation", "genomes", "fitness", "rng"}:
+            raise InputError("the saved population is damaged: it needs generation, genomes, fitness and rng")
+        generation, genomes, fitness, rng = (data[name] for name in ("generation", "genomes", "fitness", "rng"))
+        if not isinstance(generation, int) or generation < 0:
+            raise InputError(f"the saved population is damaged: its generation is {generation!r}")
+        if not isinstance(genomes, list | tuple) or not all(is_genome(each, settings.length) for each in genomes):
+            raise InputError(
+                f"the saved population is damaged, or of other settings: no genomes of {settings.length} bits"
+            )
+        if not isinstance(fitness, list | tuple) or not all(_is_fitness(value) for value in fitness):
+            raise InputError("the saved population is damaged: a fitness is not a number from 0 on")
+        if not len(genomes) == len(fitness) == settings.population:
+            raise InputError(f"the saved population has {len(genomes)} individuals, not {settings.population}")
+        try:
+            np.random.default_rng().bit_generator.state = rng
+        except (ValueError, TypeError, KeyError, OverflowError):
+            raise InputError("the saved population is damaged: its random numbers cannot be restored") from None
+        return cls(generation, tuple(genomes), tuple(map(float, fitness)), rng)
+
+
+def evolve(
+    fitness: Fitness,
+    settings: GeneticSettings,
+    *,
+    rng: np.random.Generator,
+    start: Population | Sequence[Genome] = (),
+    map: Map = map,
+) -> Iterator[Population]:
+    """The population after each generation, from the first (generation 0), or from the one after `start`, to the last.
+
+    `start` is a population to go on from, or genomes that the first population shall hold, such as earlier winners.
+    """
+    known: dict[Genome, float] = {}
+
+    def evaluated(genomes: Sequence[Genome]) -> list[float]:
+        new = [genome for genome in dict.fromkeys(genomes) if genome not in known]
+        known.update(zip(new, _checked(map(fitness, new)), strict=True))
+        return [known[genome] for genome in genomes]
+
+    if isinstance(start, Population):
+        population = start
+        rng.bit_generator.state = dict(start.rng)
+        known.update(zip(start.genomes, start.fitness, strict=True))
+    else:
+        first = _first_genomes(start, settings, rng)
+        population = _fittest(0, first, evaluated(first), settings, rng)
+        yield population
+    for generation in range(population.generation + 1, settings.generations + 1):
+        wheel = np.cumsum(population.fitness)
+        children: list[Genome] = []
+        while len(children) < settings.population:
+            one, other = (population.genomes[spin(wheel, rng)] for _ in range(2))
+            if rng.random() < settings.crossover_probability:
+                cut = int(rng.integers(0, settings.length + 1))
+                one, other = one[:cut] + other[cut:], other[:cut] + one[cut:]
+            for child in (one, other):
+                is_mutant = rng.random() < settings.mutation_probability
+                children.append(flip(child, int(rng.integers(settings.length))) if is_mutant else child)
+        both = [*population.genomes, *children[: settings.population]]
+        population = _fittest(generation, both, evaluated(both), settings, rng)
+        yield population
+
+
+def genes(genome: Genome, bits: int) -> list[int]:
+    """The numbers that the genome spells, each of so many bits."""
+    return [int(genome[at : at + bits], 2) for at in range(0, len(genome), bits)]
+
+
+def genome_of(numbers: Iterable[int], bits: int) -> Genome:
+    """The genome that spells these numbers."""
+    numbers = list(numbers)
+    if any(not 0 <= number < 1 << bits for number in numbers):
+        raise ValueError(f"a gene of {bits} bits is a number from 0 to {(1 << bits) - 1}, not each of {numbers}")
+    return "".join(f"{number:0{bits}b}" for number in numbers)
+
+
+def is_genome(value: object, length: int) -> bool:
+    return isinstance(value, str) and len(value) == length and set(value) <= {"0", "1"}
+
+
+def flip(genome: Genome, at: int) -> Genome:
+    """The genome with one bit turned round."""
+    return genome[:at] + ("1" if genome[at] == "0" else "0") + genome[at + 1 :]
+
+
+def spin(wheel: np.ndarray[Any, Any], rng: np.random.Generator) -> int:
+    """Roulette: a place, as likely as its share of the wheel, which is given as running totals. One random number."""
+    total = float(wheel[-1])
+    ball = rng.random()
+    if total <= 0:
+        return int(ball * len(wheel))
+    return min(int(np.searchsorted(wheel, ball * total, side="right")), len(wheel) - 1)
+
+
+def _first_genomes(given: Sequence[Genome], settings: GeneticSettings, rng: np.random.Generator) -> list[Genome]:
+    for genome in given:
+        if not is_genome(genome, settings.length):
+            raise InputError(f"{genome!r} is no genome of {settings.genes} genes of {settings.bits} bits")
+    bits = rng.integers(0, 2, (settings.population, settings.length))
+    drawn = ("".join(map(str, row)) for row in bits.tolist())
+    return list(itertools.islice(itertools.chain(given, drawn), settings.population))
+
+
+def _fittest(
+    generation: int, genomes: list[Genome], fitness: list[float], settings: GeneticSettings, rng: np.random.Generator
+) -> Population:
+    order = sorted(range(len(genomes)), key=lambda at: -fitness[at])[: settings.population]
+    return Population(
+        generation,
+        tuple(genomes[at] for at in order),
+        tuple(fitness[at] for at in order),
+        dict(rng.bit_generator.state),
+    )
+
+
+def _checked(values: Iterable[float]) -> Iterator[float]:
+    for value in values:
+        if not _is_fitness(value):
+            raise ValueError(f"a fitness must be a number from 0 on, not {value!r}")
+        yield float(value)
+
+
+def _is_fitness(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from lycosa.errors import ConfigError
+from lycosa.evolve.fitness import HarvestFitness, genome_of_settings, settings_of
+from lycosa.evolve.simulator import CrawlPlan, Simulator
+from lycosa.evolve.web import Web, standings
+from lycosa.frontier.current_list import CurrentListSettings
+from lycosa.frontier.evolved import GA2003, WEIGHTS, EvolvedSettings
+from lycosa.lib.evolve import GeneticSettings, evolve, genome_of
+
+
+@pytest.fixture(scope="module")
+def web() -> Web:
+    """500 pages; a fifth is good, good pages mostly link to good ones."""
+    rng = np.random.default_rng(3)
+    pages, degree = 500, 8
+    is_good = np.arange(pages) % 5 == 0
+    anywhere = rng.integers(0, pages, (pages, degree))
+    within = anywhere // 5 * 5
+    stays = (rng.random((pages, degree)) < 0.6) & is_good[:, None]
+    rows = [np.unique(row) for row in np.where(stays, within, anywhere)]
+    return Web(
+        urls=pages,
+        link_offsets=np.concatenate([[0], np.cumsum([len(row) for row in rows])]),
+        link_urls=np.concatenate(rows).astype(np.int32),
+        nofollow=np.zeros(0, np.bool_),
+        redirects=np.zeros(0, np.int32),
+        standing=standings(np.where(is_good, 0.9, 0.2)),
+        is_relevant=is_good,
+    )
+
+
+@pytest.fixture
+def fitness(web: Web) -> HarvestFitness:
+    plan = CrawlPlan(seeds=np.array([0, 5]), pages=80, order=CurrentListSettings(size=20, refill=10))
+    return HarvestFitness(Simulator(web), [plan] * 3, web.is_relevant, 7)
+
+
+BEST_FIRST = genome_of([0, 0, 0, 0, 127, 0, 0, 0, 0], 7)
+HUBS = genome_of([127, 0, 0, 0, 0, 0, 0, 0, 0], 7)
+
+
+def test_a_focused_genome_is_fitter_than_one_that_goes_anywhere(fitness):
+    assert fitness(BEST_FIRST) > fitness(HUBS) + 0.1
+
+
+def test_it_is_the_mean_share_of_good_pages(web, fitness):
+    shares = [
+        web.is_relevant[
+            Simulator(web).crawl(EvolvedSettings().weights(), fitness.plans[0], np.random.default_rng([7, run]))
+        ].mean()
+        for run in range(3)
+    ]
+    genome = genome_of(map(int, GA2003.values()), 7)
+    assert fitness(genome) == pytest.approx(np.mean(shares))
+    assert len(set(shares)) > 1  # the runs differ by their luck
+
+
+def test_a_genome_always_has_the_same_fitness(fitness):
+    first = fitness(BEST_FIRST)
+    fitness(HUBS)
+    assert fitness(BEST_FIRST) == first
+
+
+def test_a_crawl_that_runs_dry_is_measured_by_what_was_asked_for(web):
+    lonely = Web(
+        urls=3,
+        link_offsets=np.zeros(4, np.int64),
+        link_urls=np.zeros(0, np.int32),
+        nofollow=web.nofollow,
+        redirects=web.redirects,
+        standing=np.zeros(3, np.float32),
+        is_relevant=np.ones(3, np.bool_),
+    )
+    plan = CrawlPlan(seeds=np.array([1]), pages=2)
+    assert HarvestFitness(Simulator(lonely), [plan], lonely.is_relevant, 0)(BEST_FIRST) == 0.5
+
+
+def test_evolution_finds_a_better_strategy(fitness):
+    settings = GeneticSettings(population=10, generations=5)
+    populations = list(islice(evolve(fitness, settings, rng=np.random.default_rng(1), start=[HUBS]), 6))
+    assert populations[-1].fitness[0] > fitness(HUBS) + 0.1
+    assert populations[-1].mean > populations[0].mean
+
+
+class TestGenomes:
+    def test_the_papers_best_individual(self):
+        genome = genome_of([10, 10, 76, 121, 97, 36, 31, 2, 4], 7)
+        assert settings_of(genome) == EvolvedSettings()
+        assert settings_of(genome).weights()[:9].tolist() == [
+            number / 387 for number in (10, 10, 76, 121, 97, 36, 31, 2, 4)
+        ]
+
+    def test_winners_become_genomes_again(self):
+        assert settings_of(genome_of_settings(EvolvedSettings())).weights() == pytest.approx(
+            EvolvedSettings().weights(), abs=0.004
+        )
+        assert genome_of_settings(EvolvedSettings(**dict.fromkeys(WEIGHTS, 0) | {"parent_1": 0.3})) == BEST_FIRST
+
+    def test_nothing_but_zeros_is_no_strategy(self, fitness):
+        assert settings_of("0" * 63) is None
+        assert fitness("0" * 63) == 0.0
+
+    def test_mistakes(self, fitness):
+        with pytest.raises(ValueError, match="9 genes of 7 bits, not 2"):
+            settings_of("0" * 14)
+        with pytest.raises(ConfigError, match="none of the weights that are evolved"):
+            genome_of_settings(EvolvedSettings(**dict.fromkeys(WEIGHTS, 0) | {"host": 1}))
+        with pytest.raises(ConfigError, match="at least one run"):
+            HarvestFitness(fitness.simulator, [], fitness.is_good, 0)
