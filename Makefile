@@ -4,7 +4,9 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 BENCH_STAMP := .venv/.installed-bench
 
-.PHONY: help demo test lint unit bench bench-crawl bench-frontier bench-replay reproduce reproduce-tc docs clean
+.PHONY: help demo test lint unit docs clean
+.PHONY: bench bench-crawl bench-frontier bench-replay bench-judges bench-distill bench-evolve
+.PHONY: reproduce reproduce-tc reproduce-fc
 
 help:            ## This list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -33,7 +35,7 @@ lint: $(STAMP)            ## Style, types, direction of imports
 unit: $(STAMP)            ## Tests only
 	$(BIN)/pytest -n 2 --dist worksteal -q
 
-bench: bench-frontier bench-replay bench-crawl    ## All benchmarks
+bench: bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-crawl    ## All benchmarks
 
 bench-frontier: $(STAMP)  ## Cost and memory of the frontier up to ten million links
 	@$(BIN)/python bench/frontier.py
@@ -41,10 +43,22 @@ bench-frontier: $(STAMP)  ## Cost and memory of the frontier up to ten million l
 bench-replay: $(STAMP)    ## Visits a second of a replayed crawl
 	@$(BIN)/python bench/replay.py
 
-reproduce: reproduce-tc   ## All experiments of the papers
+bench-judges: $(STAMP)    ## How good and how fast judges are, next to scikit-learn's
+	@$(BIN)/python bench/judges.py
+
+bench-distill: $(STAMP)   ## Hubs and authorities of a million pages
+	@$(BIN)/python bench/distill.py
+
+bench-evolve: $(STAMP)    ## Simulated visits a second of the compiled kernel
+	@$(BIN)/python bench/evolve.py
+
+reproduce: reproduce-tc reproduce-fc   ## All experiments of the papers
 
 reproduce-tc: $(STAMP)    ## Paper TC on wikispeedia (QUICK=1 for a try)
 	@$(BIN)/python experiments/tc.py $(if $(QUICK),--quick)
+
+reproduce-fc: $(STAMP)    ## Paper FC on wikispeedia, debian-docs and a generated web (QUICK=1 for a try)
+	@$(BIN)/python experiments/fc.py $(if $(QUICK),--quick)
 
 bench-crawl: $(BENCH_STAMP)          ## Pages a second, against Scrapy on the same site
 	@$(BIN)/python bench/crawl.py

@@ -52,10 +52,13 @@ def _table(owner: type[Any], fields: dict[str, Any]) -> str:
 
 
 def _texts(owner: type[Any]) -> dict[str, str]:
-    """The string below each field of a class."""
+    """The string below each field of a class, inherited ones too."""
+    texts: dict[str, str] = {}
+    for base in owner.__bases__:
+        if dataclasses.is_dataclass(base):
+            texts |= _texts(base)
     tree = ast.parse(textwrap.dedent(inspect.getsource(owner))).body[0]
     assert isinstance(tree, ast.ClassDef)
-    texts: dict[str, str] = {}
     for field, text in zip(tree.body, tree.body[1:], strict=False):
         if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
             assert isinstance(field.target, ast.Name)

@@ -10,7 +10,7 @@ import pytest
 
 from lycosa.errors import ArchiveError, InputError
 from lycosa.export import COLUMNS, export
-from lycosa.workspace import Workspace
+from lycosa.rereading import ArchivedPages
 
 A, B, C = (f"http://a.test/{name}" for name in ("", "b", "c"))
 TEXT = 'Recreational cycling, “quiet” roads;\n\tüber, \'"comma", 東京. '
@@ -29,9 +29,10 @@ def crawled(rig, html):
     return crawl
 
 
-def write(crawl, name: str, **options):
+def write(crawl, name: str, *, with_text: bool = True):
     target = crawl.directory / name
-    count = export(Workspace(crawl.directory), crawl.store, target, reading=crawl.reading(), **options)
+    texts = ArchivedPages(crawl.directory / "archive", crawl.store, crawl.reading()) if with_text else None
+    count = export(crawl.store, target, texts=texts)
     assert [path for path in crawl.directory.iterdir() if path.name.startswith(".")] == []
     return target, count
 
@@ -73,6 +74,16 @@ class TestPages:
         crawl.crawl(A)
         ((row),) = rows_of(write(crawl, "pages.jsonl")[0])
         assert (row["warc"], row["text"]) == ("", "")
+
+    def test_a_damaged_record_costs_its_own_page_only(self, crawled):
+        (file, offset) = crawled.sql("select archive_file, archive_offset from pages where number = 2")[0]
+        path = crawled.directory / "archive" / file
+        body = bytearray(path.read_bytes())
+        body[offset + 20 : offset + 60] = bytes(40)
+        path.write_bytes(body)
+        target, count = write(crawled, "pages.jsonl")
+        assert count == 3
+        assert [bool(row["text"]) for row in rows_of(target)] == [True, False, True]
 
     def test_an_archive_that_is_gone_is_told(self, crawled):
         for path in (crawled.directory / "archive").iterdir():

@@ -1,7 +1,8 @@
 """What a crawl found, for other tools: JSON lines, Parquet, CSV.
 
 The name of the file says what goes into it and how: `pages.jsonl`, `links.parquet`, `sites.csv`. Pages come with
-their text, which is read again from the archive by the same reader that served the crawl.
+their text, which is read again from the archive by the same reader that served the crawl; the text of a page whose
+record is damaged is empty, and how many those are is told.
 """
 
 from __future__ import annotations
@@ -13,12 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.errors import InputError
-from lycosa.fetch.warc_reader import Location
-from lycosa.fetch.warc_reader import read as read_archived
 from lycosa.lib.parquet import write_lines, write_parquet
-from lycosa.read import Reading, read_response
+from lycosa.rereading import ArchivedPages
 from lycosa.store.store import Store
-from lycosa.workspace import Workspace
 
 PAGES = """
 select f.url, p.title, j.relevance, j.is_relevant, p.number, p.fetched_at, p.language, p.charset, p.bytes, p.words,
@@ -69,15 +67,11 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
 Row = dict[str, Any]
 
 
-def export(workspace: Workspace, store: Store, target: Path, *, reading: Reading, with_text: bool = True) -> int:
-    """Write `target`; return the number of rows. The file appears whole or not at all."""
+def export(store: Store, target: Path, *, texts: ArchivedPages | None) -> int:
+    """Write `target`; return the number of rows. The file appears whole or not at all. Without `texts`, no text."""
     kind, form = _kind(target)
-    rows: Iterator[Row]
-    if kind == "pages":
-        rows = _pages(workspace, store, reading, with_text=with_text)
-    else:
-        rows = _rows(store, LINKS if kind == "links" else SITES)
-    columns = {name: of for name, of in COLUMNS[kind].items() if with_text or name != "text"}
+    rows = _pages(store, texts) if kind == "pages" else _rows(store, LINKS if kind == "links" else SITES)
+    columns = {name: of for name, of in COLUMNS[kind].items() if texts is not None or name != "text"}
     draft = target.with_name(f".{target.name}.new")
     try:
         count = WRITERS[form](rows, draft, columns)
@@ -106,20 +100,16 @@ def _rows(store: Store, sql: str) -> Iterator[Row]:
         yield dict(zip(names, row, strict=True))
 
 
-def _pages(workspace: Workspace, store: Store, reading: Reading, *, with_text: bool) -> Iterator[Row]:
+def _pages(store: Store, texts: ArchivedPages | None) -> Iterator[Row]:
     for row in _rows(store, PAGES):
         for flag in ("is_relevant", "is_noindex"):
             row[flag] = None if row[flag] is None else bool(row[flag])
         file, offset = row.pop("archive_file"), row.pop("archive_offset")
         row["warc"] = f"{file}:{offset}" if file else ""
-        if with_text:
-            row["text"] = _text(workspace, file, offset, reading) if file else ""
+        if texts is not None:
+            again = texts.at(file, offset) if file else None
+            row["text"] = again.page.text if again and again.page else ""
         yield row
-
-
-def _text(workspace: Workspace, file: str, offset: int, reading: Reading) -> str:
-    page = read_response(read_archived(workspace.archive, Location(file, offset, 0)), reading).page
-    return page.text if page else ""
 
 
 def _write_jsonl(rows: Iterable[Row], path: Path, _columns: Mapping[str, str]) -> int:

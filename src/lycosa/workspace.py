@@ -3,6 +3,7 @@
 lycosa.toml     the effective configuration
 crawl.db        everything the crawl knows (docs/schema.md)
 archive/        what the web answered, as WARC
+topics.db       its own copy of the topic book, where it crawls for trained topics
 lock            held, with its pid, by the process that is crawling
 """
 
@@ -27,6 +28,7 @@ class Workspace:
         self.config = directory / "lycosa.toml"
         self.database = directory / "crawl.db"
         self.archive = directory / "archive"
+        self.topics = directory / "topics.db"
         self._lock = directory / "lock"
 
     @classmethod

@@ -12,9 +12,13 @@ from lycosa import __version__
 from lycosa.cli.compare import compare
 from lycosa.cli.crawl import crawl
 from lycosa.cli.demo import demo
+from lycosa.cli.distill import distill
 from lycosa.cli.export import export
+from lycosa.cli.feedback import feedback
+from lycosa.cli.judge import judge
 from lycosa.cli.look import explain, sql, status
 from lycosa.cli.terminal import err, plain
+from lycosa.cli.topics import app as topics
 from lycosa.cli.world import app as world
 from lycosa.errors import LycosaError
 
@@ -31,8 +35,12 @@ app.command()(status)
 app.command()(explain)
 app.command()(sql)
 app.command()(export)
+app.command()(judge)
+app.command()(feedback)
+app.command()(distill)
 app.command()(compare)
 app.command()(demo)
+app.add_typer(topics, name="topics")
 app.add_typer(world, name="world")
 
 

@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from lycosa import __version__
+from lycosa.cli.judging import Versions, has_open_threshold, is_trained, judge_of
 from lycosa.config import Config
 from lycosa.crawl import run
 from lycosa.errors import SeedError
@@ -26,14 +27,16 @@ from lycosa.fetch.http import Http
 from lycosa.fetch.robots import RobotsFile, RobotsState
 from lycosa.fetch.urls import Urls
 from lycosa.frontier.frontier import Frontier
-from lycosa.frontier.stop import Stop
+from lycosa.frontier.stop import Stop, no_advice
 from lycosa.frontier.strategies import strategy as strategy_named
 from lycosa.frontier.strategy import StrategyParts
-from lycosa.ledger import CrawlLedger
+from lycosa.frontier.tunnelling import Tunnelling
+from lycosa.ledger import JUDGE, THRESHOLD, CrawlLedger
 from lycosa.lib.clock import SystemClock
 from lycosa.read import Reading
 from lycosa.readers import Readers
-from lycosa.relevance.keywords import KeywordJudge
+from lycosa.stall import Lookout
+from lycosa.steering import Steering
 from lycosa.store.sqlite import SqliteStore
 from lycosa.visitor import LiveVisitor
 from lycosa.workspace import Workspace
@@ -47,7 +50,7 @@ class View:
     frontier: Frontier
     ledger: CrawlLedger
     visitor: LiveVisitor
-    readers: Readers
+    lookout: Lookout
     started: float
 
 
@@ -58,16 +61,20 @@ class Watcher(Protocol):
         """Called often, after each turn of the loop."""
         ...
 
+    def stalled(self, cause: str) -> None:
+        """The crawl stands still, and this is why: when it begins, and when the cause has changed."""
+        ...
+
     def interrupted(self, message: str) -> None: ...
 
     def end(self) -> None: ...
 
 
-def reading_of(config: Config) -> Reading:
+def reading_of(config: Config, workspace: Workspace, *, threshold: float | None = None) -> Reading:
     """How this crawl reads pages; whoever reads them again later must read them the same way."""
     return Reading(
         urls=Urls(config.urls),
-        judge=KeywordJudge(config.topic, threshold=config.judge.threshold),
+        judge=judge_of(config, workspace, threshold=threshold),
         limits=config.page,
         decode_limits=config.decode,
         product_token=config.robots.product_token,
@@ -76,12 +83,14 @@ def reading_of(config: Config) -> Reading:
 
 def crawl(config: Config, workspace: Workspace, watcher: Watcher) -> str:
     """Crawl in the workspace until there is a reason to stop; return it."""
-    reading = reading_of(config)
+    judge_of(config, workspace)
     Guard(config.network.allow)  # refuses a malformed network before anything is written
     strategy_named(config.strategy, settings=config.constants)
     with workspace.locked():
         store = SqliteStore(workspace.database)
         try:
+            found = store.state(THRESHOLD)
+            reading = reading_of(config, workspace, threshold=float(found) if found else None)
             return asyncio.run(_crawl(config, workspace, store, reading, watcher))
         finally:
             store.close()
@@ -105,7 +114,7 @@ async def _crawl(config: Config, workspace: Workspace, store: SqliteStore, readi
         slots_per_address=config.politeness.connections_per_address,
     )
     parts = StrategyParts.of(
-        KeywordJudge(config.topic), rng=np.random.default_rng(config.seed), buffer=config.frontier.buffer or None
+        reading.judge, rng=np.random.default_rng(config.seed), buffer=config.frontier.buffer or None
     )
     strategy = strategy_named(config.strategy, parts, config.constants)
     robots = RobotsBook(config.robots, _known_robots(store))
@@ -124,6 +133,8 @@ async def _crawl(config: Config, workspace: Workspace, store: SqliteStore, readi
         clock=clock,
         follow_nofollow=config.frontier.follow_nofollow,
         rest_from=started if was_cut_off else None,
+        rules=config.stop,
+        max_distance=None if config.frontier.max_distance < 0 else config.frontier.max_distance,
     )
     if lost:
         ledger.note("archive", lost)
@@ -147,9 +158,28 @@ async def _crawl(config: Config, workspace: Workspace, store: SqliteStore, readi
         whole_pages=strategy.needs_whole_pages,
     )
     await readers.start()
-    visitor = LiveVisitor(fetcher=fetcher, reader=readers)
-    stop = Stop(config.budget, started=started)
-    watcher.begin(View(config, frontier, ledger, visitor, readers, started))
+    visitor = LiveVisitor(fetcher=fetcher, reader=readers, clock=clock)
+    advice = (lambda: strategy.advice) if isinstance(strategy, Tunnelling) and config.stop.is_generalised else no_advice
+    stop = Stop(config.budget, started=started, rules=config.stop, advice=advice)
+    lookout = Lookout(
+        config.stall,
+        frontier=frontier,
+        ledger=ledger,
+        visitor=visitor,
+        robots=robots,
+        readers=readers,
+        clock=clock,
+    )
+
+    steering = _steering(config, workspace, store, ledger, readers, reading, clock)
+
+    def watch() -> None:
+        steering.look()
+        if cause := lookout.look():
+            watcher.stalled(cause)
+        watcher.look()
+
+    watcher.begin(View(config, frontier, ledger, visitor, lookout, started))
     release_signals = _heed_signals(stop, visitor, watcher)
     try:
         reason = await run(
@@ -160,8 +190,9 @@ async def _crawl(config: Config, workspace: Workspace, store: SqliteStore, readi
             stop=stop,
             clock=clock,
             width=config.network.fetches,
-            watch=watcher.look,
+            watch=watch,
         )
+        steering.end()
         store.end_run(number, ended_at=clock.now(), stop_reason=reason)
         return reason
     finally:
@@ -175,6 +206,35 @@ async def _crawl(config: Config, workspace: Workspace, store: SqliteStore, readi
             cache.close()
         if archive is not None:
             archive.close()
+
+
+def _steering(
+    config: Config,
+    workspace: Workspace,
+    store: SqliteStore,
+    ledger: CrawlLedger,
+    readers: Readers,
+    reading: Reading,
+    clock: SystemClock,
+) -> Steering:
+    versions = Versions(workspace.topics, config) if is_trained(config) else None
+    stored = store.state(JUDGE)
+    newest = versions.newest() if versions else 0
+    if versions and not stored:
+        ledger.keep_version(newest)
+    elif versions and stored and int(stored) < newest:
+        ledger.adopt_judge(newest, f"version {newest} took over while the crawl rested")
+    return Steering(
+        ledger=ledger,
+        store=store,
+        readers=readers,
+        reading=reading,
+        distilling=config.distill,
+        clock=clock,
+        has_open_threshold=has_open_threshold(config) and store.state(THRESHOLD) is None,
+        version=newest,
+        newer=versions.newer if versions else None,
+    )
 
 
 def _open_archive(config: Config, workspace: Workspace, store: SqliteStore) -> tuple[Archive | None, str]:

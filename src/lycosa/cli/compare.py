@@ -19,8 +19,11 @@ from lycosa.evaluate.report import print_table, write_report
 from lycosa.evaluate.runs import Comparison
 from lycosa.worlds.compare import ComparePlan
 from lycosa.worlds.compare import compare as run_comparison
+from lycosa.worlds.judging import JUDGES, KEYWORDS
 from lycosa.worlds.world import World
 
+KEYWORDS_THRESHOLD, TRAINED_THRESHOLD = 0.1, 0.5
+"""A cosine with a few keywords is small even for a page about them; a probability of ½ says more likely than not."""
 DEFAULT = "breadth-first,best-first-1,best-first-256,shark-1,pagerank,infospiders"
 Given = TypeVar("Given")
 Made = TypeVar("Made")
@@ -46,6 +49,10 @@ def compare(
         "--overlap/--no-overlap",
         help="Crawl also from two halves of the seeds: how much do finds depend on them?",
     ),
+    judge: str = typer.Option(
+        KEYWORDS, "--judge", "-j", help=f"What guides the crawls: {', '.join(JUDGES)}. All but the first are trained."
+    ),
+    examples: int = typer.Option(20, "--examples", "-e", help="Of each topic, to train the judge; they do not count."),
     processes: int = typer.Option(0, "--processes", "-p", help="Processes to use; 0: one for each core."),
     output: Path = typer.Option(Path("report"), "--output", "-o", help="Where the report goes."),
 ) -> None:
@@ -70,6 +77,9 @@ def compare(
         seed=seed,
         settings=dict(map(split_setting, setting)),
         has_overlap=overlap,
+        threshold=KEYWORDS_THRESHOLD if judge == KEYWORDS else TRAINED_THRESHOLD,
+        judge=judge,
+        examples=examples,
     )
     comparison = compare_in_parallel(plan, processes=processes)
     print_table(comparison, out)

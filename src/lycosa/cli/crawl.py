@@ -15,6 +15,7 @@ from rich.table import Table
 
 from lycosa.cli.assemble import Watcher
 from lycosa.cli.assemble import crawl as run_crawl
+from lycosa.cli.judging import is_trained, judge_from
 from lycosa.cli.progress import Lines, Panels, Silence
 from lycosa.cli.terminal import err, is_terminal, out, plain
 from lycosa.config import Config, build, load_file
@@ -22,11 +23,22 @@ from lycosa.errors import InputError, SeedError, WorkspaceError
 from lycosa.fetch.urls import parse_seed
 from lycosa.seeds.files import read_seeds
 from lycosa.store.sqlite import SqliteStore
+from lycosa.topics.book import TopicBook
 from lycosa.workspace import Workspace
 
 
 def crawl(
     topic: str = typer.Argument("", help="What the pages should be about: 'recreational cycling'."),
+    topics: list[str] = typer.Option(
+        [],
+        "--topic",
+        "-t",
+        help="A topic of the book instead of words: Recreation/Cycling. May be given several times.",
+    ),
+    interest: str = typer.Option(
+        "", "--interest", "-i", help="A formula over topics: 'tourism AND (Ruegen OR Usedom) AND NOT camping'."
+    ),
+    book: Path = typer.Option(Path("topics.db"), "--book", "-b", envvar="LYCOSA_TOPICS", help="The topic book."),
     seed: list[str] = typer.Option([], "--seed", "-s", help="A URL to start from. May be given several times."),
     seeds: Path | None = typer.Option(None, "--seeds", help="A file with a URL on each line."),
     pages: int | None = typer.Option(None, "--pages", "-n", help="Stop after so many pages (default 1000)."),
@@ -40,14 +52,16 @@ def crawl(
         help="The order of the crawl: best-first (default), best-first-16, shark, infospiders, … (docs/quickstart.md).",
     ),
     threshold: float | None = typer.Option(
-        None, "--threshold", help="Similarity from which on a page is relevant (default 0.1)."
+        None, "--threshold", help="Relevance from which on a page is relevant (default: the judge's own)."
     ),
     delay: float | None = typer.Option(None, "--delay", help="Seconds between requests to a host (default 1)."),
     contact: str = typer.Option(
         "", "--contact", envvar="LYCOSA_CONTACT", help="E-mail or URL where site owners reach you."
     ),
     cache: Path | None = typer.Option(None, "--cache", help="Share downloads with other crawls in this directory."),
-    config_file: Path | None = typer.Option(None, "--config", "-c", help="A TOML file of settings."),
+    config_file: Path | None = typer.Option(
+        None, "--config", "-c", envvar="LYCOSA_CONFIG", help="A TOML file of settings."
+    ),
     setting: list[str] = typer.Option(
         [], "--set", help="Any setting: --set politeness.max_tries=5. May be given several times."
     ),
@@ -59,8 +73,11 @@ def crawl(
     The crawl lives in a directory: what it found, what it will do next, and what the web answered. Run the same
     command again to go on where it stopped, however it stopped. Ctrl-C finishes what is under way first.
     """
+    named = topic or interest or " + ".join(topics)
     given = _given(
-        topic=topic,
+        topic=named,
+        topics=topics,
+        interest=interest,
         seeds=[parse_seed(text) for text in seed] + (read_seeds(seeds, parse=parse_seed) if seeds else []),
         strategy=strategy,
         cache=str(cache.resolve()) if cache else None,
@@ -69,7 +86,7 @@ def crawl(
         politeness={"delay": delay},
         network={"contact": contact or None},
     )
-    workspace = Workspace(output or _directory_for(topic))
+    workspace = Workspace(output or _directory_for(named))
     layers: list[tuple[str, dict[str, Any]]] = []
     if workspace.config.exists():
         layers.append((str(workspace.config), load_file(workspace.config)))
@@ -81,12 +98,32 @@ def crawl(
     if workspace.config.exists():
         _check_same_crawl(workspace, layers[0][1], config.topic)
     _check_complete(config)
+    if is_trained(config):
+        _bring_book(config, book, workspace)
     if not config.network.contact and not config.network.allow and not quiet:
         err.print("[yellow]note:[/] no contact is set; --contact you@example.org lets site owners reach you")
     ending = start(config, workspace, _watcher(config, as_json=as_json, quiet=quiet))
     if not quiet:
         summary(workspace, ending, as_json=as_json)
     _check_any_page(workspace)
+
+
+def _bring_book(config: Config, book: Path, workspace: Workspace) -> None:
+    """The crawl gets its own copy of the topic book: it goes on with it whatever happens to the book."""
+    if workspace.topics.exists():
+        return
+    if not book.exists():
+        raise InputError(
+            f"{book}: there is no topic book, so there are no topics; make one with: lycosa topics import, or name one "
+            "with --book; to crawl for words, leave --topic out"
+        )
+    with TopicBook(book) as opened:
+        judge_from(opened, config)  # says what is wrong before anything is made
+        try:
+            workspace.directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise WorkspaceError(f"{workspace.directory}: cannot be made: {error.strerror or error}") from error
+        opened.copy_to(workspace.topics)
 
 
 def start(config: Config, workspace: Workspace, watcher: Watcher) -> str:

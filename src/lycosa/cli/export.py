@@ -8,8 +8,9 @@ import typer
 
 from lycosa.cli.assemble import reading_of
 from lycosa.cli.look import DIRECTORY, opened
-from lycosa.cli.terminal import out, plain
+from lycosa.cli.terminal import err, out, plain
 from lycosa.export import export as export_rows
+from lycosa.rereading import ArchivedPages
 
 
 def export(
@@ -21,8 +22,10 @@ def export(
 ) -> None:
     """Write pages, links or sites as JSON lines, Parquet or CSV."""
     with opened(directory) as (workspace, config, store):
-        reading = reading_of(config)
         for target in to:
+            texts = ArchivedPages(workspace.archive, store, reading_of(config, workspace)) if text else None
             with out.status(f"writing {plain(target)}"):
-                count = export_rows(workspace, store, target, reading=reading, with_text=text)
+                count = export_rows(store, target, texts=texts)
             out.print(f"{plain(target)}: {count:,} rows")
+            if texts is not None and texts.damaged:
+                err.print(f"[yellow]note:[/] {texts.damaged:,} pages are without text: damaged in the archive")

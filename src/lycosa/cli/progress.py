@@ -11,7 +11,8 @@ from rich.panel import Panel
 from rich.table import Table
 
 from lycosa.cli.assemble import View
-from lycosa.cli.terminal import err, out, plain, sparkline
+from lycosa.cli.terminal import err, out, plain, printable, sparkline
+from lycosa.stall import clock_time
 
 SPARKS = 60
 
@@ -86,12 +87,14 @@ class Meter:
 
     def _state(self, now: float) -> str:
         """What the crawl is doing; if it stands still, why."""
+        if self._view.lookout.cause:
+            quiet = now - self._view.ledger.last_visit_at
+            return printable(f"nothing fetched for {quiet:.0f} s: {self._view.lookout.cause}")
         if self._view.visitor.in_flight:
             return f"{self._view.visitor.in_flight} fetches under way"
         ready = self._view.frontier.next_ready(now)
         if ready is not None and ready > now:
-            clock = time.strftime("%H:%M:%S", time.localtime(ready))
-            return f"all hosts are resting until {clock} ({ready - now:.1f} s)"
+            return f"all hosts rest until {clock_time(ready)} ({ready - now:.1f} s)"
         return "nothing waits" if ready is None else "starting"
 
 
@@ -125,6 +128,9 @@ class Panels:
             self._next = now + 0.25
             self._live.update(self._panel(self._meter.snapshot(now)), refresh=True)
 
+    def stalled(self, cause: str) -> None:  # noqa: ARG002 - it is in the next snapshot
+        self._next = 0.0
+
     def interrupted(self, message: str) -> None:
         self._notice = message
         self._next = 0.0
@@ -146,7 +152,7 @@ class Panels:
         )
         grid.add_row("frontier", f"{shot.waiting:,} links wait")
         grid.add_row("relevance", f"[green]{shot.spark}[/]")
-        grid.add_row("now", f"[yellow]{self._notice}[/]" if self._notice else shot.state)
+        grid.add_row("now", f"[yellow]{self._notice}[/]" if self._notice else plain(shot.state))
         minutes, seconds = divmod(int(shot.seconds), 60)
         return Panel(grid, title=plain(self._title, 60), subtitle=f"{minutes}:{seconds:02d}", expand=False)
 
@@ -171,6 +177,12 @@ class Lines:
             shot = self._meter.snapshot(now)
             print(shot.as_json() if self._as_json else shot.as_line(), flush=True)
 
+    def stalled(self, cause: str) -> None:
+        print(
+            json.dumps({"event": "stall", "cause": cause}) if self._as_json else printable(f"stall: {cause}"),
+            flush=True,
+        )
+
     def interrupted(self, message: str) -> None:
         err.print(message)
 
@@ -185,6 +197,9 @@ class Silence:
         pass
 
     def look(self) -> None:
+        pass
+
+    def stalled(self, cause: str) -> None:
         pass
 
     def interrupted(self, message: str) -> None:

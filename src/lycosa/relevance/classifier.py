@@ -1,8 +1,8 @@
-"""The seam between examples and judges: a classifier has learned from a taxonomy's examples how a document fits each topic.
+"""The seam between examples and judges: a classifier has learned from a taxonomy's examples how pages fit its topics.
 
-A topic is named by its path below the root, `Recreation/Cycling`; its parent is the path without the last name. The root
-itself, ANY, is the empty path: every document belongs to it. `topics.py` makes judges of a classifier and a set of
-good topics, `formula.py` of a classifier and a formula.
+A topic is named by its path below the root, `Recreation/Cycling`; its parent is the path without the last name. The
+root itself, ANY, is the empty path: every document belongs to it. `topics.py` makes judges of a classifier and a set of
+good topics, or of a classifier and a formula.
 """
 
 from __future__ import annotations

@@ -12,6 +12,8 @@ class Judge(Protocol):
 
     name: str
     """Stored with every judgement."""
+    keywords: dict[str, int]
+    """Stems that name the topic, with their weights: strategies that look for words look for these."""
 
     def judge(self, page: Page) -> Judgement: ...
 

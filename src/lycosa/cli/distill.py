@@ -1,0 +1,79 @@
+"""lycosa distill: the hubs, authorities and specialised sites of a crawl."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import typer
+from rich.table import Table
+
+from lycosa.cli.look import DIRECTORY, opened
+from lycosa.cli.terminal import err, out, plain
+from lycosa.distill import NAME, Citations, Distillation, DistillSettings, RankedPage
+from lycosa.distill import distill as run_distiller
+from lycosa.errors import InputError
+
+
+def distill(
+    directory: Path = DIRECTORY,
+    top: int = typer.Option(15, "--top", "-n", help="How many of each to show."),
+    admitted: float = typer.Option(
+        0.15, "--admitted", help="Share of the pages that may be authorities, the best ones."
+    ),
+    within_sites: bool = typer.Option(
+        False, "--within-sites", help="Count links within a site, too: for crawls of a single site."
+    ),
+    as_json: bool = typer.Option(False, "--json", help="As one JSON object."),
+) -> None:
+    """Print the top hubs and authorities of a crawl, and the sites that specialise in its topic."""
+    settings = DistillSettings(top=top, admitted=admitted, across_sites=not within_sites)
+    with opened(directory) as (_, _, store):
+        with err.status("reading the graph"):
+            citations = Citations(store)
+        if not citations.has_relevant_pages:
+            raise InputError(f"{directory}: no page with any relevance yet, so there is nothing to distil")
+        with err.status("hubs and authorities"):
+            found = run_distiller(citations, settings, earlier=store.state(NAME))
+    if as_json:
+        rows = {
+            name: [row._asdict() for row in getattr(found, name)]
+            for name in ("hubs", "authorities", "sites", "unvisited")
+        }
+        figures = {"pages": found.pages, "admitted": found.admitted, "edges": found.edges, "settings": asdict(settings)}
+        print(json.dumps({**figures, **rows}, ensure_ascii=False))
+        return
+    _tell(found, top)
+
+
+def _tell(found: Distillation, top: int) -> None:
+    out.print(
+        f"{found.pages:,} pages, {found.edges:,} links between sites that count; the {found.admitted:,} pages with "
+        f"R above {found.threshold:.3f} may be authorities"
+    )
+    if not found.edges:
+        out.print("[yellow]no link between sites leads to such a page;[/] for a single site try --within-sites")
+    for name, rows in (("hubs", found.hubs), ("authorities", found.authorities)):
+        if rows:
+            out.print(_table(name, rows))
+    sites = Table("sites", "relevant", "pages", "at least", box=None, pad_edge=False, header_style="bold")
+    for site in found.sites:
+        sites.add_row(plain(site.name, 60), f"{site.relevant:,}", f"{site.pages:,}", f"{site.bound:.0%}")
+    out.print(sites)
+    if found.unvisited:
+        table = Table("unvisited, cited by hubs", "hubs", box=None, pad_edge=False, header_style="bold")
+        for page in found.unvisited[:top]:
+            table.add_row(plain(page.url, 100), f"{page.hubs:,}")
+        out.print(table)
+
+
+def _table(name: str, rows: object) -> Table:
+    table = Table(name, "R", "title", "topic", "url", box=None, pad_edge=False, header_style="bold")
+    assert isinstance(rows, (list, tuple))
+    for row in rows:
+        assert isinstance(row, RankedPage)
+        table.add_row(
+            f"{row.score:.4f}", f"{row.relevance:.2f}", plain(row.title, 40), plain(row.topic, 30), plain(row.url, 70)
+        )
+    return table

@@ -1,0 +1,80 @@
+"""Which judge a crawl has: words, topics of its book, or a formula over them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lycosa.config import Config
+from lycosa.errors import InputError
+from lycosa.relevance.generalise import Way
+from lycosa.relevance.keywords import KeywordJudge
+from lycosa.relevance.topics import FormulaJudge, TopicJudge
+from lycosa.topics.book import TopicBook
+from lycosa.topics.judges import interest_judge, topic_judge
+from lycosa.workspace import Workspace
+
+FOR_WORDS, FOR_TOPICS = 0.1, 0.5
+"""Thresholds where none is set."""
+
+AnyJudge = KeywordJudge | TopicJudge | FormulaJudge
+
+
+def is_trained(config: Config) -> bool:
+    return bool(config.topics or config.interest)
+
+
+def has_open_threshold(config: Config) -> bool:
+    """Whether the start pages decide from which relevance on a page counts as relevant."""
+    return bool(config.interest) and not config.judge.threshold
+
+
+def judge_of(config: Config, workspace: Workspace, *, threshold: float | None = None) -> AnyJudge:
+    """The crawl's judge: for a trained one, the newest version in the crawl's own copy of the topic book."""
+    chosen = threshold or config.judge.threshold
+    if not is_trained(config):
+        return KeywordJudge(config.topic, threshold=chosen or FOR_WORDS)
+    if not workspace.topics.exists():
+        raise InputError(
+            f"{workspace.topics}: the crawl's copy of the topic book is missing; begin the crawl with --book FILE"
+        )
+    with TopicBook(workspace.topics) as book:
+        return judge_from(book, config, chosen)
+
+
+def judge_from(book: TopicBook, config: Config, threshold: float = 0.0) -> AnyJudge:
+    chosen = threshold or config.judge.threshold or FOR_TOPICS
+    if config.interest:
+        return interest_judge(
+            book,
+            config.interest,
+            threshold=chosen,
+            way=Way(config.judge.widen_by),
+            not_after=config.judge.is_not_after,
+        )
+    return topic_judge(book, config.topics, threshold=chosen)
+
+
+class Versions:
+    """Looks for a newer judge in the crawl's book: somebody may give feedback while the crawl runs."""
+
+    def __init__(self, path: Path, config: Config) -> None:
+        self._path = path
+        self._config = config
+
+    def newest(self) -> int:
+        with TopicBook(self._path) as book:
+            return book.newest_version()
+
+    def newer(self, version: int) -> tuple[int, AnyJudge, str] | None:
+        with TopicBook(self._path) as book:
+            if book.newest_version() <= version:
+                return None
+            trained = book.load_judge()
+            learned = trained.report.get("feedback", [])
+            lesson = f"version {trained.version} ({trained.kind}) took over" + (
+                f" after feedback on {len(learned)} pages: agreement with the examples "
+                f"{trained.report.get('agreement_before', 0):.1%} → {trained.report.get('agreement_after', 0):.1%}"
+                if learned
+                else ""
+            )
+            return trained.version, judge_from(book, self._config), lesson

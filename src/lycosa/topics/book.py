@@ -1,0 +1,414 @@
+"""The topic book: a taxonomy, the documents under its topics, and the judges that learned from them, in one file.
+
+Several people, and a running crawl, may edit one book at the same time: each edit is one transaction that takes the
+write lock first, loads the tree as it is then, lets `Taxonomy` say whether the edit is allowed, and writes the
+difference. Who comes second sees what the first has done, or is refused in words. Documents refer to topics by number,
+so that moving a subtree moves its examples at no cost.
+
+A document is kept once, however many topics it is under and from wherever it came; documents under no topic are a
+sample of everything else. `examples` reads them as a stream from one snapshot: a classifier that passes over them
+several times sees the same each time, whatever is edited meanwhile, and memory stays bounded.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, Self
+
+from lycosa.errors import InputError, StoreError
+from lycosa.relevance.classifier import ANY, Example
+from lycosa.relevance.taxonomy import MAX_EXAMPLES, Taxonomy, Topic, checked_path, relocated
+from lycosa.relevance.taxonomy_file import to_toml
+from lycosa.topics.database import (
+    connect,
+    insert_example,
+    load_taxonomy,
+    require_documents,
+    telling,
+    write_taxonomy,
+)
+from lycosa.topics.documents import BookLimits, pack_document
+from lycosa.topics.rows import Added, ExampleRow, TrainedJudge
+from lycosa.topics.schema import APPLICATION, MIGRATIONS, VERSION
+from lycosa.topics.stream import BELOW, TOPICS, Examples, condition, topic_names, topics_of
+
+_BATCH = 500
+"""Examples written in one transaction: others get their turn in between."""
+_LISTED = 5
+
+
+class TopicBook:
+    """A topic book, made where there is none. Close it, or use it in a `with`."""
+
+    def __init__(self, path: Path, *, limits: BookLimits = BookLimits()) -> None:  # noqa: B008 - frozen
+        self.path = path
+        self.limits = limits
+        with telling(path):
+            self._db = connect(path)
+        try:
+            self._bring_up_to_date()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _bring_up_to_date(self) -> None:
+        with self._transaction() as db:  # of two processes that make one book, the second finds it made
+            application = int(db.execute("pragma application_id").fetchone()[0])
+            version = int(db.execute("pragma user_version").fetchone()[0])
+            is_new = not db.execute("select count(*) from sqlite_schema").fetchone()[0]
+            if application != APPLICATION and not is_new:
+                raise StoreError(f"{self.path}: a database, but not a topic book; choose another file")
+            if version > VERSION:
+                raise StoreError(
+                    f"{self.path}: written by a newer Lycosa (topic book {version}, this one knows {VERSION}); "
+                    "upgrade Lycosa"
+                )
+            for number in range(version, VERSION):
+                for statement in MIGRATIONS[number].split(";\n"):
+                    db.execute(statement)
+                db.execute(f"pragma user_version = {number + 1}")
+            db.execute(f"pragma application_id = {APPLICATION}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._db.close()
+
+    def copy_to(self, path: Path) -> None:
+        """A consistent copy, for a crawl to go on with whatever happens to this book. What was there is replaced."""
+        unfinished = path.with_name(f"{path.name}.part")
+        unfinished.unlink(missing_ok=True)
+        try:
+            with telling(path), closing(sqlite3.connect(unfinished)) as copy:
+                self._db.backup(copy)
+                # The copy would need its write-ahead files at its side; as one file it can be renamed.
+                copy.execute("pragma journal_mode = delete")
+            unfinished.replace(path)
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    # The tree
+
+    def taxonomy(self) -> Taxonomy:
+        """The tree as it is now. The examples of its topics are documents of the book and not named in it."""
+        with telling(self.path):
+            return load_taxonomy(self._db)[0]
+
+    def add_topic(self, path: str, *, description: str = "", keywords: Mapping[str, float] | None = None) -> str:
+        """Make a topic, and those above it where they are missing."""
+        topic = Topic(description=description, keywords=keywords or {})
+        self._edit(lambda tree: tree.add(path, topic))
+        return checked_path(path)
+
+    def describe_topic(
+        self, name: str, *, description: str | None = None, keywords: Mapping[str, float] | None = None
+    ) -> str:
+        """Say something else about a topic; what is not given stays."""
+        return self._edit_named(name, lambda tree, path: tree.edit(path, description=description, keywords=keywords))
+
+    def mark_good(self, name: str) -> str:
+        return self._edit_named(name, lambda tree, path: tree.mark_good(path))
+
+    def unmark(self, name: str) -> str:
+        return self._edit_named(name, lambda tree, path: tree.unmark(path))
+
+    def rename_topic(self, name: str, new_name: str) -> str:
+        """Give a topic another last name; examples and topics below go along. Gives the new path."""
+        return self._relocate(name, lambda tree, path: (tree.rename(path, new_name), _sibling(path, new_name)))
+
+    def move_topic(self, name: str, under: str) -> str:
+        """Put a topic, and all below it, under another one or under ANY. Gives the new path."""
+
+        def moved(tree: Taxonomy, path: str) -> tuple[Taxonomy, str]:
+            # A parent is not made on the way: it would hide a misspelt name.
+            above = tree.resolve(under) if under != ANY else ANY
+            last = path.rpartition("/")[2]
+            return tree.move(path, above), f"{above}/{last}" if above else last
+
+        return self._relocate(name, moved)
+
+    def remove_topic(self, name: str) -> int:
+        """Remove a topic, all below it, and the documents that were nowhere else; gives their number."""
+        with self._transaction() as db:
+            tree, _ = load_taxonomy(db)
+            path = tree.resolve(name)
+            tree.remove(path)
+            gone = f"select id from topics where {BELOW}"
+            removed = db.execute(
+                f"delete from documents where id in (select document_id from memberships where topic_id in ({gone}))"
+                f" and id not in (select document_id from memberships where topic_id not in ({gone}))",
+                {"topic": path},
+            ).rowcount
+            db.execute(f"delete from topics where {BELOW}", {"topic": path})
+        return removed
+
+    def import_taxonomy(self, given: Taxonomy) -> int:
+        """Merge a tree into this one; what it says of a topic goes before what was said. Gives how many are new."""
+
+        with self._transaction() as db:
+            tree, numbers = load_taxonomy(db)
+            said = {path: _over(tree.topics.get(path, Topic()), new) for path, new in given.topics.items()}
+            merged = Taxonomy({**tree.topics, **said})
+            write_taxonomy(db, tree, merged, numbers)
+        return len(merged) - len(tree)
+
+    def export_toml(self) -> str:
+        """The tree with the sources of its examples, as far as they can be found again: URLs and files."""
+        with telling(self.path), self._snapshot() as db:
+            tree, _ = load_taxonomy(db)
+            sources: dict[str, dict[str, None]] = {}
+            for path, source in db.execute(
+                "select t.path, d.source from memberships m join topics t on t.id = m.topic_id"
+                " join documents d on d.id = m.document_id"
+                " where d.source like 'http://%' or d.source like 'https://%' or d.source like '/%' order by d.id"
+            ):
+                if source.isprintable():
+                    sources.setdefault(path, {})[source] = None
+        named = {path: tuple(islice(sources.get(path, ()), MAX_EXAMPLES)) for path in tree.topics}
+        return to_toml(Taxonomy({path: replace(topic, examples=named[path]) for path, topic in tree.topics.items()}))
+
+    def _edit(self, change: Callable[[Taxonomy], Taxonomy]) -> None:
+        """A change that neither moves nor removes topics."""
+        with self._transaction() as db:
+            tree, numbers = load_taxonomy(db)
+            write_taxonomy(db, tree, change(tree), numbers)
+
+    def _edit_named(self, name: str, change: Callable[[Taxonomy, str], Taxonomy]) -> str:
+        path = ""
+
+        def named(tree: Taxonomy) -> Taxonomy:
+            nonlocal path
+            path = tree.resolve(name)
+            return change(tree, path)
+
+        self._edit(named)
+        return path
+
+    def _relocate(self, name: str, change: Callable[[Taxonomy, str], tuple[Taxonomy, str]]) -> str:
+        with self._transaction() as db:
+            tree, numbers = load_taxonomy(db)
+            source = tree.resolve(name)
+            changed, target = change(tree, source)
+            target = checked_path(target)
+            if target != source:
+                places = {path: relocated(path, source, target) for path in tree.topics}
+                # By way of names no topic can have: a path must not meet one that is still to be moved.
+                moves = [(new, numbers[old]) for old, new in places.items() if old != new]
+                db.executemany(
+                    "update topics set path = char(0) || id where id = ?", [(number,) for _, number in moves]
+                )
+                db.executemany("update topics set path = ? where id = ?", moves)
+                shifted = Taxonomy({new: tree.topics[old] for old, new in places.items()})
+                write_taxonomy(db, shifted, changed, {places[old]: number for old, number in numbers.items()})
+        return target
+
+    # Examples
+
+    def add_examples(self, examples: Iterable[Example], *, makes_topics: bool = False) -> Added:
+        """Put documents under topics. The page's URL (or file, or any name) is kept as its source.
+
+        Unknown topics are made, or refused with the nearest names. Written in batches, each a transaction: where the
+        iterable raises, or a batch is refused, the batches before it stay.
+        """
+        total = Added()
+        stream = iter(examples)
+        while batch := list(islice(stream, _BATCH)):
+            # Compressed before the lock is taken, not under it.
+            packed = [(pack_document(page, self.limits), topics) for page, topics in batch if page.terms]
+            total += Added(empty=len(batch) - len(packed))
+            with self._transaction() as db:
+                numbers = self._topic_numbers(db, {name for _, topics in packed for name in topics}, makes_topics)
+                now = time.time()
+                for document, topics in packed:
+                    total += insert_example(
+                        db, (*document, now), document.hash, [numbers[name] for name in topics if name]
+                    )
+        return total
+
+    def _topic_numbers(self, db: sqlite3.Connection, names: set[str], makes_topics: bool) -> dict[str, int]:
+        names.discard(ANY)
+        places = {name: checked_path(name) for name in names}
+        numbers: dict[str, int] = dict(db.execute("select path, id from topics"))
+        missing = sorted(path for path in places.values() if path not in numbers)
+        if not missing:
+            return {name: numbers[path] for name, path in places.items()}
+        tree, numbers = load_taxonomy(db)
+        if not makes_topics:
+            near = tree.nearest(missing[0])
+            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+            raise InputError(f"there is no topic {missing[0]!r}{hint}")
+        write_taxonomy(db, tree, Taxonomy({**tree.topics, **{path: Topic() for path in missing}}), numbers)
+        numbers = dict(db.execute("select path, id from topics"))
+        return {name: numbers[path] for name, path in places.items()}
+
+    def move_examples(self, ids: Sequence[int], to: str, *, away_from: str | None = None) -> str:
+        """Put documents under a topic, in place of one they are under, or of all. Gives the topic's path."""
+        with self._transaction() as db:
+            tree, numbers = load_taxonomy(db)
+            target = tree.resolve(to)
+            require_documents(db, ids)
+            self._take_away(db, ids, tree, numbers, away_from)
+            db.executemany(
+                "insert or ignore into memberships values (?, ?)", [(number, numbers[target]) for number in ids]
+            )
+        return target
+
+    def remove_examples(self, ids: Sequence[int], *, away_from: str | None = None) -> int:
+        """Remove documents, or take them away from one topic: then those that are left under none are removed too.
+
+        Gives how many documents are gone.
+        """
+        with self._transaction() as db:
+            tree, numbers = load_taxonomy(db)
+            require_documents(db, ids)
+            self._take_away(db, ids, tree, numbers, away_from)
+            rest = "and not exists (select 1 from memberships where document_id = id)"
+            return sum(db.execute(f"delete from documents where id = ? {rest}", (number,)).rowcount for number in ids)
+
+    def _take_away(
+        self,
+        db: sqlite3.Connection,
+        ids: Sequence[int],
+        tree: Taxonomy,
+        numbers: Mapping[str, int],
+        away_from: str | None,
+    ) -> None:
+        if away_from is None:
+            db.executemany("delete from memberships where document_id = ?", [(number,) for number in ids])
+            return
+        path = tree.resolve(away_from)
+        for number in ids:
+            pair = (number, numbers[path])
+            if not db.execute("delete from memberships where document_id = ? and topic_id = ?", pair).rowcount:
+                raise InputError(f"example {number} is not under {path!r}; nothing was changed")
+
+    def examples(self, topic: str | None = None, *, with_text: bool = True) -> Examples:
+        """The documents at and below a topic, or all of them, as a stream that can be read again and again."""
+        path = None if topic is None else self.taxonomy().resolve(topic)
+        return Examples(self.path, path, with_text=with_text)
+
+    def example_rows(
+        self, topic: str | None = None, *, source: str | None = None, count: int = 100, start: int = 0
+    ) -> list[ExampleRow]:
+        """Examples for display, in the order they came: at and below a topic, or from one source."""
+        path = None if topic is None else self.taxonomy().resolve(topic)
+        with telling(self.path), self._snapshot() as db:
+            where, values = condition(path)
+            if source is not None:
+                where += " and d.source = :source"
+            rows = db.execute(
+                f"select d.id, d.source, d.title, d.language, d.words, {TOPICS} from documents d where {where}"
+                " order by d.id limit :count offset :start",
+                {**values, "source": source, "count": count, "start": start},
+            ).fetchall()
+            names = topic_names(db)
+        return [ExampleRow._make((*columns, topics_of(topics, names))) for *columns, topics in rows]
+
+    def example_counts(self) -> dict[str, int]:
+        """How many documents are under each very topic; ANY counts those under none."""
+        with telling(self.path), self._snapshot() as db:
+            counts: dict[str, int] = dict(
+                db.execute(
+                    "select t.path, count(m.document_id) from topics t left join memberships m on m.topic_id = t.id"
+                    " group by t.id order by t.path"
+                )
+            )
+            alone = "select count(*) from documents where id not in (select document_id from memberships)"
+            return {ANY: int(db.execute(alone).fetchone()[0]), **counts}
+
+    # Judges
+
+    def save_judge(
+        self, kind: str, model: bytes, *, settings: Mapping[str, Any], report: Mapping[str, Any], trained_at: float
+    ) -> int:
+        """Keep what a classifier has learned; gives its version."""
+        values = (kind, trained_at, json.dumps(dict(settings)), json.dumps(dict(report)), model)
+        with self._transaction() as db:
+            cursor = db.execute(
+                "insert into judges (kind, trained_at, settings, report, model) values (?, ?, ?, ?, ?)", values
+            )
+        assert cursor.lastrowid is not None
+        return cursor.lastrowid
+
+    def load_judge(self, version: int | None = None) -> TrainedJudge:
+        """A judge by its version, or the newest."""
+        where = "where version = :version" if version is not None else "order by version desc limit 1"
+        with telling(self.path):
+            row = self._db.execute(
+                f"select version, kind, trained_at, settings, report, model from judges {where}", {"version": version}
+            ).fetchone()
+        if row is None:
+            known = [str(judge.version) for judge in self.judges()]
+            hint = f"there are {', '.join(known[-_LISTED:])}" if known else "train one with: lycosa topics train"
+            which = "no trained judge" if version is None else f"no judge of version {version}"
+            raise InputError(f"{self.path}: {which}; {hint}")
+        return _judge(row)
+
+    def newest_version(self) -> int:
+        """Of the judges; 0 where none was trained."""
+        with telling(self.path):
+            return int(self._db.execute("select coalesce(max(version), 0) from judges").fetchone()[0])
+
+    def judges(self) -> list[TrainedJudge]:
+        """All versions, oldest first, without what they have learned."""
+        with telling(self.path):
+            rows = self._db.execute(
+                "select version, kind, trained_at, settings, report, x'' from judges order by version"
+            ).fetchall()
+        return list(map(_judge, rows))
+
+    # Transactions
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """The write lock is taken at once: what is read inside is still so when the edit is written."""
+        with telling(self.path):
+            self._db.execute("begin immediate")
+            try:
+                yield self._db
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("rollback")
+                raise
+            self._db.execute("commit")
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[sqlite3.Connection]:
+        """Several queries that see one state."""
+        self._db.execute("begin")
+        try:
+            yield self._db
+        finally:
+            self._db.execute("rollback")
+
+
+def _over(old: Topic, new: Topic) -> Topic:
+    """What is said of a topic by two: the newer goes before, what it does not mention stays."""
+    return Topic(
+        description=new.description or old.description,
+        keywords=new.keywords or old.keywords,
+        is_good=new.is_good or old.is_good,
+    )
+
+
+def _sibling(path: str, name: str) -> str:
+    parent, slash, _ = path.rpartition("/")
+    return f"{parent}{slash}{name}"
+
+
+def _judge(row: tuple[Any, ...]) -> TrainedJudge:
+    version, kind, trained_at, settings, report, model = row
+    return TrainedJudge(version, kind, trained_at, json.loads(settings), json.loads(report), model)

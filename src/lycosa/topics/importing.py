@@ -1,0 +1,339 @@
+"""Examples from where people have them: folders, TOML taxonomies, label files, JSON lines, URLs.
+
+Each reader is a stream of `Example` for `TopicBook.add_examples`; what it cannot use it tells a `Skips`, with a reason.
+A bad file, line or URL costs itself only. Nothing here opens a connection or a crawl: pages that have to be fetched, or
+looked up in a world, come from a function that is handed in.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import zlib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from lycosa.errors import InputError
+from lycosa.lib.bounds import require_at_least
+from lycosa.lib.text import term_counts
+from lycosa.model import Page
+from lycosa.page.html import read_document
+from lycosa.page.language import detect_language
+from lycosa.page.limits import PageLimits
+from lycosa.relevance.classifier import Example
+from lycosa.relevance.taxonomy import Taxonomy, checked_path
+
+CONTENT_TYPES = {".html": "text/html", ".htm": "text/html", ".txt": "text/plain", ".md": "text/plain"}
+"""The files that are read, by their endings."""
+_SHOWN = 20
+_BINARY_SHARE = 100
+"""A text of which more than one byte in so many is NUL is none."""
+
+
+class Failure(NamedTuple):
+    """A URL that gave no page."""
+
+    url: str
+    reason: str
+    """In few fixed words, so that it can be counted: `http 404`, `robots`."""
+
+
+Fetch = Callable[[Sequence[str]], Iterable[Page | Failure]]
+"""Fetches URLs: one answer for each, in their order."""
+
+
+@dataclass(slots=True)
+class Skips:
+    """What an import passed over."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    """By reason."""
+    first: list[tuple[str, str]] = field(default_factory=list)
+    """The first few, each with its reason."""
+
+    def add(self, source: str, reason: str) -> None:
+        self.counts[reason] += 1
+        if len(self.first) < _SHOWN:
+            self.first.append((source, reason))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportLimits:
+    max_bytes: int = 8 << 20
+    """Of a file; larger ones are passed over."""
+    max_line: int = 16 << 20
+    """Characters of one JSON line."""
+    max_examples: int = 1_000_000
+    """Files, labels or lines of one import; what comes after is not looked at."""
+    page: PageLimits = field(default_factory=PageLimits)
+
+    def __post_init__(self) -> None:
+        require_at_least(self, "import", max_bytes=1, max_line=1, max_examples=1)
+
+
+DEFAULT_LIMITS = ImportLimits()
+
+
+# Folders
+
+
+def folder_examples(folder: Path, skips: Skips, *, limits: ImportLimits = DEFAULT_LIMITS) -> Iterator[Example]:
+    """Sub-folders are topics, files in them examples. Links to elsewhere are not followed."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: not a folder; give one whose sub-folders are topics and hold files")
+    for path in islice(_files(folder, skips), limits.max_examples):
+        topic = path.parent.relative_to(folder).as_posix()
+        if topic == ".":
+            skips.add(str(path), "not in a topic's folder")
+            continue
+        try:
+            topic = checked_path(topic)
+        except InputError:
+            skips.add(str(path), "folder cannot name a topic")
+            continue
+        page = file_page(path, skips, limits)
+        if page is not None:
+            yield Example(page, (topic,))
+
+
+def _files(folder: Path, skips: Skips) -> Iterator[Path]:
+    for place, folders, names in os.walk(
+        folder, onerror=lambda error: skips.add(str(error.filename), "cannot be read")
+    ):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            if not name.startswith("."):
+                yield Path(place, name)
+
+
+def file_page(path: Path, skips: Skips, limits: ImportLimits = DEFAULT_LIMITS) -> Page | None:
+    """A file as a page whose URL is its absolute path; None where it was passed over."""
+    content_type = CONTENT_TYPES.get(path.suffix.lower())
+    reason = ""
+    body = b""
+    if content_type is None:
+        reason = "neither HTML nor text"
+    elif not path.exists():
+        reason = "no such file"
+    elif not path.is_file():  # a pipe would be waited for
+        reason = "not a file"
+    else:
+        try:
+            with path.open("rb") as file:
+                body = file.read(limits.max_bytes + 1)
+        except OSError:
+            reason = "cannot be read"
+        if len(body) > limits.max_bytes:
+            reason = "too large"
+        elif body.count(b"\0") * _BINARY_SHARE > len(body) and not body.startswith((b"\xff\xfe", b"\xfe\xff")):
+            reason = "binary"
+    if reason or content_type is None:
+        skips.add(str(path), reason)
+        return None
+    page = read_document(str(path.absolute()), body, content_type=content_type, resolver=_no_links, limits=limits.page)
+    if path.suffix.lower() == ".md" and page.text.startswith("# "):
+        page = replace(
+            page, title=body.decode("utf-8", "replace").lstrip("\ufeff \r\n").split("\n", 1)[0][2:302].strip()
+        )
+    return page
+
+
+def _no_links(_base: str) -> Callable[[str], tuple[str, str]]:
+    return lambda _href: ("", "links of examples are not kept")
+
+
+# TOML taxonomies and URLs
+
+
+def is_url(example: str) -> bool:
+    """Whether an example in a taxonomy is a URL; else it is a file."""
+    return example.startswith(("http://", "https://"))
+
+
+def urls_to_fetch(taxonomy: Taxonomy) -> list[str]:
+    """The URLs among a taxonomy's examples, each once."""
+    return [example for example in _topics_by_example(taxonomy) if is_url(example)]
+
+
+def taxonomy_examples(
+    taxonomy: Taxonomy,
+    folder: Path,
+    skips: Skips,
+    *,
+    fetch: Fetch | None = None,
+    limits: ImportLimits = DEFAULT_LIMITS,
+) -> Iterator[Example]:
+    """The examples a taxonomy names: files relative to `folder` (that of the TOML file), and URLs.
+
+    Without a `fetch` URLs are passed over as "to be fetched".
+    """
+    topics_of = _topics_by_example(taxonomy)
+    for example, topics in topics_of.items():
+        if not is_url(example):
+            page = file_page(folder / example, skips, limits)
+            if page is not None:
+                yield Example(page, topics)
+    for page in fetched_pages(urls_to_fetch(taxonomy), skips, fetch=fetch):
+        yield Example(page, topics_of[page.url])
+
+
+def fetched_pages(urls: Sequence[str], skips: Skips, *, fetch: Fetch | None) -> Iterator[Page]:
+    """The pages of URLs. Each keeps the URL it was asked for by, whatever redirects led to."""
+    if fetch is None:
+        for url in urls:
+            skips.add(url, "to be fetched")
+        return
+    answered = 0
+    for url, answer in zip(urls, fetch(urls), strict=False):
+        answered += 1
+        if isinstance(answer, Failure):
+            skips.add(url, answer.reason)
+        else:
+            yield replace(answer, url=url)
+    for url in urls[answered:]:
+        skips.add(url, "no answer")
+
+
+def _topics_by_example(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for path, topic in taxonomy.topics.items():
+        for example in topic.examples:
+            if path not in found.get(example, ()):
+                found[example] = (*found.get(example, ()), path)
+    return found
+
+
+# Labels of a world or a crawl
+
+
+def label_examples(
+    path: Path,
+    page_of: Callable[[str], Page | None],
+    skips: Skips,
+    *,
+    limits: ImportLimits = DEFAULT_LIMITS,
+) -> Iterator[Example]:
+    """Rows of URL and topic, tab between, under the heading `url	topic`; a URL may have several rows.
+
+    `page_of` gives the page of a URL, or None where the world or crawl does not hold it.
+    """
+    topics_of: dict[str, list[str]] = {}
+    for url, topic in _label_rows(path, skips, limits):
+        topics = topics_of.setdefault(url, [])
+        if topic not in topics:
+            topics.append(topic)
+    for url, topics in topics_of.items():
+        page = page_of(url)
+        if page is None:
+            skips.add(url, "no such page")
+        else:
+            yield Example(replace(page, url=url), tuple(topics))
+
+
+def _label_rows(path: Path, skips: Skips, limits: ImportLimits) -> Iterator[tuple[str, str]]:
+    with _opened(path) as file:
+        heading = file.readline(limits.max_line).rstrip("\r\n").split("\t")
+        if heading[:2] != ["url", "topic"]:
+            raise InputError(
+                f"{path}: its first line is {'	'.join(heading)!r:.80}; it must be 'url', a tab, 'topic'"
+            )
+        for number, line in _lines(path, file, limits):
+            url, tab, topic = line.rstrip("\r\n").partition("\t")
+            if not tab or not url:
+                skips.add(f"{path.name}, line {number + 1}", "not a URL and a topic")
+                continue
+            try:
+                yield url, checked_path(topic.partition("\t")[0])
+            except InputError:
+                skips.add(f"{path.name}, line {number + 1}", "not the name of a topic")
+
+
+# JSON lines
+
+
+def json_examples(
+    path: Path,
+    skips: Skips,
+    *,
+    splits: Collection[str] = (),
+    topic_of: Callable[[str], str] = str,
+    limits: ImportLimits = DEFAULT_LIMITS,
+) -> Iterator[Example]:
+    """Objects with `id`, `labels`, `title`, `body`, one on each line; the file may be gzipped.
+
+    Where `splits` are given, lines of another `split` are passed over. `topic_of` makes a path of a label.
+    """
+    with _opened(path) as file:
+        for number, line in _lines(path, file, limits):
+            where = f"{path.name}, line {number}"
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError):
+                skips.add(where, "not JSON")
+                continue
+            if not _is_example(row):
+                skips.add(where, "no object with labels, title and body")
+            elif splits and row.get("split") not in splits:
+                skips.add(where, "another split")
+            elif not row["labels"]:
+                skips.add(where, "no label")
+            else:
+                try:
+                    topics = tuple(dict.fromkeys(checked_path(topic_of(label)) for label in row["labels"]))
+                except InputError:
+                    skips.add(where, "not the name of a topic")
+                    continue
+                yield Example(text_page(str(row.get("id", where)), row["title"], row["body"], limits=limits), topics)
+
+
+def text_page(source: str, title: str, body: str, *, limits: ImportLimits = DEFAULT_LIMITS) -> Page:
+    """A page made of a title and plain text."""
+    title = " ".join(title[: 2 * limits.page.max_title].split())[: limits.page.max_title]
+    text = " ".join(body.split())[: limits.page.max_text]
+    terms = term_counts(f"{title} {text}")
+    return Page(
+        url=source, title=title, text=text, language=detect_language(text), terms=terms, words=sum(terms.values())
+    )
+
+
+def _is_example(row: Any) -> bool:
+    return (
+        isinstance(row, dict)
+        and isinstance(row.get("title"), str)
+        and isinstance(row.get("body"), str)
+        and isinstance(row.get("labels"), list)
+        and all(isinstance(label, str) for label in row["labels"])
+    )
+
+
+def _opened(path: Path) -> IO[str]:
+    try:
+        with path.open("rb") as file:
+            is_gzip = file.read(2) == b"\x1f\x8b"
+        opener: Any = gzip.open if is_gzip else open
+        opened: IO[str] = opener(path, "rt", encoding="utf-8-sig", errors="replace", newline="\n")
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: there is no such file") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    return opened
+
+
+def _lines(path: Path, file: IO[str], limits: ImportLimits) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers, blank ones left out. Never more than one line is in memory, and that has a bound."""
+    try:
+        for number in range(1, limits.max_examples + 1):
+            line = file.readline(limits.max_line + 1)
+            if not line:
+                return
+            if len(line) > limits.max_line:
+                raise InputError(f"{path}, line {number}: longer than {limits.max_line} characters, which no row is")
+            if line.strip():
+                yield number, line
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{path}: damaged or cut off: {error}") from error

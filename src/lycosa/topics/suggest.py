@@ -1,0 +1,312 @@
+"""What the system proposes to a person who is describing an interest (paper FC, sections 2 and 3).
+
+- `fitting_topics`: where in the tree do these examples belong? For each of them the likeliest leaves, and the deepest
+  topic that is more likely than not; the same for all of them together.
+- `distinctive_words` and `further_examples`: pages near the examples whose titles share the words that set the topic
+  apart from the others. A word's weight is its part of the divergence between inside and outside,
+  Pr[in]·log(Pr[in] / Pr[out]), of the shares of documents that contain it.
+- `neighbouring_topics`: what else is prominent one link away from relevant pages, and whether to widen the focus.
+  FC's crawl on mutual funds stood still because links from such pages lead to investment in general, which it
+  rejected; the remedy is "to add some of the parents and/or siblings of the good nodes".
+
+Differs from FC, which leaves it to the person to notice: a focus is called inseparable from a relative (parent or
+sibling of a good topic) where a link from a relevant page leads into that relative, the focus itself left out, at
+least as often as back into the focus. Then the least widening that takes it in is advised: one sibling if most of it
+is one sibling, else the parent.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.lib.bounds import require_above_zero, require_at_least
+from lycosa.lib.text import stems
+from lycosa.model import Page
+from lycosa.relevance.classifier import ANY, Classifier, Example, parent_of, with_ancestors
+
+MORE_LIKELY_THAN_NOT = 0.5
+_MAX_VOCABULARY = 200_000
+_MAX_TITLE = 300
+
+
+class TopicFit(NamedTuple):
+    topic: str
+    probability: float
+
+
+class PageFit(NamedTuple):
+    """Where one example belongs, or all of them on average."""
+
+    url: str
+    title: str
+    leaves: tuple[TopicFit, ...]
+    """The likeliest, best first."""
+    cover: TopicFit
+    """The deepest topic that is more likely than not; ANY (with 1.0) where none below it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fits:
+    pages: tuple[PageFit, ...]
+    overall: PageFit
+    """By the mean probability over the pages."""
+
+
+def fitting_topics(classifier: Classifier, pages: Iterable[Page], *, count: int = 5) -> Fits:
+    """The topics that examples fit best, one by one and together. Pages without words say nothing and are left out."""
+    topics = classifier.topics_
+    parents = {parent_of(topic) for topic in topics}
+    leaves = [number for number, topic in enumerate(topics) if topic not in parents]
+    total = np.zeros(len(topics))
+    fits = []
+    for page in pages:
+        if not page.terms:
+            continue
+        shares = classifier.posteriors(page)
+        total += shares
+        fits.append(_fit(page.url, page.title, topics, leaves, shares, count))
+    return Fits(tuple(fits), _fit("", "", topics, leaves, total / max(len(fits), 1), count))
+
+
+def _fit(
+    url: str, title: str, topics: Sequence[str], leaves: list[int], shares: NDArray[np.float64], count: int
+) -> PageFit:
+    best = heapq.nsmallest(count, leaves, key=lambda leaf: (-shares[leaf], topics[leaf]))
+    likely = [number for number in range(len(topics)) if shares[number] > MORE_LIKELY_THAN_NOT]
+    # They lie on one path: two siblings cannot both be more likely than not.
+    cover = max(likely, key=lambda number: topics[number].count("/"), default=None)
+    return PageFit(
+        url,
+        title,
+        tuple(TopicFit(topics[leaf], float(shares[leaf])) for leaf in best),
+        TopicFit(ANY, 1.0) if cover is None else TopicFit(topics[cover], float(shares[cover])),
+    )
+
+
+# Further examples
+
+
+class Candidate(NamedTuple):
+    """A page that might become an example, of which often no more is known than the title or an anchor."""
+
+    url: str
+    title: str
+    terms: Mapping[str, int] = {}
+
+
+class Proposal(NamedTuple):
+    url: str
+    title: str
+    score: float
+    """The weight of the topic's words in the title, as a share of all; the page's own words decide between equals."""
+    words: tuple[str, ...]
+    """Stems of the title that are words of the topic, heaviest first."""
+
+
+def distinctive_words(examples: Iterable[Example], topic: str, *, count: int = 30) -> dict[str, float]:
+    """The stems that set a topic (and all below it) apart, heaviest first. The examples are iterated twice."""
+    inside: Counter[str] = Counter()
+    below = f"{topic}/"
+    size = others = 0
+    for example in examples:
+        if _is_in(example, topic, below):
+            size += 1
+            inside.update(example.page.terms.keys())
+            if len(inside) > _MAX_VOCABULARY:
+                inside = Counter(dict(inside.most_common(_MAX_VOCABULARY // 2)))
+    outside: Counter[str] = Counter()
+    for example in examples:
+        if not _is_in(example, topic, below):
+            others += 1
+            outside.update(term for term in example.page.terms if term in inside)
+    weights = {}
+    for term, times in inside.items():
+        # One document more that has the word and one that has not: a word met once proves little.
+        within, without = (times + 1) / (size + 2), (outside[term] + 1) / (others + 2)
+        if within > without:
+            weights[term] = within * math.log(within / without)
+    best = heapq.nsmallest(count, weights.items(), key=lambda item: (-item[1], item[0]))
+    return dict(best)
+
+
+def further_examples(
+    candidates: Iterable[Candidate],
+    words: Mapping[str, float],
+    *,
+    known: Collection[str] = (),
+    count: int = 20,
+) -> list[Proposal]:
+    """The candidates whose titles hold most of the words, best first; of pages with one title only the best.
+
+    `words` is what `distinctive_words` gives, `known` are URLs that are examples already. Memory does not grow with
+    the number of candidates.
+    """
+    whole = sum(words.values())
+    if not whole:
+        return []
+    best: dict[str, tuple[float, Proposal]] = {}
+    for candidate in candidates:
+        if candidate.url in known:
+            continue
+        title = candidate.title[:_MAX_TITLE]
+        shared = sorted({stem for stem in stems(title) if stem in words}, key=lambda stem: (-words[stem], stem))
+        if not shared:
+            continue
+        score = sum(words[stem] for stem in shared) / whole
+        rank = score + 1e-3 * sum(words[term] for term in candidate.terms.keys() & words.keys()) / whole
+        if title not in best or rank > best[title][0]:
+            best[title] = (rank, Proposal(candidate.url, title, score, tuple(shared)))
+            if len(best) > 100 * count:
+                best = dict(_leaders(best, count))
+    return [proposal for _, (_, proposal) in _leaders(best, count)]
+
+
+def _leaders(best: Mapping[str, tuple[float, Proposal]], count: int) -> list[tuple[str, tuple[float, Proposal]]]:
+    return heapq.nsmallest(count, best.items(), key=lambda item: (-item[1][0], item[1][1].url))
+
+
+def _is_in(example: Example, topic: str, below: str) -> bool:
+    return any(name == topic or name.startswith(below) for name in example.topics)
+
+
+# Neighbouring topics
+
+
+class JudgedPage(NamedTuple):
+    """A page of a crawl, as its judge saw it."""
+
+    scores: Mapping[str, float]
+    """Pr[topic | page] of the likeliest topics (`model.Judgement.scores`)."""
+    citing_relevant: int
+    """How many relevant pages link to it; from 1 on it belongs to the neighbourhood."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeighbourSettings:
+    least_pages: int = 50
+    """Fewer pages in the neighbourhood are no ground for advice."""
+    ratio: float = 1.0
+    """A relative is inseparable from the focus when it is this many times as frequent around it as the focus."""
+    one_sibling: float = 0.8
+    """A sibling that is frequent enough itself and this much of what lies around is advised in place of the parent."""
+    prominent: float = 0.02
+    """Topics with a smaller share of the neighbourhood are not worth mentioning."""
+    most: int = 20
+
+    def __post_init__(self) -> None:
+        require_at_least(self, "neighbours", least_pages=1, prominent=0, most=1)
+        require_above_zero(self, "neighbours", "ratio", "one_sibling")
+
+
+class Neighbour(NamedTuple):
+    topic: str
+    share: float
+    """Of the pages that relevant pages link to; what lies under good topics is left out."""
+    share_elsewhere: float
+    """Of the other pages of the crawl: a topic that is as frequent there is everywhere, not near."""
+
+
+class Advice(NamedTuple):
+    good: str
+    """The good topic that cannot be told from its surroundings."""
+    widen_to: str
+    """The topic to mark good: in its place if it is the parent, beside it if it is a sibling."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    pages: int
+    """Pages that relevant pages link to."""
+    focus: float
+    """The share of them that is under good topics: how often a link stays inside."""
+    neighbours: tuple[Neighbour, ...]
+    """Largest share first; inner topics and leaves both."""
+    advice: tuple[Advice, ...]
+
+
+def neighbouring_topics(
+    pages: Iterable[JudgedPage],
+    good: Sequence[str],
+    *,
+    settings: NeighbourSettings = NeighbourSettings(),  # noqa: B008 - frozen
+) -> Neighbourhood:
+    """What surrounds the focus, and whether to widen it. One pass; memory by topic, not by page."""
+    near: dict[str, float] = {}
+    far: dict[str, float] = {}
+    near_count = far_count = 0
+    for page in pages:
+        if page.citing_relevant > 0:
+            near_count += 1
+            _add(near, page.scores)
+        else:
+            far_count += 1
+            _add(far, page.scores)
+    shares = _outside(near, near_count, good)
+    elsewhere = _outside(far, far_count, good)
+    found = [
+        Neighbour(topic, share, elsewhere.get(topic, 0.0))
+        for topic, share in shares.items()
+        if share >= settings.prominent
+    ]
+    found.sort(key=lambda neighbour: (-neighbour.share, neighbour.topic))
+    focus = {topic: near.get(topic, 0.0) / max(near_count, 1) for topic in good}
+    advice: list[Advice] = []
+    if near_count >= settings.least_pages:
+        advice = [one for topic in good if (one := _advice(topic, focus, shares, settings)) is not None]
+    return Neighbourhood(near_count, min(1.0, sum(focus.values())), tuple(found[: settings.most]), tuple(advice))
+
+
+def _add(sums: dict[str, float], scores: Mapping[str, float]) -> None:
+    """Adds a page's scores, ancestors included: a judge keeps the likeliest topics only, and may have left one out."""
+    whole: dict[str, float] = {}
+    for topic in sorted(with_ancestors(scores), key=lambda name: -name.count("/")):
+        share = max(scores.get(topic, 0.0), whole.get(topic, 0.0))
+        whole[topic] = share
+        parent = parent_of(topic)
+        if parent:
+            whole[parent] = whole.get(parent, 0.0) + share
+    for topic, share in whole.items():
+        sums[topic] = sums.get(topic, 0.0) + min(1.0, share)
+
+
+def _outside(sums: Mapping[str, float], count: int, good: Sequence[str]) -> dict[str, float]:
+    """The share of each topic that is not good or below a good one, without the good topics under it."""
+    shares = {}
+    for topic, total in sums.items():
+        if any(topic == name or topic.startswith(f"{name}/") for name in good):
+            continue
+        inside = sum(sums.get(name, 0.0) for name in good if name.startswith(f"{topic}/"))
+        shares[topic] = max(0.0, total - inside) / max(count, 1)
+    return shares
+
+
+def _advice(
+    topic: str, focus: Mapping[str, float], shares: Mapping[str, float], settings: NeighbourSettings
+) -> Advice | None:
+    parent = parent_of(topic)
+    own = focus[topic]
+    siblings = [name for name in shares if parent_of(name) == parent]
+    nearest = max(siblings, key=lambda name: (shares[name], name), default=ANY)
+    # At the top there is no parent to widen to: ANY is every page.
+    around = shares.get(parent or nearest, 0.0)
+    least = settings.ratio * own
+    if around <= 0 or around < least:
+        return None
+    takes_one = nearest != ANY and shares[nearest] >= max(least, settings.one_sibling * around)
+    widen_to = nearest if takes_one else parent
+    where, how = (widen_to, "as well") if takes_one else (f"{parent} outside the focus", "instead")
+    return Advice(
+        topic,
+        widen_to,
+        f"of the pages that relevant pages link to, {shares[widen_to]:.0%} are {where} and {own:.0%} are {topic}: a "
+        f"crawl that rejects the one will not find the other; mark {widen_to} good {how}",
+    )

@@ -1,0 +1,344 @@
+"""How good a judge is before it is used: cross-validation over the examples, then the fit on all of them.
+
+The documents are dealt to k folds by a hash of their words, topic by topic, so that copies of a document are never on
+both sides, every topic is spread over the folds, and a second run gives the same folds. Each fold is judged by a
+classifier that has learned from the others.
+
+What is counted. The prediction is the leaf of the largest Pr[leaf | document]. It is right where the document was put
+under that leaf or under a topic above it: a person who filed a page under Recreation has said nothing against
+Recreation/Cycling. Each document counts once, for its home: of its topics the one that was hit, or else the one that
+was held most likely. So precision and recall are those of a problem with one answer each, and macro-F1 is their mean
+over the topics that were tested. A document whose topics have no other example cannot be judged by anyone who has not
+seen it; such topics are named as untested instead of counting as failures. Documents under no topic are learned from;
+when they are judged, only their relevance counts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from hashlib import blake2b
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.errors import InputError
+from lycosa.lib.bounds import require_at_least
+from lycosa.model import Page
+from lycosa.relevance.calibration import expected_calibration_error
+from lycosa.relevance.classifier import ANY, Classifier, Example, with_ancestors
+from lycosa.relevance.taxonomy import is_at_or_below
+
+AnyClassifier = TypeVar("AnyClassifier", bound=Classifier)
+Progress = Callable[[str, int, int], None]
+"""Told what is going on, how much of it is done, and of how much."""
+
+_REPORT_EVERY = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingSettings:
+    folds: int = 5
+    confusions: int = 20
+    """How many pairs of topics are reported."""
+
+    def __post_init__(self) -> None:
+        require_at_least(self, "training", folds=2, confusions=0)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicQuality:
+    topic: str
+    examples: int
+    """Documents under this very topic, copies counted once."""
+    tested: int
+    precision: float
+    recall: float
+    f1: float
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    topic: str
+    taken_for: str
+    count: int
+    share: float
+    """Of the topic's tested documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class RelevanceQuality:
+    """The question a crawl asks: is it under a good topic? R = Σ Pr[good topic | document]."""
+
+    tested: int
+    relevant: int
+    precision: float
+    """At R ≥ 0.5."""
+    recall: float
+    calibration_error: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Plain data: `plain()` goes into JSON as it is."""
+
+    documents: int
+    """Distinct ones."""
+    copies: int
+    """Examples that repeat the words of another."""
+    folds: int
+    tested: int
+    accuracy: float
+    macro_f1: float
+    calibration_error: float
+    topics: tuple[TopicQuality, ...] = ()
+    confusions: tuple[Confusion, ...] = ()
+    """Most frequent first."""
+    untested: tuple[str, ...] = ()
+    """Topics that have examples, but too few to hold one back."""
+    without_examples: tuple[str, ...] = ()
+    """Topics with no example at or below them: nothing can be learned of these."""
+    relevance: RelevanceQuality | None = None
+    """Where topics are marked good."""
+
+    def plain(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Trained(Generic[AnyClassifier]):
+    classifier: AnyClassifier
+    report: Report
+
+
+def train(
+    make: Callable[[], AnyClassifier],
+    examples: Iterable[Example],
+    topics: Sequence[str],
+    *,
+    good: Sequence[str] = (),
+    settings: TrainingSettings = TrainingSettings(),  # noqa: B008 - frozen
+    progress: Progress | None = None,
+) -> Trained[AnyClassifier]:
+    """Cross-validate classifiers made by `make`, then fit one on everything. The examples are iterated many times."""
+    report = cross_validate(make, examples, topics, good=good, settings=settings, progress=progress)
+    told = progress or _untold
+    told("learning from all examples", 0, 1)
+    classifier = make().fit(examples, topics)
+    told("learning from all examples", 1, 1)
+    return Trained(classifier, report)
+
+
+def cross_validate(
+    make: Callable[[], AnyClassifier],
+    examples: Iterable[Example],
+    topics: Sequence[str],
+    *,
+    good: Sequence[str] = (),
+    settings: TrainingSettings = TrainingSettings(),  # noqa: B008 - frozen
+    progress: Progress | None = None,
+) -> Report:
+    """Judge every example by a classifier that has not seen it."""
+    told = progress or _untold
+    told("counting", 0, 1)
+    survey = _Survey(examples, topics)
+    if not survey.documents:
+        raise InputError("there is no example to learn from; add some with: lycosa topics import, or topics examples")
+    folds, count = survey.deal(settings.folds)
+    results = _Results(good)
+    if count > 1:
+        for fold in range(count):
+            in_fold = folds == fold
+            step = f"fold {fold + 1} of {count}"
+            told(f"{step}: learning", 0, 1)
+            classifier = make().fit(_Part(examples, ~in_fold), topics)
+            known = survey.topics_of(~in_fold)
+            judged = _Judged(classifier, results)
+            total = int(in_fold.sum())
+            for number, example in enumerate(_Part(examples, in_fold)):
+                if not number % _REPORT_EVERY:
+                    told(f"{step}: judging", number, total)
+                if not example.topics or not known.isdisjoint(example.topics):
+                    judged.add(example)
+    return _report(survey, results, count, settings)
+
+
+def document_hash(page: Page) -> int:
+    """64 bits that stand for a document's words and how often each comes."""
+    digest = blake2b(digest_size=8)
+    for term in sorted(page.terms):
+        digest.update(f"{term} {page.terms[term]}\n".encode("utf-8", "replace"))
+    return int.from_bytes(digest.digest(), "big", signed=True)
+
+
+class _Part:
+    """Some of the examples, again and again, in their order."""
+
+    def __init__(self, examples: Iterable[Example], is_in: NDArray[np.bool_]) -> None:
+        self._examples = examples
+        self._is_in = is_in
+
+    def __iter__(self) -> Iterator[Example]:
+        number = -1
+        for number, example in enumerate(self._examples):
+            if number >= len(self._is_in):
+                break
+            if self._is_in[number]:
+                yield example
+        if number + 1 != len(self._is_in):
+            raise InputError("the examples changed while they were read; run the training again")
+
+
+class _Survey:
+    """One pass over the examples: who is a copy of whom, and what is under which topic."""
+
+    def __init__(self, examples: Iterable[Example], topics: Sequence[str]) -> None:
+        self.topics = with_ancestors(topics)
+        number_of = {topic: number for number, topic in enumerate(self.topics)}
+        hashes: list[int] = []
+        self._labels: list[tuple[int, ...]] = []
+        for example in examples:
+            try:
+                labels = tuple(number_of[topic] for topic in example.topics if topic != ANY)
+            except KeyError as error:
+                raise InputError(f"example {example.page.url}: there is no topic {error.args[0]!r}") from error
+            hashes.append(document_hash(example.page))
+            self._labels.append(labels)
+        self._hashes = np.array(hashes, dtype=np.int64)
+        _, self._first, self._document = np.unique(self._hashes, return_index=True, return_inverse=True)
+        self.documents = len(self._first)
+        self.copies = len(hashes) - self.documents
+
+    def deal(self, wanted: int) -> tuple[NDArray[np.int64], int]:
+        """The fold of each example, and how many folds there are."""
+        count = min(wanted, self.documents)
+        topic = np.array([self._labels[number][:1] or (-1,) for number in self._first], dtype=np.int64).ravel()
+        order = np.lexsort((self._hashes[self._first], topic))
+        fold = np.empty(self.documents, dtype=np.int64)
+        fold[order] = np.arange(self.documents) % max(count, 1)
+        return fold[self._document], count
+
+    def topics_of(self, is_in: NDArray[np.bool_]) -> set[str]:
+        return {self.topics[label] for number in np.flatnonzero(is_in) for label in self._labels[number]}
+
+    def counts(self) -> Counter[str]:
+        """Documents by topic, copies once."""
+        pairs = {
+            (int(document), label)
+            for document, labels in zip(self._document, self._labels, strict=True)
+            for label in labels
+        }
+        return Counter(self.topics[label] for _, label in pairs)
+
+
+@dataclass(slots=True)
+class _Results:
+    """What the judges of all folds said."""
+
+    good: Sequence[str]
+    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """How often a home was taken for a topic; for itself, where it was hit."""
+    promised: list[float] = field(default_factory=list)
+    came: list[bool] = field(default_factory=list)
+    relevance: list[float] = field(default_factory=list)
+    is_relevant: list[bool] = field(default_factory=list)
+
+
+class _Judged:
+    """One fold's classifier at work."""
+
+    def __init__(self, classifier: Classifier, results: _Results) -> None:
+        self._classifier = classifier
+        self._results = results
+        self._topics = classifier.topics_
+        self._leaves = _leaves(self._topics)
+        self._place = {topic: number for number, topic in enumerate(self._topics)}
+
+    def add(self, example: Example) -> None:
+        results = self._results
+        shares = self._classifier.posteriors(example.page)
+        if results.good:
+            relevance = sum(self._share(shares, topic) for topic in results.good)
+            results.relevance.append(min(1.0, relevance))
+            results.is_relevant.append(
+                any(is_at_or_below(topic, good) for topic in example.topics for good in results.good)
+            )
+        topics = [topic for topic in example.topics if topic != ANY]
+        if not topics:
+            return
+        leaf = self._leaves[int(np.argmax(shares[self._leaves]))]
+        predicted = self._topics[leaf]
+        hits = [topic for topic in topics if is_at_or_below(predicted, topic)]
+        home = max(hits, key=len) if hits else max(topics, key=lambda topic: self._share(shares, topic))
+        results.pairs[home, home if hits else predicted] += 1
+        results.promised.append(float(shares[leaf]))
+        results.came.append(bool(hits))
+
+    def _share(self, shares: NDArray[np.float64], topic: str) -> float:
+        """A classifier that saw no example of a topic in this fold may not know it."""
+        place = self._place.get(topic)
+        return 0.0 if place is None else float(shares[place])
+
+
+def _report(survey: _Survey, results: _Results, folds: int, settings: TrainingSettings) -> Report:
+    examples = survey.counts()
+    truths: Counter[str] = Counter()
+    predictions: Counter[str] = Counter()
+    for (home, taken_for), count in results.pairs.items():
+        truths[home] += count
+        predictions[taken_for] += count
+    qualities = []
+    for topic in sorted(examples):
+        right = results.pairs[topic, topic]
+        precision, recall = _ratio(right, predictions[topic]), _ratio(right, truths[topic])
+        f1 = _ratio(2 * precision * recall, precision + recall)
+        qualities.append(TopicQuality(topic, examples[topic], truths[topic], precision, recall, f1))
+    wrong = sorted((-count, pair) for pair, count in results.pairs.items() if pair[0] != pair[1])
+    confusions = tuple(
+        Confusion(topic, taken_for, -count, -count / truths[topic])
+        for count, (topic, taken_for) in wrong[: settings.confusions]
+    )
+    tested = [quality for quality in qualities if quality.tested]
+    return Report(
+        documents=survey.documents,
+        copies=survey.copies,
+        folds=folds,
+        tested=len(results.came),
+        accuracy=_ratio(sum(results.came), len(results.came)),
+        macro_f1=_ratio(sum(quality.f1 for quality in tested), len(tested)),
+        calibration_error=expected_calibration_error(results.promised, results.came),
+        topics=tuple(qualities),
+        confusions=confusions,
+        untested=tuple(quality.topic for quality in qualities if not quality.tested),
+        without_examples=tuple(sorted(set(survey.topics) - set(with_ancestors(examples)))),
+        relevance=_relevance(results),
+    )
+
+
+def _relevance(results: _Results) -> RelevanceQuality | None:
+    if not results.relevance:
+        return None
+    said, true = np.array(results.relevance) >= 0.5, np.array(results.is_relevant)
+    right = int((said & true).sum())
+    return RelevanceQuality(
+        tested=len(true),
+        relevant=int(true.sum()),
+        precision=_ratio(right, int(said.sum())),
+        recall=_ratio(right, int(true.sum())),
+        calibration_error=expected_calibration_error(results.relevance, results.is_relevant),
+    )
+
+
+def _leaves(topics: Sequence[str]) -> list[int]:
+    """The places of topics with none below them. Sorting does not put `a/b` right behind `a`: `a-b` comes between."""
+    parents = {topic.rpartition("/")[0] for topic in topics}
+    return [number for number, topic in enumerate(topics) if topic not in parents]
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+def _untold(_step: str, _done: int, _total: int) -> None: ...

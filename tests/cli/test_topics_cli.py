@@ -1,0 +1,373 @@
+"""Topics on the command line: from examples to a crawl that learns from feedback."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+import tomli_w
+
+from lycosa.worlds.build import build_generated
+from lycosa.worlds.server import running
+from lycosa.worlds.world import World
+
+LYCOSA = [sys.executable, "-c", "from lycosa.cli import main; main()"]
+WORDS = {
+    "Recreation/Cycling": "bicycle tandem saddle pedal spoke tyre wheel rider gear chain",
+    "Recreation/Rowing": "oar boat scull river regatta coxswain stroke crew rower blade",
+    "Science/Physics": "quark electron field photon mass energy particle wave quantum atom",
+}
+
+
+def lycosa(
+    *words: object, cwd: Path | None = None, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    command = [*LYCOSA, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=cwd, env=env)
+
+
+def done(*words: object, **more: object) -> str:
+    result = lycosa(*words, **more)
+    assert result.returncode == 0, result.stderr
+    assert "Traceback" not in result.stderr
+    return result.stdout
+
+
+def refused(*words: object, **more: object) -> str:
+    result = lycosa(*words, **more)
+    assert result.returncode == 2, result
+    assert "Traceback" not in result.stderr
+    return result.stderr
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three topics with a dozen short texts each."""
+    root = tmp_path_factory.mktemp("examples")
+    for topic, words in WORDS.items():
+        listed = words.split()
+        (root / topic).mkdir(parents=True)
+        for number in range(12):
+            text = " ".join(listed[(number + step) % len(listed)] for step in range(7)) + f" common words here {number}"
+            (root / topic / f"{number}.txt").write_text(text)
+    return root
+
+
+@pytest.fixture(scope="module")
+def trained(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A book with these examples and a judge; not to be changed."""
+    book = tmp_path_factory.mktemp("book") / "topics.db"
+    told = done("topics", "import", folder, "--book", book)
+    assert "5 topics; 36 examples added" in told
+    report = json.loads(done("topics", "train", "--judge", "bayes", "--book", book, "--json"))
+    assert report["accuracy"] > 0.9
+    return book
+
+
+@pytest.fixture
+def book(trained: Path, tmp_path: Path) -> Path:
+    """A copy to change."""
+    copy = tmp_path / "topics.db"
+    with closing(sqlite3.connect(trained)) as source, closing(sqlite3.connect(copy)) as target:
+        source.backup(target)
+    return copy
+
+
+class TestBook:
+    def test_show(self, book: Path) -> None:
+        done("topics", "mark-good", "Cycling", "--book", book)
+        told = done("topics", "show", "--book", book)
+        assert "Cycling 12 good" in told
+        assert "Recreation 0 path" in told
+        assert "judge 1: bayes, accuracy" in told
+        topics = json.loads(done("topics", "show", "--book", book, "--json"))["topics"]
+        assert topics["Recreation/Cycling"] == {"examples": 12, "is_good": True, "keywords": {}}
+
+    def test_refine_the_tree(self, book: Path) -> None:
+        done("topics", "add", "Sports/Water", "--keyword", "yacht=2", "--keyword", "sail", "--book", book)
+        assert "Sports/Water/Rowing" in done("topics", "move", "Rowing", "Sports/Water", "--book", book)
+        assert "Sports/Water/Sculling" in done("topics", "rename", "Rowing", "Sculling", "--book", book)
+        listed = done("topics", "examples", "Sculling", "--book", book, "-n", "3")
+        number = next(word for word in listed.split() if word.isdecimal())
+        done("topics", "move", number, "Cycling", "--example", "--book", book)
+        counts = json.loads(done("topics", "show", "--book", book, "--json"))["topics"]
+        assert counts["Recreation/Cycling"]["examples"] == 13
+        assert counts["Sports/Water"]["keywords"] == {"yacht": 2.0, "sail": 1.0}
+        assert "removed, with 11 examples" in done("topics", "remove", "Sculling", "--book", book)
+
+    def test_out_and_in_again(self, book: Path, tmp_path: Path) -> None:
+        done("topics", "mark-good", "Cycling", "--book", book)
+        done("topics", "export", tmp_path / "tree.toml", "--book", book)
+        assert "5 topics" in done("topics", "import", tmp_path / "tree.toml", "--book", tmp_path / "other.db")
+        assert "Cycling 12 good" in done("topics", "show", "--book", tmp_path / "other.db")
+
+    @pytest.mark.parametrize(
+        ("command", "parts"),
+        [
+            (["mark-good", "Cyclign"], ["Cyclign", "Recreation/Cycling"]),
+            (["mark-good", "Recreation", "--then"], ["no such option", "--then"]),
+            (["train", "--judge", "oracle"], ["oracle", "bayes, svm, knn, keywords"]),
+            (["import", "nowhere.toml"], ["nowhere.toml"]),
+            (["import", "labels.tsv"], ["labels.tsv", "--world"]),
+            (["suggest", "nowhere.html"], ["nowhere.html", "no such file"]),
+            (["explore", "Cycling"], ["--crawl DIR or --world FILE"]),
+            (["add", "A/B", "--keyword", "x=y"], ["x=y", "word=2.5"]),
+            (["examples", "Cycling", "--remove", "http://never.test/"], ["never.test"]),
+        ],
+    )
+    def test_what_is_wrong_is_told(self, book: Path, command: list[str], parts: list[str]) -> None:
+        told = refused("topics", *command, "--book", book)
+        for part in parts:
+            assert part.lower() in told.lower()
+
+    def test_no_good_topic_under_another(self, book: Path) -> None:
+        done("topics", "mark-good", "Recreation", "--book", book)
+        told = refused("topics", "mark-good", "Cycling", "--book", book)
+        assert "Recreation" in told
+
+    def test_a_book_that_is_not_there_is_not_made_by_looking(self, tmp_path: Path) -> None:
+        assert "there is no topic book" in refused("topics", "show", "--book", tmp_path / "no.db")
+        assert not (tmp_path / "no.db").exists()
+
+
+class TestJudging:
+    @pytest.mark.parametrize("kind", ["svm", "knn", "keywords"])
+    def test_every_judge_can_be_trained(self, book: Path, kind: str, tmp_path: Path) -> None:
+        told = done("topics", "train", "--judge", kind, "--folds", "3", "--book", book)
+        assert "accuracy" in told
+        assert f"judge 2 ({kind})" in told
+        document = tmp_path / "page.txt"
+        document.write_text("The tandem has a saddle, a pedal and a chain; its rider likes the gear.")
+        row = json.loads(done("judge", document, "--topic", "Cycling", "--book", book, "--json"))
+        assert row["relevance"] > 0.5
+        assert row["best"] == "Recreation/Cycling"
+
+    def test_with_the_words_that_decided(self, trained: Path, tmp_path: Path) -> None:
+        document = tmp_path / "page.html"
+        document.write_text("<title>Bikes</title><p>tandem saddle pedal chain rider gear wheel</p>")
+        told = done("judge", document, "--topic", "Cycling", "--book", trained)
+        assert "relevant" in told
+        assert "tandem +" in told
+        formula = done("judge", document, "--interest", "Cycling AND NOT Physics", "--book", trained, "--json")
+        assert set(json.loads(formula)["scores"]) >= {"Recreation/Cycling", "Science/Physics"}
+        assert json.loads(done("judge", document, "--words", "tandem saddle", "--json"))["relevance"] > 0.3
+
+    def test_short_long_empty_and_foreign(self, trained: Path, tmp_path: Path) -> None:
+        texts = {
+            "five": "tandem saddle pedal chain rider",
+            "long": "tandem saddle quark " * 170_000,
+            "empty": "",
+            "foreign": "Быстрая коричневая лиса прыгает через ленивую собаку 東京都 ועברית",
+        }
+        for name, text in texts.items():
+            (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+        files = [tmp_path / f"{name}.txt" for name in ("five", "long", "foreign")]
+        rows = [
+            json.loads(line)
+            for line in done("judge", *files, "--topic", "Cycling", "--book", trained, "--json").splitlines()
+        ]
+        assert rows[0]["is_relevant"]
+        assert all(0 <= row["relevance"] <= 1 for row in rows)
+
+    def test_a_formula_that_is_wrong(self, trained: Path, tmp_path: Path) -> None:
+        document = tmp_path / "page.txt"
+        document.write_text("tandem")
+        assert "Recreation/Cycling" in refused("judge", document, "--interest", "Cycling AND Cyclng", "--book", trained)
+        told = refused("judge", document, "--interest", "Cycling AND )", "--book", trained)
+        assert "position" in told
+
+    def test_suggest_from_text_and_from_damaged_bookmarks(self, trained: Path, tmp_path: Path) -> None:
+        (tmp_path / "mine.txt").write_text("I like my tandem, its saddle and its pedals, and every rider on a bicycle.")
+        told = done("topics", "suggest", tmp_path / "mine.txt", "--book", trained)
+        assert "Recreation/Cycling" in told
+        assert "mark-good" in told
+        (tmp_path / "broken.html").write_text("<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p><DT><A HREF='javascript:x'>")
+        assert "broken.html" in refused("topics", "suggest", tmp_path / "broken.html", "--book", trained)
+
+
+# A crawl for a trained topic
+
+
+@pytest.fixture(scope="module")
+def server(small_web):
+    with running(small_web, addresses=len(small_web.hosts) + 1) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def web_book(small_web, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A book trained on the generated web's own pages, and one of its topics."""
+    directory = tmp_path_factory.mktemp("web")
+    build_generated(small_web, directory / "web.world")
+    world = World.open(directory / "web.world")
+    topics = sorted(world.topics)
+    rows = ["url\ttopic"] + [
+        f"{world.url(page)}\tWeb/{topic}" for topic in topics for page in world.pages_of(topic)[::2].tolist()
+    ]
+    (directory / "labels.tsv").write_text("\n".join(rows) + "\n")
+    book = directory / "topics.db"
+    told = done("topics", "import", directory / "labels.tsv", "--world", directory / "web.world", "--book", book)
+    assert "0 examples added" not in told
+    done("topics", "train", "--book", book)
+    return book, f"Web/{topics[0]}"
+
+
+@pytest.fixture
+def settings(server, tmp_path: Path) -> Path:
+    path = tmp_path / "settings.toml"
+    config = {
+        "network": {"allow": ["127.0.0.0/8"], "resolve": server.overrides(), "contact": "me@example.org"},
+        "politeness": {"delay": 0.0, "fetch_time_factor": 0.0, "first_backoff": 0.0},
+        "readers": {"count": 1},
+    }
+    path.write_text(tomli_w.dumps(config))
+    return path
+
+
+def query(directory: Path, sql: str) -> list[tuple]:
+    with closing(sqlite3.connect(f"file:{directory / 'crawl.db'}?mode=ro", uri=True)) as db:
+        return db.execute(sql).fetchall()
+
+
+@contextmanager
+def started(*words: object):
+    process = subprocess.Popen([*LYCOSA, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def wait_until(condition, *, seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+class TestCrawl:
+    def test_for_a_topic_then_feedback_then_on(self, server, web_book, settings: Path, tmp_path: Path) -> None:
+        book, topic = web_book
+        crawl = tmp_path / "crawl"
+        command = ["crawl", "--topic", topic, "--book", book, "--seed", server.url(0), "-c", settings, "-o", crawl]
+        done(*command, "-n", "40", "-q")
+        judged = query(crawl, "select relevance, is_relevant, best from judgements")
+        assert len(judged) == 40
+        assert all(best.startswith("Web/") for _, _, best in judged)
+        assert 0 < sum(row[1] for row in judged) < 40
+        page, before = query(
+            crawl,
+            "select f.url, relevance from judgements j join frontier f on f.id = j.page_id order by relevance limit 1",
+        )[0]
+        told = done("feedback", crawl, "--useful", page)
+        assert "judge version 2" in told
+        after = query(
+            crawl, f"select relevance from judgements j join frontier f on f.id = j.page_id where url = '{page}'"
+        )
+        assert after[0][0] > before
+        assert query(crawl, "select url, is_useful, topic from feedback")[0][:2] == (page, 1)
+        done("crawl", "-o", crawl, "-c", settings, "-n", "45", "-q")
+        assert len(query(crawl, "select 1 from judgements")) == 45
+        assert "version 2 took over" in query(crawl, "select message from events where kind = 'judge'")[0][0]
+        assert "score" in done("explain", crawl, page)
+        found = json.loads(done("distill", crawl, "--within-sites", "--json"))
+        assert found["pages"] == 45
+        assert done("topics", "explore", topic, "--crawl", crawl, "--book", crawl / "topics.db")
+
+    def test_a_running_crawl_takes_the_lesson_over(self, server, web_book, settings: Path, tmp_path: Path) -> None:
+        book, topic = web_book
+        crawl = tmp_path / "crawl"
+        command = ["crawl", "--topic", topic, "--book", book, "--seed", server.url(0), "-c", settings, "-o", crawl]
+        with started(*command, "-n", "5000", "--delay", "1", "-q") as process:
+            wait_until(lambda: (crawl / "crawl.db").exists() and (crawl / "lock").exists())
+            wait_until(lambda: query(crawl, "select 1 from sqlite_schema where name = 'pages'") != [])
+            wait_until(lambda: len(query(crawl, "select 1 from pages")) >= 3)
+            (page,) = query(crawl, "select f.url from pages p join frontier f on f.id = p.id limit 1")[0]
+            assert "running crawl takes it over" in done("feedback", crawl, "--not-useful", page)
+            wait_until(lambda: query(crawl, "select 1 from events where kind = 'judge'") != [])
+            assert process.poll() is None
+        (told,) = query(crawl, "select message from events where kind = 'judge'")[0]
+        assert "feedback on 1 pages" in told
+
+    def test_for_a_formula_the_start_pages_set_the_threshold(
+        self, server, web_book, settings: Path, tmp_path: Path
+    ) -> None:
+        book, topic = web_book
+        crawl = tmp_path / "crawl"
+        command = ["crawl", "--interest", f'"{topic}"', "--book", book, "-c", settings, "-o", crawl]
+        seeds = [word for number in range(6) for word in ("--seed", server.url(number))]
+        done(
+            *command,
+            *seeds,
+            "-n",
+            "60",
+            "-q",
+            "--strategy",
+            "tunnel+ariadne",
+            "--set",
+            'constants={"tunnel.session": 10}',
+        )
+        (message,) = query(crawl, "select message from events where kind = 'judge'")[0]
+        (threshold,) = query(crawl, "select cast(value as text) from state where name = 'threshold'")[0]
+        scores = [
+            row[0]
+            for row in query(
+                crawl, "select relevance from judgements j join frontier f on f.id = page_id where distance = 0"
+            )
+        ]
+        assert float(threshold) == min(score for score in scores if score > 0.01)
+        assert "the smallest score of the 6 start pages" in message
+        wrong = query(crawl, f"select 1 from judgements where is_relevant != (relevance >= {threshold})")
+        assert wrong == []
+        done("crawl", "-o", crawl, "-c", settings, "-n", "70", "-q")
+        assert len(query(crawl, "select 1 from events where kind = 'judge'")) == 1
+
+    def test_distilled_while_it_goes(self, server, web_book, settings: Path, tmp_path: Path) -> None:
+        book, topic = web_book
+        crawl = tmp_path / "crawl"
+        command = ["crawl", "--topic", topic, "--book", book, "--seed", server.url(0), "-c", settings, "-o", crawl]
+        distilling = {"every": 20, "revisit_after": 0, "across_sites": False, "unvisited": 50}
+        options = [
+            word for name, value in distilling.items() for word in ("--set", f"distill.{name}={json.dumps(value)}")
+        ]
+        done(*command, "-n", "60", "-q", *options)
+        told = [row[0] for row in query(crawl, "select message from events where kind = 'distilled'")]
+        assert len(told) >= 2
+        assert "5 hubs to be fetched again" in told[0]
+        again = query(
+            crawl, "select link_id, count(*) from outcomes where kind = 'fetched' group by 1 having count(*) > 1"
+        )
+        assert len(again) >= 5
+        assert len(query(crawl, "select 1 from pages")) == 60
+        assert query(crawl, "select max(number) from pages") == [(60,)]
+        assert query(crawl, "select 1 from state where name = 'distiller'") == [(1,)]
+
+    def test_without_a_book_or_with_an_unknown_topic(self, web_book, tmp_path: Path) -> None:
+        book, topic = web_book
+        crawl = tmp_path / "crawl"
+        command = ["crawl", "--seed", "http://a.test/", "-o", crawl]
+        assert "there is no topic book" in refused(*command, "--topic", topic, "--book", tmp_path / "no.db")
+        assert topic in refused(*command, "--topic", topic[:-1] + "x", "--book", book)
+        assert not crawl.exists()
+
+    def test_words_learn_nothing(self, server, settings: Path, tmp_path: Path) -> None:
+        crawl = tmp_path / "crawl"
+        done("crawl", "cycling", "--seed", server.url(0), "-c", settings, "-o", crawl, "-n", "2", "-q")
+        assert "judges by words" in refused("feedback", crawl, "--useful", server.url(0))
+
+
+def test_examples_and_judgements_by_url(server, book: Path, settings: Path, tmp_path: Path) -> None:
+    env = {"LYCOSA_CONFIG": str(settings), "PATH": "/usr/bin:/bin"}
+    told = done("topics", "examples", "Cycling", "--add", server.url(0), "--book", book, env=env)
+    assert "1 added" in told
+    row = json.loads(done("judge", server.url(0), "--topic", "Cycling", "--book", book, "--json", env=env))
+    assert 0 <= row["relevance"] <= 1
+    missing = done("judge", server.url(0) + "/never/there", "--words", "x y", "--json", env=env)
+    assert "404" in json.loads(missing)["error"]
