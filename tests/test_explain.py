@@ -51,6 +51,15 @@ class TestStates:
         assert "fetch" not in facts
         assert told(crawl, B, strategy_name="breadth-first")["score"].startswith("breadth-first: links are fetched")
 
+    def test_what_a_score_is_made_of(self, rig, html, told):
+        crawl = rig({A: html(f"{B} quiet roads", "http://b.test/", text=CYCLING)})
+        crawl.crawl(A, pages=1, strategy="ariadne")
+        facts = told(crawl, B, strategy_name="ariadne")
+        assert facts["score"].startswith("ariadne: 0.")
+        assert facts["factors"].startswith("source 0.")
+        assert "host 0.67, distance 0.50, depth 0.50, transversal 0.50" in facts["factors"]
+        assert facts["factors"].endswith(f"(on {A})")
+
     def test_a_page(self, rig, html, told):
         crawl = rig({A: html(B, text=CYCLING, title="On bikes")})
         crawl.crawl(A, with_archive=True, pages=1)

@@ -34,6 +34,7 @@ def explain(store: Store, url: str, *, urls: Urls, strategy: Strategy) -> Iterat
     if link["state"] == State.WAITING:
         is_seed = link["parent_id"] is None and link["score"] == strategy.seed_score()
         yield "score", f"{link['score']:.3f}, as every seed" if is_seed else strategy.reason(link["score"])
+        yield from _factors(store, link["id"], strategy)
     elif link["state"] != State.EXCLUDED:
         yield "score", f"{link['score']:.3f} when it was fetched"
     if link["reason"] and link["state"] == State.EXCLUDED:
@@ -41,6 +42,27 @@ def explain(store: Store, url: str, *, urls: Urls, strategy: Strategy) -> Iterat
     yield from _fetches(store, link["id"])
     yield from _page(store, link["id"])
     yield "host", _host(host)
+
+
+def _factors(store: Store, link: int, strategy: Strategy) -> Iterator[tuple[str, str]]:
+    """What the score is made of, for the citing page that gives the best one."""
+    if not strategy.is_retold:
+        return
+    citing = []
+    for visit, targets in store.visits():
+        strategy.tell(visit, targets)
+        places = (targets == link).nonzero()[0]
+        if len(places):
+            citing.append((visit, targets, int(places[0])))
+    best = max(citing, key=lambda each: float(strategy.again(each[0], each[1])[each[2]]), default=None)
+    if best is None:
+        return
+    visit, _, place = best
+    assert visit.page is not None
+    factors = strategy.factors(visit, visit.page.links[place])
+    if factors:
+        words = ", ".join(f"{name.replace('_', ' ')} {value:.2f}" for name, value in factors.items())
+        yield "factors", f"{words} (on {visit.page.url})"
 
 
 def _state(link: dict[str, Any], host: dict[str, Any]) -> str:

@@ -57,7 +57,7 @@ HUB = f"select id, host_id from frontier where id = ? and state = '{State.DONE}'
 RELEVANT_BY_HOST = """
 select f.host_id, sum(j.is_relevant) from judgements j join frontier f on f.id = j.page_id group by 1
 """
-THRESHOLD, JUDGE = "threshold", "judge"
+THRESHOLD, JUDGE, DISTILLER, DISTILLED_AT = "threshold", "judge", "distiller", "distilled at"
 """Names of state."""
 SYNC_EVERY = 1.0
 WINDOW = 1_000
@@ -141,6 +141,8 @@ class CrawlLedger:
             batch = Batch()
             self._links.drop(dropped, batch)
             self._write(batch)
+        if change := strategy.take_change():  # the crawl was cut off between a change of focus and what follows from it
+            self.score_again(change)
 
     @property
     def pages(self) -> int:
@@ -241,7 +243,8 @@ class CrawlLedger:
         rows = [row for hub in hubs for row in self._store.query(HUB, (hub,))[1] if hub not in self._revisits]
         self._links.revisit([(int(link), int(host)) for link, host in rows], score, batch)
         self._revisits.update(int(link) for link, _ in rows)
-        batch.state["distiller"] = state
+        batch.state[DISTILLER] = state
+        batch.state[DISTILLED_AT] = str(self.pages).encode()
         self._event(batch, "distilled", f"{why}; {raised:,} links raised, {len(rows)} hubs to be fetched again")
         self._write(batch)
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from lycosa.distill import NAME, Citations, DistillSettings, distill
 from lycosa.errors import InputError
-from lycosa.ledger import CrawlLedger
+from lycosa.ledger import DISTILLED_AT, CrawlLedger
 from lycosa.lib.bounds import require_at_least
 from lycosa.lib.clock import Clock
 from lycosa.read import Reading
-from lycosa.readers import Readers
 from lycosa.relevance.judge import Judge
 from lycosa.relevance.topics import FormulaJudge, threshold_from
 from lycosa.store.rows import State
@@ -53,13 +53,19 @@ class DistillingSettings(DistillSettings):
         require_at_least(self, "distill", every=0, revisited=0, revisit_after=0)
 
 
+class Adopting(Protocol):
+    """Whoever reads pages, and can be given another way to."""
+
+    def adopt(self, reading: Reading) -> None: ...
+
+
 class Steering:
     def __init__(
         self,
         *,
         ledger: CrawlLedger,
         store: Store,
-        readers: Readers,
+        readers: Adopting,
         reading: Reading,
         distilling: DistillingSettings,
         clock: Clock,
@@ -77,7 +83,7 @@ class Steering:
         self._version = version
         self._newer = newer
         self._looked_at = 0.0
-        self._distilled_at = ledger.pages
+        self._distilled_at = int(store.state(DISTILLED_AT) or 0)
         self._citations: Citations | None = None
 
     def look(self) -> None:

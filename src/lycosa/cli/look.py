@@ -11,14 +11,17 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import typer
 from rich.table import Table
 
+from lycosa.cli.judging import judge_of
 from lycosa.cli.terminal import is_terminal, out, plain, printable
 from lycosa.config import Config, build, load_file
 from lycosa.explain import explain as explain_url
 from lycosa.fetch.urls import Urls
 from lycosa.frontier.strategies import strategy as strategy_named
+from lycosa.frontier.strategy import StrategyParts
 from lycosa.store.sqlite import SqliteStore
 from lycosa.workspace import Workspace
 
@@ -114,8 +117,10 @@ def explain(
     as_json: bool = typer.Option(False, "--json", help="As JSON: a list of [heading, text]."),
 ) -> None:
     """Why a URL was fetched, skipped or left waiting: its origin, score, fetches, judgement."""
-    with opened(directory) as (_, config, store):
-        facts = list(explain_url(store, url, urls=Urls(config.urls), strategy=strategy_named(config.strategy)))
+    with opened(directory) as (workspace, config, store):
+        parts = StrategyParts.of(judge_of(config, workspace), rng=np.random.default_rng(config.seed))
+        strategy = strategy_named(config.strategy, parts, config.constants)
+        facts = list(explain_url(store, url, urls=Urls(config.urls), strategy=strategy))
     if as_json:
         print(json.dumps(facts, ensure_ascii=is_terminal()))
         return
