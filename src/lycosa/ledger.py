@@ -393,6 +393,8 @@ class CrawlLedger:
         if visit.lease.id not in self._revisits:
             self._tally.add_page(visit.lease.id, targets, is_relevant=_is_relevant(visit))
         scores = self._strategy.tell(visit, targets)
+        if note := self._strategy.note():
+            batch.notes.append((visit.lease.id, note))
         self._links.expand(visit.lease, page, numbers, is_new, scores, batch)
         source = visit.lease.id
         batch.edges.extend(

@@ -192,6 +192,8 @@ class Visit:
     outcome: Outcome
     page: Page | None = None
     judgement: Judgement | None = None
+    note: bytes = b""
+    """What the strategy kept of it, when it is told a second time."""
 
     @property
     def lease(self) -> Lease:

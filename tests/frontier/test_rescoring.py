@@ -63,6 +63,7 @@ class Retold(BestFirst):
         self.told: list[tuple[str, int, tuple[str, ...], float]] = []
         self.factor = 1.0
         self.change = ""
+        self.reminded = 0
 
     def tell(self, visit: Visit, targets: np.ndarray) -> np.ndarray:
         assert visit.page is not None
@@ -70,7 +71,13 @@ class Retold(BestFirst):
         links = tuple(f"{link.url} {link.anchor}" for link in visit.page.links)
         assert len(links) == len(targets)
         self.told.append((visit.page.url, visit.lease.id, links, visit.judgement.relevance))
+        if visit.note:
+            assert visit.note == self.note()
+            self.reminded += 1
         return self.again(visit, targets)
+
+    def note(self) -> bytes:
+        return self.told[-1][0].encode()
 
     def again(self, visit: Visit, targets: np.ndarray) -> np.ndarray:
         return super().again(visit, targets) * self.factor
@@ -92,6 +99,7 @@ def test_on_resume_a_strategy_is_told_everything_again(rig: Callable, html: Call
     crawl.crawl(pages=2, strategy=second)
     assert len(first.told) == 2
     assert second.told == first.told
+    assert (first.reminded, second.reminded) == (0, 2)
 
 
 def test_a_change_of_mind_reaches_every_waiting_link_and_the_store(rig: Callable, html: Callable) -> None:

@@ -13,6 +13,7 @@ from lycosa.store.sqlite import SqliteStore
 
 TABLES = {
     "feedback",
+    "notes",
     "runs",
     "hosts",
     "addresses",

@@ -107,7 +107,8 @@ class Strategy(Protocol):
     """Whether it looks at the terms of pages, or at the context and path of links. If not, readers leave them out."""
     is_retold: bool
     """On resume, before `restore`, it is told all visits to pages again, in the order of their commits. Such a page is
-    light: URL, title and links (with anchor and rel, without context and path), and it comes with its judgement."""
+    light: URL, title and links (with anchor and rel, without context and path), and it comes with its judgement and
+    with what the strategy kept of it (`note`)."""
 
     def seed_score(self) -> float:
         """The score of a link a person gave."""
@@ -119,6 +120,10 @@ class Strategy(Protocol):
         A new link joins the frontier with this score; a waiting one moves up if this is better than what it has.
         NaN: the link is not to be queued. It may be when it is found again and has a real score.
         """
+        ...
+
+    def note(self) -> bytes:
+        """What to keep of the visit just told, a few kilobytes at most: it comes back as `visit.note`."""
         ...
 
     def again(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -170,6 +175,9 @@ class Ranked:
 
     def seed_score(self) -> float:
         return 1.0
+
+    def note(self) -> bytes:
+        return b""
 
     def again(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:  # noqa: ARG002 - scores stay
         return np.full(len(targets), np.nan)

@@ -28,6 +28,9 @@ class Wrapped:
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         return self._inner.tell(visit, targets)
 
+    def note(self) -> bytes:
+        return self._inner.note()
+
     def again(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         return self._inner.again(visit, targets)
 

@@ -20,8 +20,9 @@ from lycosa.model import Fetched, Judgement, Kind, Lease, Link, Outcome, Page, V
 
 PAGES = """
 select f.id, f.url, f.host_id, f.score, f.distance, f.tries, f.redirects, p.title, p.language, p.words, p.fetched_at,
-       p.fingerprint, j.relevance, j.is_relevant, j.scores, j.terms, j.best
+       p.fingerprint, n.value, j.relevance, j.is_relevant, j.scores, j.terms, j.best
 from pages p join frontier f on f.id = p.id left join judgements j on j.page_id = p.id
+     left join notes n on n.page_id = p.id
 order by p.number
 """
 LINKS = """
@@ -42,7 +43,7 @@ def visits(path: Path, db: sqlite3.Connection) -> Iterator[tuple[Visit, NDArray[
 
 
 def _visit(row: tuple[Any, ...], links: list[tuple[Any, ...]]) -> Visit:
-    number, url, host, score, distance, tries, redirects, title, language, words, at, fingerprint, *judged = row
+    number, url, host, score, distance, tries, redirects, title, language, words, at, fingerprint, note, *judged = row
     lease = Lease(number, url, host, score, distance, max(0, tries - 1), redirects)
     page = Page(
         url,
@@ -56,4 +57,4 @@ def _visit(row: tuple[Any, ...], links: list[tuple[Any, ...]]) -> Visit:
     if judged[0] is not None:
         relevance, is_relevant, scores, terms, best = judged
         judgement = Judgement(relevance, bool(is_relevant), json.loads(scores), json.loads(terms), best)
-    return Visit(Fetched(lease, FETCHED, ended=at), FETCHED, page, judgement)
+    return Visit(Fetched(lease, FETCHED, ended=at), FETCHED, page, judgement, note or b"")

@@ -139,6 +139,8 @@ class Batch:
     outcomes: list[OutcomeRow] = field(default_factory=list)
     events: list[tuple[int, float, str, str]] = field(default_factory=list)
     """(run, at, kind, message)."""
+    notes: list[tuple[int, bytes]] = field(default_factory=list)
+    """(page, what the strategy kept of it)."""
     feedback: list[tuple[float, str, bool, str]] = field(default_factory=list)
     """(at, url, is_useful, topic)."""
     state: dict[str, bytes] = field(default_factory=dict)

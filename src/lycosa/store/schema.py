@@ -165,6 +165,12 @@ create table feedback (
     is_useful integer not null,
     topic text not null default ''
 );
+
+-- What a strategy kept of a page's visit, to be told again on resume.
+create table notes (
+    page_id integer primary key references pages (id),
+    value blob not null
+);
 """
 
 MIGRATIONS: tuple[str, ...] = (FIRST, SECOND)

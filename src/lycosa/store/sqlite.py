@@ -152,6 +152,8 @@ class SqliteStore:
                 db.executemany(INSERT_ROBOTS, batch.robots.values())
             if batch.events:
                 db.executemany("insert into events (run_id, at, kind, message) values (?, ?, ?, ?)", batch.events)
+            if batch.notes:
+                db.executemany("insert or replace into notes values (?, ?)", batch.notes)
             if batch.feedback:
                 db.executemany("insert into feedback (at, url, is_useful, topic) values (?, ?, ?, ?)", batch.feedback)
             if batch.state:

@@ -273,6 +273,7 @@ class TimedStrategy:
         self.needs_whole_pages = strategy.needs_whole_pages
         self.is_retold = strategy.is_retold
         self.again = strategy.again
+        self.note = strategy.note
         self.take_change = strategy.take_change
         self.factors = strategy.factors
         self.save = strategy.save
