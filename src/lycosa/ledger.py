@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from lycosa.entries import Place, is_relevant, judgement_row, outcome_row, page_row, robots_row, signed, tally_of
 from lycosa.errors import ConfigError
 from lycosa.fetch.archive import Archive
 from lycosa.fetch.cache import PageCache
@@ -23,7 +24,7 @@ from lycosa.fetch.politeness import Politeness
 from lycosa.fetch.urls import Urls, origin
 from lycosa.frontier.frontier import Frontier
 from lycosa.frontier.rescoring import score_again
-from lycosa.frontier.standing import Standing, Tally
+from lycosa.frontier.standing import Standing
 from lycosa.frontier.stop import NO_RULES, StopRules
 from lycosa.frontier.strategy import Strategy
 from lycosa.hosts import HostBook
@@ -31,7 +32,7 @@ from lycosa.lib.clock import Clock
 from lycosa.lib.hashindex import HashIndex
 from lycosa.linkbook import REVISIT, LinkBook
 from lycosa.model import Judgement, Kind, Lease, Page, Visit
-from lycosa.store.rows import Batch, JudgementRow, OutcomeRow, PageRow, RobotsRow, State, StateRow
+from lycosa.store.rows import Batch, State, StateRow
 from lycosa.store.store import Store
 
 FINAL_STATES: Mapping[Kind, str] = {
@@ -44,14 +45,7 @@ FINAL_STATES: Mapping[Kind, str] = {
     Kind.UNREACHABLE: State.FAILED,
     Kind.UNREADABLE: State.FAILED,
 }
-Place = tuple[str, int]
-"""Archive file and offset."""
 NOWHERE: Place = ("", -1)
-SINCE_RELEVANT = (
-    "select count(*) from pages where number > coalesce((select p.number from pages p join judgements j"
-    " on j.page_id = p.id where j.is_relevant order by p.number desc limit 1), 0)"
-)
-DOWNLOADED = "select coalesce(sum(bytes), 0) from outcomes where not from_cache"
 REVISITS = f"select id from frontier where state = '{State.WAITING}' and reason = '{REVISIT}'"
 HUB = f"select id, host_id from frontier where id = ? and state = '{State.DONE}'"
 RELEVANT_BY_HOST = """
@@ -127,7 +121,7 @@ class CrawlLedger:
         self._prints = HashIndex()
         self._prints.add(*store.fingerprints())
         self._rules = rules
-        self._tally = _tally(store, rules)
+        self._tally = tally_of(store, rules)
         stored = store.state(THRESHOLD)
         self._rescored: dict[int, float] = {}
         """Scores given by `ask` since the last commit."""
@@ -229,7 +223,7 @@ class CrawlLedger:
 
     def count_again(self) -> None:
         """The judgements in the store have changed."""
-        self._tally = _tally(self._store, self._rules)
+        self._tally = tally_of(self._store, self._rules)
         self.recent.extend(self._store.recent_relevance(WINDOW))
         relevant = dict(self._store.query(RELEVANT_BY_HOST)[1])
         for host in self.hosts:
@@ -251,17 +245,7 @@ class CrawlLedger:
     def _write(self, batch: Batch) -> None:
         """The transaction, with the state that belongs to this very moment."""
         for file in self._robots.take_news():
-            batch.robots[file.origin] = RobotsRow(
-                file.origin,
-                str(file.state),
-                file.status,
-                file.failure,
-                file.failures,
-                file.body,
-                file.fetched_at,
-                file.expires_at,
-                json.dumps(self._robots_facts(file.origin)),
-            )
+            batch.robots[file.origin] = robots_row(file, self._robots.get(file.origin))
         if self._archive is not None:
             self._sync(self._archive)
             batch.state["archive"] = json.dumps(self._archive.position()).encode()
@@ -297,7 +281,7 @@ class CrawlLedger:
         else:
             place = self._keep(visit)
             self._settle(visit, batch, place)
-            batch.outcomes.append(self._outcome_row(visit, place))
+            batch.outcomes.append(outcome_row(visit, place, run=self._run, now=self._clock.now()))
             if fetched.response is not None and not fetched.from_cache:
                 self._tally.add_bytes(len(fetched.response.body))
         batch.hosts[host.id] = host.row()
@@ -341,57 +325,30 @@ class CrawlLedger:
             self._links.add(url, batch, parent=lease, redirects=lease.redirects + 1, score=lease.score, reason=reason)
 
     def _page(self, visit: Visit, page: Page, judgement: Judgement | None, batch: Batch, place: Place) -> None:
-        lease, fetched = visit.lease, visit.fetched
+        lease = visit.lease
         host = self.hosts[lease.host]
         host.pages += 1
         batch.pages.append(
-            PageRow(
-                id=lease.id,
-                number=self.pages + 1,
-                run_id=self._run,
-                fetched_at=fetched.ended,
-                title=page.title,
-                language=page.language,
-                charset=page.charset,
-                bytes=len(fetched.response.body) if fetched.response else 0,
-                words=page.words,
-                fingerprint=_signed(page.fingerprint),
-                duplicate_of=self._twin(page, lease.id),
-                canonical=page.canonical,
-                is_noindex=page.is_noindex,
-                is_nofollow=page.is_nofollow,
-                archive_file=place[0],
-                archive_offset=place[1],
-            )
+            page_row(visit, page, place, run=self._run, number=self.pages + 1, twin=self._twin(page, lease.id))
         )
         if judgement is None:
             return
         host.relevant += judgement.is_relevant
         self.recent.append((judgement.relevance, judgement.is_relevant))
-        batch.judgements.append(
-            JudgementRow(
-                page_id=lease.id,
-                judge=self._judge,
-                relevance=judgement.relevance,
-                is_relevant=judgement.is_relevant,
-                scores=json.dumps(dict(judgement.scores)),
-                terms=json.dumps(dict(judgement.terms)),
-                best=judgement.best,
-            )
-        )
+        batch.judgements.append(judgement_row(lease.id, self._judge, judgement))
 
     def _twin(self, page: Page, link: int) -> int | None:
         """The first page with exactly this fingerprint, if it is not this one."""
         if not page.fingerprint:
             return None
-        ids, is_new = self._prints.find_or_add(np.array([_signed(page.fingerprint)]), link)
+        ids, is_new = self._prints.find_or_add(np.array([signed(page.fingerprint)]), link)
         return None if is_new[0] else int(ids[0])
 
     def _expand(self, visit: Visit, page: Page, batch: Batch) -> None:
         numbers, is_new = self._links.number(page)
         targets = numbers[: len(page.links)]
         if visit.lease.id not in self._revisits:
-            self._tally.add_page(visit.lease.id, targets, is_relevant=_is_relevant(visit))
+            self._tally.add_page(visit.lease.id, targets, is_relevant=is_relevant(visit))
         scores = self._strategy.tell(visit, targets)
         if note := self._strategy.note():
             batch.notes.append((visit.lease.id, note))
@@ -402,53 +359,5 @@ class CrawlLedger:
             for link, target in zip(page.links, targets.tolist(), strict=True)
         )
 
-    def _outcome_row(self, visit: Visit, place: Place) -> OutcomeRow:
-        fetched, outcome = visit.fetched, visit.outcome
-        return OutcomeRow(
-            link_id=visit.lease.id,
-            run_id=self._run,
-            at=fetched.ended or self._clock.now(),
-            kind=str(outcome.kind),
-            reason=outcome.reason,
-            detail=outcome.detail,
-            status=outcome.status,
-            seconds=fetched.seconds,
-            bytes=len(fetched.response.body) if fetched.response else 0,
-            address=fetched.address,
-            from_cache=fetched.from_cache,
-            archive_file=place[0],
-            archive_offset=place[1],
-        )
-
-    def _robots_facts(self, place: str) -> dict[str, object]:
-        robots = self._robots.get(place)
-        return {"crawl_delay": robots.crawl_delay, "sitemaps": list(robots.sitemaps)} if robots else {}
-
     def _event(self, batch: Batch, kind: str, message: str) -> None:
         batch.events.append((self._run, self._clock.now(), kind, message))
-
-
-def _tally(store: Store, rules: StopRules) -> Tally:
-    """The figures of all runs so far."""
-    tally = Tally(window=rules.window, has_community=rules.community > 0)
-    totals = store.totals()
-    (since_relevant,) = next(store.query(SINCE_RELEVANT)[1])
-    (downloaded,) = next(store.query(DOWNLOADED)[1])
-    tally.go_on(
-        pages=totals.pages,
-        relevant=totals.relevant,
-        since_relevant=since_relevant,
-        bytes=downloaded,
-        recent=(is_relevant for _, is_relevant in store.recent_relevance(rules.window)),
-        members=((visit.lease.id, targets) for visit, targets in store.visits() if _is_relevant(visit)),
-    )
-    return tally
-
-
-def _is_relevant(visit: Visit) -> bool:
-    return visit.judgement is not None and visit.judgement.is_relevant
-
-
-def _signed(value: int) -> int:
-    """A 64-bit number as SQLite keeps it."""
-    return value - (1 << 64) if value >= 1 << 63 else value

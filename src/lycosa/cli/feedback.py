@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 import tomllib
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from lycosa.cli.judging import is_trained
 from lycosa.cli.look import DIRECTORY, opened
 from lycosa.cli.terminal import err, out, plain
 from lycosa.config import Config
+from lycosa.entries import judgement_row
 from lycosa.errors import InputError
 from lycosa.fetch.urls import Urls, parse_seed
 from lycosa.ledger import THRESHOLD
@@ -123,12 +123,4 @@ def _judge_again(workspace: Workspace, reading: Reading, lesson: Lesson) -> int:
 
 def _rows(pages: ArchivedPages, judge: str) -> Iterator[JudgementRow]:
     for number, _, judgement in pages:
-        yield JudgementRow(
-            page_id=number,
-            judge=judge,
-            relevance=judgement.relevance,
-            is_relevant=judgement.is_relevant,
-            scores=json.dumps(dict(judgement.scores)),
-            terms=json.dumps(dict(judgement.terms)),
-            best=judgement.best,
-        )
+        yield judgement_row(number, judge, judgement)
