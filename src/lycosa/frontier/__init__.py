@@ -9,6 +9,10 @@ the inside out:
 - `links`: state, score and host of every link, 9 bytes each.
 - `frontier`: the four together: push, lease, done, release.
 
+Around it: `strategy` is the protocol of strategies and `strategies` their table, one file each; `wrapped`, `focus`,
+`tunnelling` and `current_list` are put around others; `rescoring` scores all waiting links again; `stop` and `standing`
+say when to end, and why.
+
 Strategies decide what a link is worth; the frontier only keeps their order. A link is a number here. URLs are in
 the store, and everything the frontier knows can be loaded from there again.
 """

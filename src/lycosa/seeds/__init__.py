@@ -1,1 +1,1 @@
-"""Where a crawl starts: URLs given by hand and files of them."""
+"""Where a crawl starts: URLs given by hand, files of them, bookmarks."""
