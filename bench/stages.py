@@ -174,7 +174,7 @@ def time_crawl(settings: config.Config, workspace: Workspace, requests: list[byt
 def time_reading(settings: config.Config, requests: list[bytes]) -> dict[str, Any]:
     reading = Reading(
         urls=Urls(settings.urls),
-        judge=KeywordJudge(settings.topic, threshold=settings.judge.threshold),
+        judge=KeywordJudge(settings.topic),
         limits=settings.page,
         decode_limits=settings.decode,
         product_token=settings.robots.product_token,

@@ -187,6 +187,25 @@ class TestTopicJudge:
         assert again.score_text("sailing") == judge.score_text("sailing")
 
 
+class TestTopicInterest:
+    def test_good_topics_climb(self, classifier):
+        judge = TopicJudge(classifier, [SAILING, USEDOM, CAMPING])
+        scores = judge.judge(page("cycling cycling cycling")).scores
+        interest = judge.interest
+        assert str(interest) == f"{SAILING} + {USEDOM} + {CAMPING}"
+        wider = interest.generalised({})
+        assert str(wider) == f"Sport + Place + {CAMPING}"
+        assert wider.relevance(scores) > 0.8 > interest.relevance(scores)
+        assert wider.generalised({}) is None
+        assert str(interest.named(str(wider))) == str(wider)
+        alone = TopicJudge(classifier, [SAILING]).interest
+        assert alone.generalised({}).similarity("cycling") > 0 == alone.similarity("cycling")
+
+    def test_two_that_meet_become_one(self, classifier):
+        judge = TopicJudge(classifier, [SAILING, CYCLING])
+        assert str(judge.interest.generalised({})) == "Sport"
+
+
 class TestFormulaJudge:
     INTEREST = parse(f"{SAILING} AND ({USEDOM} OR {HIDDENSEE}) AND NOT {CAMPING}")
 

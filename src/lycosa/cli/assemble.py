@@ -17,7 +17,7 @@ from lycosa import __version__
 from lycosa.cli.judging import Versions, has_open_threshold, is_trained, judge_of
 from lycosa.config import Config
 from lycosa.crawl import run
-from lycosa.errors import SeedError
+from lycosa.errors import ConfigError, SeedError
 from lycosa.fetch.archive import Archive, Position, recover
 from lycosa.fetch.cache import PageCache
 from lycosa.fetch.dns import Resolver
@@ -35,6 +35,7 @@ from lycosa.ledger import JUDGE, THRESHOLD, CrawlLedger
 from lycosa.lib.clock import SystemClock
 from lycosa.read import Reading
 from lycosa.readers import Readers
+from lycosa.relevance.keywords import KeywordJudge
 from lycosa.stall import Lookout
 from lycosa.steering import Steering
 from lycosa.store.sqlite import SqliteStore
@@ -83,9 +84,14 @@ def reading_of(config: Config, workspace: Workspace, *, threshold: float | None 
 
 def crawl(config: Config, workspace: Workspace, watcher: Watcher) -> str:
     """Crawl in the workspace until there is a reason to stop; return it."""
-    judge_of(config, workspace)
+    judge = judge_of(config, workspace)
     Guard(config.network.allow)  # refuses a malformed network before anything is written
     strategy_named(config.strategy, settings=config.constants)
+    if config.strategy.startswith("tunnel+") and isinstance(judge, KeywordJudge):
+        raise ConfigError(
+            f"strategy {config.strategy!r} widens topics of a taxonomy, and this crawl has only words; crawl for a "
+            "--topic or an --interest, or leave tunnel+ out"
+        )
     with workspace.locked():
         store = SqliteStore(workspace.database)
         try:

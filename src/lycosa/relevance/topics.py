@@ -26,7 +26,7 @@ from lycosa.model import Judgement, Page
 from lycosa.relevance.classifier import Classifier, parent_of, with_ancestors
 from lycosa.relevance.formula import Formula, evaluate, topics_of
 from lycosa.relevance.generalise import CONSIDERABLE, ForLinks, Way, for_links, positive_part, without_not
-from lycosa.relevance.interest import FormulaInterest
+from lycosa.relevance.interest import FormulaInterest, TopicInterest
 from lycosa.relevance.taxonomy import is_at_or_below, nearest, require_apart
 
 BEST_TOPICS = 8
@@ -63,7 +63,10 @@ class TopicJudge:
         self.threshold = _checked_threshold(threshold)
         self.name = _short(f"{classifier.name}:{' + '.join(self.good)}")
         self.keywords = _stems_of(self.good, keywords or {})
+        self._keywords = keywords or {}
         self._places = self._topics.places(self.good)
+        # What lies above them, too, is kept of each page: tunnelling may climb there.
+        self._kept = self._topics.places(with_ancestors(self.good)).tolist()
         self._base = self._relevance(classifier.posteriors(_NOTHING))
 
     def judge(self, page: Page) -> Judgement:
@@ -72,7 +75,7 @@ class TopicJudge:
         posteriors = self.classifier.posteriors(page)
         relevance = self._relevance(posteriors)
         is_relevant = relevance >= self.threshold
-        kept = dict.fromkeys([*self._places.tolist(), *_best(posteriors)])
+        kept = dict.fromkeys([*self._places.tolist(), *self._kept, *_best(posteriors)])
         return Judgement(
             relevance=relevance,
             is_relevant=is_relevant,
@@ -80,6 +83,15 @@ class TopicJudge:
             terms=self._strongest(page, posteriors) if is_relevant else {},
             best=self._topics.best_leaf(posteriors),
         )
+
+    @property
+    def interest(self) -> TopicInterest:
+        """The good topics as something that can be widened."""
+        return TopicInterest(self)
+
+    def changed(self, good: Sequence[str]) -> TopicJudge:
+        """A judge like this one for other topics."""
+        return TopicJudge(self.classifier, good, threshold=self.threshold, keywords=self._keywords)
 
     def is_good(self, topic: str) -> bool:
         """Whether a topic is one of the good ones or lies under one: what hard focus asks of the best leaf."""
@@ -127,7 +139,7 @@ class FormulaJudge:
         self.named = topics_of(formula)
         # What lies above them, too: tunnelling climbs the taxonomy, and reads the scores of pages judged before it did.
         kept = with_ancestors(self.named)
-        self._topics = _Topics(classifier, kept)
+        self._topics = _Topics(classifier, self.named)
         self.classifier = classifier
         self.formula = formula
         self.threshold = _checked_threshold(threshold)
@@ -273,7 +285,7 @@ class _Topics:
                 near = ", ".join(map(repr, nearest(topic, names)))
                 hint = f"near are {near}" if near else f"it knows {len(names)}, the first is {names[0]!r}"
                 raise ConfigError(f"the classifier has not learned topic {topic!r}; {hint}")
-        self._place_of = {topic: place_of[topic] for topic in asked}
+        self._place_of = {topic: place_of[topic] for topic in with_ancestors(asked)}
 
     def places(self, topics: Iterable[str]) -> NDArray[np.intp]:
         return np.array([self._place_of[topic] for topic in topics], dtype=np.intp)
