@@ -10,30 +10,22 @@ soon as it is done, so that an interrupted run goes on where it was. Writes docs
 from __future__ import annotations
 
 import argparse
-import hashlib
-import os
-import pickle
-import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from common import NOTES, Claim, Evidence, Pictures, Results, built_world, over_pages, plan_key, verdicts
 
 from lycosa.cli.compare import compare_in_parallel
-from lycosa.evaluate.pictures import Line, Plot, draw, styles
+from lycosa.evaluate.pictures import Line, Plot
 from lycosa.evaluate.runs import Comparison
-from lycosa.evaluate.significance import holm, wilcoxon
-from lycosa.evaluate.summary import curve, final_values, over_topics, performance
-from lycosa.worlds.build import build
+from lycosa.evaluate.summary import final_values, over_topics, performance
 from lycosa.worlds.compare import ComparePlan
 from lycosa.worlds.world import World
 
-ROOT = Path(__file__).resolve().parents[1]
-OUT = ROOT / "out" / "tc"
-PAGE = ROOT / "docs" / "papers" / "tc.md"
-IMAGES = ROOT / "docs" / "images" / "tc"
+RESULTS = Results("tc")
 BUFFERS = (256, 512, 1024, 2048)
 MAIN = ("breadth-first", "best-first-1", "shark-1", "infospiders")
 GENERAL = ("best-first-1", "best-first-256", "shark-1", "shark-256")
@@ -42,6 +34,8 @@ ALL = tuple(dict.fromkeys((*MAIN, *GENERAL, *SPIDERS)))
 PORTION = 5
 """Topics that are compared and kept together."""
 LONG = ("breadth-first", "best-first-256", "infospiders")
+BOUNDS = ("random", "oracle")
+save = Pictures(RESULTS, (*ALL, *BOUNDS), BOUNDS).save
 
 
 @dataclass(frozen=True)
@@ -105,33 +99,11 @@ class Experiments:
         return replace(parts[0], scores=whole, skipped=skipped)
 
     def _portion(self, name: str, plan: ComparePlan) -> Comparison:
-        OUT.mkdir(parents=True, exist_ok=True)
-        key = hashlib.sha256(repr(replace(plan, world=Path(plan.world.name))).encode()).hexdigest()[:16]
-        path = OUT / f"{key}.pickle"
-        if path.exists():
-            kept: Comparison = pickle.loads(path.read_bytes())  # noqa: S301 - our own file
-            print(f"{name}: kept from an earlier run", flush=True)
-            return kept
-        print(f"{name}: {len(plan.topics)} topics × {plan.repeats} × {len(plan.names)} crawls", flush=True)
-        comparison = compare_in_parallel(plan, title=f"TC: {name}")
-        draft = path.with_suffix(".new")
-        draft.write_bytes(pickle.dumps(comparison))
-        draft.replace(path)
-        return comparison
+        said = f"{name}: {len(plan.topics)} topics × {plan.repeats} × {len(plan.names)} crawls"
+        return RESULTS.kept(said, plan_key(plan), lambda: compare_in_parallel(plan, title=f"TC: {name}"))
 
 
 # Pictures
-
-
-def over_pages(comparison: Comparison, metric: str, names: Sequence[str], title: str) -> Plot:
-    summary = curve(comparison, metric)
-    lines = [
-        Line(name, summary.mean[at], summary.error[at])
-        for at, name in enumerate(comparison.strategies)
-        if name in (*names, "random", "oracle")
-    ]
-    x = np.arange(1, comparison.pages + 1, dtype=np.float64)
-    return Plot(title, "pages fetched", "", x, lines, is_share=metric == "recall")
 
 
 def over_buffers(
@@ -167,61 +139,7 @@ def final_performance(comparison: Comparison) -> tuple[np.ndarray, np.ndarray]:
     return summary.mean[:, -1], summary.error[:, -1]
 
 
-def save(name: str, plot: Plot) -> str:
-    """Write a picture; the line that shows it on the page."""
-    looks = styles((*ALL, "random", "oracle"), ("random", "oracle"))
-    png, _ = draw(plot, looks)
-    drafts = OUT / "images" / "tc"
-    drafts.mkdir(parents=True, exist_ok=True)
-    (drafts / f"{name}.png").write_bytes(png)
-    return f"![{plot.title}](../images/tc/{name}.png)"
-
-
 # Findings
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A finding of the paper as a comparison of two strategies by a metric."""
-
-    figure: str
-    says: str
-    better: str
-    worse: str
-    metric: str
-    at: int = -1
-
-    def against(self, comparison: Comparison) -> Evidence:
-        values = np.array([scores.curves[self.metric][:, self.at] for scores in comparison.scores], dtype=np.float64)
-        first, second = (values[:, comparison.strategies.index(name)] for name in (self.better, self.worse))
-        where = "" if self.at == -1 else f" after {self.at + 1} pages"
-        means = f"{self.metric}{where}: {self.better} {first.mean():.3f}, {self.worse} {second.mean():.3f}"
-        words = ("**holds**", "**the other way round**", "no difference shown")
-        return Evidence(self.figure, self.says, first - second, means, words)
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """Paired differences over topics that a claim stands or falls with."""
-
-    figure: str
-    says: str
-    differences: np.ndarray
-    means: str
-    words: tuple[str, str, str]
-    """What to say if the differences are significantly positive, significantly negative, neither."""
-
-
-def verdicts(evidence: Sequence[Evidence]) -> list[str]:
-    """The rows of the table. All claims are tested together, so p values are corrected (Holm)."""
-    tested = holm([wilcoxon(each.differences).p for each in evidence])
-    rows = []
-    for each, p in zip(evidence, tested, strict=True):
-        positive, negative, neither = each.words
-        word = neither if p >= 0.05 else positive if each.differences.mean() > 0 else negative
-        rows.append(f"| {each.figure} | {each.says} | {word} | {each.means}, p = {p:.3g} |")
-    return rows
-
 
 CLAIMS = (
     Claim("12", "Breadth-First is the worst: below Best-First", "best-first-1", "breadth-first", "recall"),
@@ -359,44 +277,20 @@ Differs from the paper: one encyclopedia instead of the web of 2001, so everythi
 most of the world); topics are named by one to three words; crawls of 50,000 pages are not possible in a world of 5,213.
 """
 
-NOTES = """
-“Holds” and its opposite are said only where a difference is significant: p < 0.05, Wilcoxon over topics, corrected for
-all rows of this table together (Holm). “No difference shown” is not a proof of equality.
-"""
-
-
-def find_world() -> Path | None:
-    shared = Path(os.environ.get("LYCOSA_SHARED") or ROOT.parent / "shared")
-    source = shared / "worlds" / "wikispeedia"
-    if not (source / "pages.warc.gz").exists():
-        return None
-    target = ROOT / "out" / "wikispeedia.world"
-    if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        print("building the world …", flush=True)
-        build([source / "pages.warc.gz"], source / "labels.tsv", target)
-    return target
-
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="few topics and pages; does not touch docs/")
     parser.add_argument("--repeats", type=int, help="instead of 10")
     options = parser.parse_args()
-    world = find_world()
+    world = built_world("wikispeedia")
     if world is None:
         print("skipped: the world wikispeedia is not at ../shared/worlds (or $LYCOSA_SHARED/worlds)")
         return
     scale = QUICK if options.quick else FULL
     if options.repeats:
         scale = replace(scale, repeats=options.repeats)
-    text = page(Experiments(world, scale))
-    target = OUT / "papers" / "tc.md" if options.quick else PAGE
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(text, encoding="utf-8")
-    if not options.quick:
-        shutil.copytree(OUT / "images" / "tc", IMAGES, dirs_exist_ok=True)
-    print(f"wrote {target.relative_to(ROOT)}")
+    RESULTS.publish(page(Experiments(world, scale)), is_quick=options.quick)
 
 
 if __name__ == "__main__":

@@ -61,6 +61,17 @@ class Plot(NamedTuple):
     """The x axis is counted, not continuous: each value gets a point."""
 
 
+class Bars(NamedTuple):
+    """One picture of bars, for things that have names or are few."""
+
+    title: str
+    x_label: str
+    groups: Sequence[str]
+    series: Sequence[Line]
+    """Each with a value, and perhaps an error, for every group."""
+    is_share: bool = False
+
+
 def styles(names: Sequence[str], bounds: Collection[str] = ()) -> dict[str, Style]:
     """A look for each strategy."""
     rivals = [name for name in names if name not in bounds]
@@ -90,6 +101,28 @@ def draw(plot: Plot, looks: Mapping[str, Style]) -> tuple[bytes, bytes]:
     axis.yaxis.set_major_formatter(lambda value, _place: f"{100 * value:.3g} %" if plot.is_share else _number(value))
     axis.xaxis.set_major_formatter(lambda value, _place: _number(value))
     _name_lines(axis, plot, looks)
+    return _bytes(figure, "png"), _bytes(figure, "svg")
+
+
+def draw_bars(bars: Bars, looks: Mapping[str, Style]) -> tuple[bytes, bytes]:
+    """The picture as PNG and as SVG: groups side by side, in each a bar for every series."""
+    figure = _figure(7.6, 4.4)
+    figure.subplots_adjust(left=0.095, right=0.97, bottom=0.12, top=0.92)
+    axis = figure.subplots()
+    width = 0.8 / len(bars.series)
+    places = np.arange(len(bars.groups), dtype=np.float64)
+    for number, line in enumerate(bars.series):
+        at = places + (number - (len(bars.series) - 1) / 2) * width
+        axis.bar(at, line.values, width * 0.9, color=looks[line.name].colour, label=_short(line.name), linewidth=0)
+        if line.error is not None:
+            axis.errorbar(at, line.values, line.error, fmt="none", ecolor="#444444", elinewidth=0.9, capsize=2)
+    _calm(axis, bars.title, bars.x_label, "")
+    axis.grid(visible=False, axis="x")
+    axis.set_axisbelow(True)
+    axis.set_xticks(places, [_short(group) for group in bars.groups], parse_math=False)
+    axis.yaxis.set_major_formatter(lambda value, _place: f"{100 * value:.3g} %" if bars.is_share else _number(value))
+    if len(bars.series) > 1:
+        axis.legend(frameon=False, fontsize=9)
     return _bytes(figure, "png"), _bytes(figure, "svg")
 
 

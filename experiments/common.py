@@ -1,0 +1,174 @@
+"""What the experiments of all papers share: worlds, results that are kept, verdicts, pictures, the page."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import shutil
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from lycosa.evaluate.pictures import Line, Plot, draw, styles
+from lycosa.evaluate.runs import Comparison
+from lycosa.evaluate.significance import holm, wilcoxon
+from lycosa.evaluate.summary import curve
+from lycosa.worlds.build import build
+from lycosa.worlds.compare import ComparePlan
+
+ROOT = Path(__file__).resolve().parents[1]
+Result = TypeVar("Result")
+
+NOTES = """
+“Holds” and its opposite are said only where a difference is significant: p < 0.05, Wilcoxon over topics, corrected for
+all rows of this table together (Holm). “No difference shown” is not a proof of equality.
+"""
+
+
+def shared_world(name: str) -> Path | None:
+    """Where the WARC file and the labels of a recorded world lie, if they are here."""
+    shared = Path(os.environ.get("LYCOSA_SHARED") or ROOT.parent / "shared")
+    source = shared / "worlds" / name
+    return source if (source / "pages.warc.gz").exists() else None
+
+
+def built_world(name: str) -> Path | None:
+    """A recorded world, built where it has not been yet; nothing where its source is not here."""
+    source = shared_world(name)
+    if source is None:
+        return None
+    return made_once(
+        ROOT / "out" / f"{name}.world",
+        lambda target: build([source / "pages.warc.gz"], source / "labels.tsv", target),
+    )
+
+
+def made_once(target: Path, make: Callable[[Path], object]) -> Path:
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        print(f"building {target.name} …", flush=True)
+        make(target)
+    return target
+
+
+class Results:
+    """Results of a paper's experiments under out/, each kept as soon as it is there: an interrupted run goes on."""
+
+    def __init__(self, paper: str) -> None:
+        self.paper = paper
+        self.folder = ROOT / "out" / paper
+
+    def kept(self, name: str, key: str, make: Callable[[], Result]) -> Result:
+        """What `make` gives, or gave in an earlier run with the same key."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.pickle"
+        if path.exists():
+            result: Result = pickle.loads(path.read_bytes())  # noqa: S301 - our own file
+            print(f"{name}: kept from an earlier run", flush=True)
+            return result
+        print(name, flush=True)
+        result = make()
+        draft = path.with_suffix(".new")
+        draft.write_bytes(pickle.dumps(result))
+        draft.replace(path)
+        return result
+
+    def publish(self, text: str, *, is_quick: bool) -> None:
+        """Write the page, and copy its pictures; a quick run stays under out/."""
+        page = f"{self.paper}.md"
+        target = self.folder / "papers" / page if is_quick else ROOT / "docs" / "papers" / page
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+        if not is_quick:
+            shutil.copytree(self.images, ROOT / "docs" / "images" / self.paper, dirs_exist_ok=True)
+        print(f"wrote {target.relative_to(ROOT)}")
+
+    @property
+    def images(self) -> Path:
+        return self.folder / "images" / self.paper
+
+
+def plan_key(plan: ComparePlan) -> str:
+    """What tells results apart. Where the world lies does not; nor do settings that came later and were not used."""
+    text = repr(replace(plan, world=Path(plan.world.name)))
+    return text.replace(", judge='keywords', examples=20)", ")")
+
+
+# Pictures
+
+
+class Pictures:
+    """A paper's pictures: a strategy looks the same in all of them."""
+
+    def __init__(self, results: Results, names: Sequence[str], bounds: Collection[str]) -> None:
+        self._results = results
+        self._looks = styles(names, bounds)
+
+    def save(self, name: str, plot: Plot) -> str:
+        """Write a picture; the line that shows it on the page."""
+        png, _ = draw(plot, self._looks)
+        self._results.images.mkdir(parents=True, exist_ok=True)
+        (self._results.images / f"{name}.png").write_bytes(png)
+        return f"![{plot.title}](../images/{self._results.paper}/{name}.png)"
+
+
+def over_pages(comparison: Comparison, metric: str, names: Sequence[str], title: str) -> Plot:
+    """A metric over the pages of a comparison, with the bounds."""
+    summary = curve(comparison, metric)
+    lines = [
+        Line(name, summary.mean[at], summary.error[at])
+        for at, name in enumerate(comparison.strategies)
+        if name in (*names, "random", "oracle")
+    ]
+    x = np.arange(1, comparison.pages + 1, dtype=np.float64)
+    return Plot(title, "pages fetched", "", x, lines, is_share=metric == "recall")
+
+
+# Findings
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Paired differences over topics that a claim stands or falls with."""
+
+    figure: str
+    says: str
+    differences: np.ndarray
+    means: str
+    words: tuple[str, str, str]
+    """What to say if the differences are significantly positive, significantly negative, neither."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A finding of the paper as a comparison of two strategies by a metric."""
+
+    figure: str
+    says: str
+    better: str
+    worse: str
+    metric: str
+    at: int = -1
+
+    def against(self, comparison: Comparison) -> Evidence:
+        values = np.array([scores.curves[self.metric][:, self.at] for scores in comparison.scores], dtype=np.float64)
+        first, second = (values[:, comparison.strategies.index(name)] for name in (self.better, self.worse))
+        where = "" if self.at == -1 else f" after {self.at + 1} pages"
+        means = f"{self.metric}{where}: {self.better} {first.mean():.3f}, {self.worse} {second.mean():.3f}"
+        words = ("**holds**", "**the other way round**", "no difference shown")
+        return Evidence(self.figure, self.says, first - second, means, words)
+
+
+def verdicts(evidence: Sequence[Evidence]) -> list[str]:
+    """The rows of the table. All claims are tested together, so p values are corrected (Holm)."""
+    tested = holm([wilcoxon(each.differences).p for each in evidence])
+    rows = []
+    for each, p in zip(evidence, tested, strict=True):
+        positive, negative, neither = each.words
+        word = neither if p >= 0.05 else positive if each.differences.mean() > 0 else negative
+        rows.append(f"| {each.figure} | {each.says} | {word} | {each.means}, p = {p:.3g} |")
+    return rows
