@@ -95,11 +95,18 @@ class TestBook:
         assert "Sports/Water/Sculling" in done("topics", "rename", "Rowing", "Sculling", "--book", book)
         listed = done("topics", "examples", "Sculling", "--book", book, "-n", "3")
         number = next(word for word in listed.split() if word.isdecimal())
-        done("topics", "move", number, "Cycling", "--example", "--book", book)
+        told = done("topics", "move", number, "Cycling", "--example", "--book", book)
+        assert "trained again" in told or "has taken it in" in told
         counts = json.loads(done("topics", "show", "--book", book, "--json"))["topics"]
         assert counts["Recreation/Cycling"]["examples"] == 13
         assert counts["Sports/Water"]["keywords"] == {"yacht": 2.0, "sail": 1.0}
         assert "removed, with 11 examples" in done("topics", "remove", "Sculling", "--book", book)
+
+    def test_a_document_that_is_moved_changes_the_judge_at_once(self, book: Path) -> None:
+        listed = done("topics", "examples", "Rowing", "--book", book, "-n", "1")
+        number = next(word for word in listed.split() if word.isdecimal())
+        assert "judge 2 has taken it in" in done("topics", "move", number, "Cycling", "--example", "--book", book)
+        assert "judge 3 has taken it in" in done("topics", "examples", "Cycling", "--remove", number, "--book", book)
 
     def test_out_and_in_again(self, book: Path, tmp_path: Path) -> None:
         done("topics", "mark-good", "Cycling", "--book", book)
@@ -201,8 +208,8 @@ def server(small_web):
 
 
 @pytest.fixture(scope="module")
-def web_book(small_web, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A book trained on the generated web's own pages, and one of its topics."""
+def web_book(small_web, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, list[str]]:
+    """A book trained on the generated web's own pages, one of its topics, and the URLs of that."""
     directory = tmp_path_factory.mktemp("web")
     build_generated(small_web, directory / "web.world")
     world = World.open(directory / "web.world")
@@ -215,7 +222,7 @@ def web_book(small_web, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path,
     told = done("topics", "import", directory / "labels.tsv", "--world", directory / "web.world", "--book", book)
     assert "0 examples added" not in told
     done("topics", "train", "--book", book)
-    return book, f"Web/{topics[0]}"
+    return book, f"Web/{topics[0]}", [world.url(page) for page in world.pages_of(topics[0]).tolist()]
 
 
 @pytest.fixture
@@ -254,7 +261,7 @@ def wait_until(condition, *, seconds: float = 60.0) -> None:
 
 class TestCrawl:
     def test_for_a_topic_then_feedback_then_on(self, server, web_book, settings: Path, tmp_path: Path) -> None:
-        book, topic = web_book
+        book, topic, _ = web_book
         crawl = tmp_path / "crawl"
         command = ["crawl", "--topic", topic, "--book", book, "--seed", server.url(0), "-c", settings, "-o", crawl]
         done(*command, "-n", "40", "-q")
@@ -282,7 +289,7 @@ class TestCrawl:
         assert done("topics", "explore", topic, "--crawl", crawl, "--book", crawl / "topics.db")
 
     def test_a_running_crawl_takes_the_lesson_over(self, server, web_book, settings: Path, tmp_path: Path) -> None:
-        book, topic = web_book
+        book, topic, _ = web_book
         crawl = tmp_path / "crawl"
         command = ["crawl", "--topic", topic, "--book", book, "--seed", server.url(0), "-c", settings, "-o", crawl]
         with started(*command, "-n", "5000", "--delay", "1", "-q") as process:
@@ -297,12 +304,14 @@ class TestCrawl:
         assert "feedback on 1 pages" in told
 
     def test_for_a_formula_the_start_pages_set_the_threshold(
-        self, server, web_book, settings: Path, tmp_path: Path
+        self, server, small_web, web_book, settings: Path, tmp_path: Path
     ) -> None:
-        book, topic = web_book
+        book, topic, urls = web_book
         crawl = tmp_path / "crawl"
         command = ["crawl", "--interest", f'"{topic}"', "--book", book, "-c", settings, "-o", crawl]
-        seeds = [word for number in range(6) for word in ("--seed", server.url(number))]
+        on_topic = {small_web.page_of(url) for url in urls}
+        chosen = [page for page in sorted(on_topic) if small_web.is_allowed(page)][:6]
+        seeds = [word for page in chosen for word in ("--seed", server.url(page))]
         done(
             *command,
             *seeds,
@@ -330,7 +339,7 @@ class TestCrawl:
         assert len(query(crawl, "select 1 from events where kind = 'judge'")) == 1
 
     def test_distilled_while_it_goes(self, server, web_book, settings: Path, tmp_path: Path) -> None:
-        book, topic = web_book
+        book, topic, _ = web_book
         crawl = tmp_path / "crawl"
         command = ["crawl", "--topic", topic, "--book", book, "--seed", server.url(0), "-c", settings, "-o", crawl]
         distilling = {"every": 20, "revisit_after": 0, "across_sites": False, "unvisited": 50}
@@ -350,7 +359,7 @@ class TestCrawl:
         assert query(crawl, "select 1 from state where name = 'distiller'") == [(1,)]
 
     def test_without_a_book_or_with_an_unknown_topic(self, web_book, tmp_path: Path) -> None:
-        book, topic = web_book
+        book, topic, _ = web_book
         crawl = tmp_path / "crawl"
         command = ["crawl", "--seed", "http://a.test/", "-o", crawl]
         assert "there is no topic book" in refused(*command, "--topic", topic, "--book", tmp_path / "no.db")
@@ -369,5 +378,5 @@ def test_examples_and_judgements_by_url(server, book: Path, settings: Path, tmp_
     assert "1 added" in told
     row = json.loads(done("judge", server.url(0), "--topic", "Cycling", "--book", book, "--json", env=env))
     assert 0 <= row["relevance"] <= 1
-    missing = done("judge", server.url(0) + "/never/there", "--words", "x y", "--json", env=env)
+    missing = done("judge", server.url(0) + "/never/there", "--words", "tandem", "--json", env=env)
     assert "404" in json.loads(missing)["error"]

@@ -34,7 +34,7 @@ from lycosa.topics.importing import (
     taxonomy_examples,
     text_page,
 )
-from lycosa.topics.judges import CLASSIFIERS, load_classifier, train_judge
+from lycosa.topics.judges import CLASSIFIERS, load_classifier, take_in, train_judge
 from lycosa.topics.rows import Added
 from lycosa.topics.suggest import (
     Candidate,
@@ -215,10 +215,21 @@ def move(
     """Move a topic with all below it, or an example, under another topic."""
     with _existing(book) as opened_book:
         if is_example:
-            path = opened_book.move_examples(_example_ids(opened_book, [what]), under)
+            ids = _example_ids(opened_book, [what])
+            before = opened_book.examples_numbered(ids)
+            path = opened_book.move_examples(ids, under)
+            _tell_judge(opened_book, before, opened_book.examples_numbered(ids))
         else:
             path = opened_book.move_topic(what, under)
     out.print(f"now at {plain(path)}")
+
+
+def _tell_judge(book: TopicBook, before: list[Example], after: list[Example]) -> None:
+    """Examples have changed: a judge that can takes them in at once."""
+    if version := take_in(book, before, after):
+        out.print(f"judge {version} has taken it in")
+    elif book.newest_version():
+        out.print("[dim]the judge learns of it when it is trained again: lycosa topics train[/]")
 
 
 @app.command()
@@ -263,12 +274,18 @@ def examples(
         if add_:
             skips = Skips()
             pages = [Example(page, (path,)) for page in _pages_of(add_, skips)]
+            known = {number for page, _ in pages for number in _ids_from(opened_book, page.url)}
             added = opened_book.add_examples(pages)
+            fresh = [number for page, _ in pages for number in _ids_from(opened_book, page.url) if number not in known]
+            _tell_judge(opened_book, [], opened_book.examples_numbered(fresh))
             out.print(f"{added.added + added.elsewhere:,} added, {added.duplicates:,} were there already")
             for name, reason in skips.first:
                 out.print(f"  left out: {plain(name)}: {plain(reason)}")
         if remove_:
-            opened_book.remove_examples(_example_ids(opened_book, remove_), away_from=path)
+            ids = _example_ids(opened_book, remove_)
+            before = opened_book.examples_numbered(ids)
+            opened_book.remove_examples(ids, away_from=path)
+            _tell_judge(opened_book, before, opened_book.examples_numbered(ids))
         rows = opened_book.example_rows(path, count=count)
     table = Table("number", "words", "title", "source", "topics", box=None, pad_edge=False, header_style="dim")
     for row in rows:
@@ -305,11 +322,15 @@ def _example_ids(book: TopicBook, given: list[str]) -> list[int]:
         if text.isdecimal():
             numbers.append(int(text))
             continue
-        rows = book.example_rows(source=text)
-        if not rows:
+        found = _ids_from(book, text)
+        if not found:
             raise InputError(f"no example comes from {text!r}; lycosa topics examples TOPIC lists them")
-        numbers += [row.id for row in rows]
+        numbers += found
     return numbers
+
+
+def _ids_from(book: TopicBook, source: str) -> list[int]:
+    return [row.id for row in book.example_rows(source=source)]
 
 
 @app.command()

@@ -300,6 +300,11 @@ class TopicBook:
         path = None if topic is None else self.taxonomy().resolve(topic)
         return Examples(self.path, path, with_text=with_text)
 
+    def examples_numbered(self, ids: Sequence[int]) -> list[Example]:
+        """Documents by their numbers, as far as they exist, with the topics they are under."""
+        with Examples(self.path, ids=ids) as found:
+            return list(found)
+
     def example_rows(
         self, topic: str | None = None, *, source: str | None = None, count: int = 100, start: int = 0
     ) -> list[ExampleRow]:

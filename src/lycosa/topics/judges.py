@@ -12,7 +12,7 @@ from typing import Any
 
 from lycosa.errors import ConfigError, InputError
 from lycosa.relevance.bayes import BayesClassifier
-from lycosa.relevance.classifier import Classifier
+from lycosa.relevance.classifier import Classifier, Example
 from lycosa.relevance.formula import parse
 from lycosa.relevance.generalise import Way
 from lycosa.relevance.knn import KnnClassifier
@@ -75,6 +75,26 @@ def train_judge(
         kind, trained.classifier.save(), settings={}, report=trained.report.plain(), trained_at=time.time()
     )
     return version, trained.report
+
+
+def take_in(book: TopicBook, before: Sequence[Example], after: Sequence[Example]) -> int:
+    """Examples were changed: naive Bayes counts them anew, without going over the others. Gives the new version.
+
+    0 where there is nothing to change: no judge, or one that has to be trained again.
+    """
+    if not book.newest_version() or before == after:
+        return 0
+    trained = book.load_judge()
+    if trained.kind != BayesClassifier.name:
+        return 0
+    try:
+        updated = BayesClassifier.load(trained.model).update(added=after, removed=before)
+    except (InputError, ValueError):  # a topic it has never heard of, an example it has not seen
+        return 0
+    report = {**trained.report, "updated_from": trained.version, "changed_examples": max(len(before), len(after))}
+    return book.save_judge(
+        trained.kind, updated.save(), settings=trained.settings, report=report, trained_at=time.time()
+    )
 
 
 def topic_judge(book: TopicBook, topics: Sequence[str], *, threshold: float) -> TopicJudge:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -19,8 +19,10 @@ TOPICS = "(select group_concat(topic_id) from memberships where document_id = d.
 """The numbers of a document's topics."""
 
 
-def condition(topic: str | None) -> tuple[str, dict[str, str]]:
+def condition(topic: str | None, ids: Sequence[int] | None = None) -> tuple[str, dict[str, str]]:
     """Which documents, for a query over `documents d`, and the values it needs."""
+    if ids is not None:
+        return f"d.id in ({', '.join(str(int(number)) for number in ids)})", {}
     if topic is None:
         return "true", {}
     under = f"select document_id from memberships where topic_id in (select id from topics where {BELOW})"
@@ -42,9 +44,11 @@ class Examples:
     The snapshot is held by a connection of its own until `close`, the end of a `with`, or the end of this object.
     """
 
-    def __init__(self, path: Path, topic: str | None = None, *, with_text: bool = True) -> None:
+    def __init__(
+        self, path: Path, topic: str | None = None, *, ids: Sequence[int] | None = None, with_text: bool = True
+    ) -> None:
         self.path = path
-        self._condition = condition(topic)
+        self._condition = condition(topic, ids)
         self._text = "d.text" if with_text else "x''"
         self._db: sqlite3.Connection | None = None
 
