@@ -2,14 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lycosa.relevance.calibration import (
-    Isotonic,
     Platt,
     Temperature,
     expected_calibration_error,
+    logistic_fit,
     reliability,
     sigmoid,
     softmax,
@@ -78,32 +76,6 @@ class TestPlatt:
         assert Platt(1.0, 0.0).apply([-1e9, 1e9]).tolist() == [0.0, 1.0]
 
 
-class TestIsotonic:
-    def test_neighbours_that_fall_are_pooled(self):
-        fitted = Isotonic.fit([1, 2, 3, 4], [False, True, False, True])
-        assert fitted.apply([0, 1, 2, 3, 4, 9]).tolist() == [0.0, 0.0, 0.5, 0.5, 1.0, 1.0]
-
-    def test_equal_scores_get_equal_probabilities(self):
-        assert Isotonic.fit([1, 1, 1, 2], [True, False, False, True]).apply([1, 2]) == pytest.approx([1 / 3, 1.0])
-
-    def test_it_is_what_scikit_learn_finds(self):
-        peer = pytest.importorskip("sklearn.isotonic").IsotonicRegression(out_of_bounds="clip")
-        rng = np.random.default_rng(8)
-        scores = rng.normal(size=500).round(2)
-        is_true = rng.random(500) < sigmoid(scores)
-        weights = rng.integers(1, 4, 500)
-        points = np.linspace(-4, 4, 200)
-        ours = Isotonic.fit(scores, is_true, weights=weights).apply(points)
-        assert ours == pytest.approx(peer.fit(scores, is_true, weights).predict(points))
-
-    @given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.booleans()), min_size=1, max_size=50))
-    def test_it_never_falls(self, pairs):
-        scores, is_true = zip(*pairs, strict=True)
-        found = Isotonic.fit(scores, is_true).apply(np.sort(scores))
-        assert (np.diff(found) >= 0).all()
-        assert ((found >= 0) & (found <= 1)).all()
-
-
 class TestCalibrationError:
     def test_promises_kept_have_none(self):
         assert expected_calibration_error([0.5, 0.5, 1.0, 0.0], [True, False, True, False]) == 0.0
@@ -129,8 +101,6 @@ class TestCalibrationError:
 def test_what_was_learned_survives_as_plain_numbers():
     for fitted in (Temperature(0.3, 0.7), Platt(2.0, -1.0)):
         assert type(fitted).from_array(fitted.to_array()) == fitted
-    curve = Isotonic.fit([1, 2, 3], [False, True, True])
-    assert Isotonic.from_array(curve.to_array()).apply([1.5]) == curve.apply([1.5])
 
 
 @pytest.mark.parametrize("kind", [Temperature, Platt])
@@ -140,6 +110,17 @@ def test_numbers_that_are_none_are_refused(kind):
             kind.from_array(np.array(numbers))
 
 
-def test_a_curve_that_falls_is_refused():
-    with pytest.raises(ValueError, match="rises"):
-        Isotonic.from_array(np.array([[0.0, 1.0], [0.8, 0.2]]))
+class TestLogisticFit:
+    def test_it_finds_the_coefficients_that_made_the_data(self):
+        rng = np.random.default_rng(20)
+        columns, offset = rng.normal(size=(20_000, 2)), rng.normal(size=20_000)
+        is_true = rng.random(20_000) < sigmoid(columns @ [2.0, -0.5] + offset)
+        found, _ = logistic_fit(columns, is_true, offset=offset, start=(1.0, -1.0))
+        assert found == pytest.approx((2.0, -0.5), rel=0.1)
+
+    def test_few_examples_stay_where_they_are_pulled(self):
+        columns, is_true = np.array([[1.0, 1.0], [-1.0, 1.0]]), [True, False]
+        free, _ = logistic_fit(columns, is_true, start=(1.0, 1.0), pull=1e-6)
+        held, _ = logistic_fit(columns, is_true, start=(1.0, 1.0), pull=100.0)
+        assert free[0] > 5
+        assert held == pytest.approx((1.0, 1.0), abs=0.05)

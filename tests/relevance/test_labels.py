@@ -6,7 +6,7 @@ import pytest
 from lycosa.errors import InputError
 from lycosa.model import Page
 from lycosa.relevance.classifier import ANY
-from lycosa.relevance.labels import Labels, below, folds, require_contrast
+from lycosa.relevance.labels import Labels, below, blocks, folds, likeliest, require_contrast
 
 
 def labels(*documents: tuple[str, tuple[str, ...]]) -> Labels:
@@ -73,3 +73,14 @@ class TestFolds:
 
     def test_classes_of_one_document_do_not_all_fall_into_one_fold(self):
         assert set(folds(np.eye(6, dtype=np.bool_), 3).tolist()) == {0, 1, 2}
+
+    def test_no_rows_have_no_folds(self):
+        assert blocks(np.zeros(0, np.int64), 3).tolist() == []
+
+
+def test_of_several_classes_the_likeliest_is_taken_and_what_cannot_be_told_is_left_out():
+    truth = np.array([[True, True, False], [False, False, True], [True, False, True]])
+    scores = np.array([[1.0, 2.0, 9.0], [5.0, 5.0, np.nan], [-3.0, 0.0, np.nan]])
+    rows, classes = likeliest(scores, truth)
+    assert rows.tolist() == [0, 2]
+    assert classes.tolist() == [1, 0]

@@ -47,7 +47,7 @@ from lycosa.relevance.labels import blocks
 from lycosa.relevance.saved import AnyArray, pack, settings_from, unpack
 
 _KIND = "bayes 2"
-_NEGLIGIBLE = 1e-3
+_NEGLIGIBLE = 1e-2
 """Below a topic this improbable its children are not asked: they share it by their priors."""
 _FOLDS = 5
 """Into how many parts examples are cut, each held out once for the calibration."""
@@ -57,7 +57,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class BayesSettings:
-    features: int = 10_000
+    features: int = 5_000
     """Words an inner node looks at."""
     measure: str = "fisher"
     """How they are chosen: fisher, mutual-information."""

@@ -124,8 +124,8 @@ class Node:
         return float(min(1.0, self.temperature.scale / max(length, 1.0) ** self.temperature.exponent))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        arrays: dict[str, NDArray[Any]] = {"features": self.features, "counts": self.counts, "documents": self.documents}
-        return {**arrays, "temperature": self.temperature.to_array()}
+        counted: dict[str, NDArray[Any]] = {"counts": self.counts, "documents": self.documents}
+        return {"features": self.features, **counted, "temperature": self.temperature.to_array()}
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]], terms: int) -> None:
         """ValueError where they do not fit together."""

@@ -1,17 +1,16 @@
 """From scores to probabilities: of the pages that got 0.8, eight in ten should be relevant.
 
 A classifier learns on some examples and is calibrated on others; on those it has learned from, its scores look better
-than they are. Three ways, all monotonic, so that none changes the order of two scores:
+than they are. Two ways, both monotonic, so that neither changes the order of two scores:
 
 - `Temperature` for scores of classes that exclude each other: softmax(offset + β · score / length^α). One number β, or
   two where a document's length matters: naive Bayes counts every word as a new witness, words come in company, and so
   its odds grow with the length of the page much faster than its knowledge does (α lies between 0, length ignored, and
   1, the mean over words).
 - `Platt` for one score, yes or no: 1 / (1 + exp(−(slope · score + intercept))). Works from a few examples on.
-- `Isotonic` for one score, any rising curve: better than Platt from about a thousand examples on, but it makes ties.
+  J. Platt, "Probabilistic outputs for support vector machines" (1999), with its softened targets.
 
-Platt: J. Platt, "Probabilistic outputs for support vector machines" (1999), with its softened targets. Isotonic: pool
-adjacent violators. Calibration error: mean distance between what was promised and what came, over bins of equal width.
+Calibration error: mean distance between what was promised and what came, over bins of equal width.
 
 A fitted calibration is a frozen value; `to_array` and `from_array` turn it into plain numbers and back.
 """
@@ -124,50 +123,6 @@ class Platt:
     def from_array(cls, numbers: NDArray[np.float64]) -> Self:
         slope, intercept = _finite(numbers, 2)
         return cls(slope, intercept)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Isotonic:
-    """The rising curve nearest to the examples: levels at thresholds, straight lines between, flat outside."""
-
-    thresholds: NDArray[np.float64]
-    levels: NDArray[np.float64]
-
-    @classmethod
-    def fit(cls, scores: ArrayLike, is_true: ArrayLike, *, weights: ArrayLike | None = None) -> Self:
-        """Pool adjacent violators: neighbours whose means fall are merged until all means rise."""
-        values = np.asarray(scores, dtype=np.float64)
-        if len(values) == 0:
-            return cls(np.zeros(1), np.full(1, 0.5))
-        truth = np.asarray(is_true, dtype=np.float64)
-        weight = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
-        # Equal scores must get equal probabilities: they are one point, with their mean and their common weight.
-        points, place = np.unique(values, return_inverse=True)
-        masses = np.bincount(place, weights=weight).astype(np.float64)
-        means = np.bincount(place, weights=weight * truth) / np.where(masses > 0, masses, 1.0)
-        starts, levels = _pool(means, masses)
-        ends = np.append(starts[1:], len(points)) - 1
-        # Two points a block, its first and its last; of a block of one score the same point once.
-        thresholds = np.column_stack([points[starts], points[ends]]).ravel()
-        keep = np.append(True, thresholds[1:] > thresholds[:-1])
-        return cls(thresholds[keep], np.repeat(levels, 2)[keep])
-
-    def apply(self, scores: ArrayLike) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = np.interp(np.asarray(scores, dtype=np.float64), self.thresholds, self.levels)
-        return found
-
-    def to_array(self) -> NDArray[np.float64]:
-        """2 × points: thresholds, levels."""
-        return np.stack([self.thresholds, self.levels])
-
-    @classmethod
-    def from_array(cls, numbers: NDArray[np.float64]) -> Self:
-        if numbers.ndim != 2 or len(numbers) != 2 or numbers.shape[1] == 0 or not np.isfinite(numbers).all():
-            raise ValueError("an isotonic curve is saved as two rows of as many finite numbers, at least one each")
-        thresholds, levels = np.asarray(numbers, dtype=np.float64)
-        if (np.diff(thresholds) < 0).any() or (np.diff(levels) < 0).any() or levels[0] < 0 or levels[-1] > 1:
-            raise ValueError("an isotonic curve rises, and its levels lie between 0 and 1")
-        return cls(thresholds, levels)
 
 
 class Bin(NamedTuple):
@@ -297,25 +252,6 @@ def logistic_fit(
         if is_done:
             break
     return (float(found[0]), float(found[1])), current
-
-
-def _pool(means: NDArray[np.float64], masses: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Where each block begins, and its mean; the means do not fall."""
-    starts: list[int] = []
-    levels: list[float] = []
-    sizes: list[float] = []
-    for start, (level, size) in enumerate(zip(means.tolist(), masses.tolist(), strict=True)):
-        first = start
-        while levels and levels[-1] >= level:
-            before, mass = levels.pop(), sizes.pop()
-            first = starts.pop()
-            total = mass + size
-            level = (before * mass + level * size) / total if total > 0 else before
-            size = total
-        starts.append(first)
-        levels.append(level)
-        sizes.append(size)
-    return np.array(starts, dtype=np.int64), np.array(levels)
 
 
 def _finite(numbers: NDArray[np.float64], count: int) -> tuple[float, ...]:

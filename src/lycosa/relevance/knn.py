@@ -28,13 +28,13 @@ from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.model import Page
 from lycosa.relevance.calibration import Platt, Temperature
 from lycosa.relevance.classifier import Example
-from lycosa.relevance.labels import Labels, below, folds, number_of, pairs, require_contrast
+from lycosa.relevance.labels import Labels, below, folds, likeliest, number_of, require_contrast
 from lycosa.relevance.saved import AnyArray, pack, require, settings_from, topics_from, unpack
 from lycosa.relevance.tfidf import Frequencies, TermSpace, Vector
 
-_KIND = "knn 1"
-_FLOOR = 1e-3
-"""Added to votes before their logarithm is taken."""
+_KIND = "knn 2"
+_FLOOR = 1e-2
+"""Added to votes before their logarithm is taken: what is true of a page no neighbour of which has voted for it."""
 
 
 class Similarity(Protocol):
@@ -188,8 +188,9 @@ class KnnClassifier:
         by_topic = self._by_class[chosen] @ self._below > 0
         some = self._has_examples
         self._curve = Platt.fit(np.array(votes)[:, some].ravel(), by_topic[:, some].ravel())
-        rows, classes = pairs(self._by_class[chosen])
-        self._temperature = Temperature.fit(np.log(np.array(class_votes)[rows] + _FLOOR), classes)
+        scores = np.log(np.array(class_votes) + _FLOOR)
+        rows, classes = likeliest(scores, self._by_class[chosen])
+        self._temperature = Temperature.fit(scores[rows], classes)
 
     # ── judging ───────────────────────────────────────────────────────────────────────────────────────────
 

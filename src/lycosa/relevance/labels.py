@@ -124,7 +124,12 @@ def blocks(classes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     return fold
 
 
-def pairs(truth: Truth) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Each (row, class) that is true: a document of two classes is evidence for both."""
-    rows, columns = truth.nonzero()
-    return rows, columns
+def likeliest(scores: Pooled, truth: Truth) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows, and for each the class it is taken to be in: of its own classes the one that scores best.
+
+    Posteriors promise that the best class is among a document's own, not which of them it is. Rows none of whose own
+    classes has a score (NaN: it could not be learned without the row) are left out.
+    """
+    own = np.where(truth & ~np.isnan(scores), scores, -np.inf)
+    rows = np.flatnonzero(np.isfinite(own).any(axis=1))
+    return rows, own[rows].argmax(axis=1)

@@ -5,9 +5,10 @@ document's signed distances from these planes are its decisions:
 
     decision(d, topic) = Σ weight(t, d) · w(t, topic) + b(topic)         weight: see `tfidf`
 
-`memberships` are the decisions through a logistic curve a topic (Platt), `posteriors` a softmax of one temperature over
-the classes (`labels`) summed up the tree. Curves and temperature are fitted to decisions on examples held out: the
-planes are learned once for each fold without it, and once from everything.
+`memberships` are the decisions through a logistic curve a topic (Platt). `posteriors` are the shares of the classes
+(`labels`) in membership^β, summed up the tree: a page far on the right side of two planes is shared by both, where a
+softmax of decisions would be certain of one. Curves and β are fitted to decisions on examples held out: the planes are
+learned once for each fold without it, and once from everything.
 
 Differs from GA: it has one topic and negatives "randomly chosen"; here negatives are the examples of the other topics,
 and the background sample that is handed in as `negatives`. A single topic without them cannot be learned.
@@ -18,6 +19,7 @@ examples has nothing to be separated from: it gets the best of the topics below 
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -31,17 +33,19 @@ from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.model import Page
 from lycosa.relevance.calibration import Platt, Temperature, sigmoid
 from lycosa.relevance.classifier import Example
-from lycosa.relevance.labels import Labels, Truth, below, folds, number_of, pairs, require_contrast
+from lycosa.relevance.labels import Labels, Truth, below, folds, likeliest, number_of, require_contrast
 from lycosa.relevance.saved import AnyArray, pack, require, settings_from, topics_from, unpack
 from lycosa.relevance.tfidf import Frequencies, TermSpace, labelled
 
-_KIND = "svm 1"
+_KIND = "svm 2"
 _NO_EXAMPLES = -1
 _ALL_EXAMPLES = -2
 _FAR = -1.0
 """The decision where nothing was learned: on the margin, on the wrong side."""
 _UNCALIBRATED = Platt(2.0, 0.0)
 """Where no example could be held out."""
+_LEAST_MEMBERSHIP = 1e-4
+"""Added to memberships before their logarithm is taken."""
 _ENOUGH = 5
 """With fewer examples held out, a topic has no curve of its own but the common one of all topics."""
 _MOST_POOLED = 500_000
@@ -109,7 +113,9 @@ class SvmClassifier:
         self._space = space
         self._below = below(self.classes_, self.topics_)
         truth = self._plan(by_class)
-        matrix = rows.matrix(len(space))
+        # As liblinear wants it: otherwise every plane would convert and sort the whole of it anew.
+        matrix = rows.matrix(len(space)).astype(np.float64)
+        matrix.sort_indices()
         self._planes = _train(matrix, truth, settings)
         self._calibrate(matrix, truth, by_class)
         return self
@@ -140,12 +146,10 @@ class SvmClassifier:
         curves = _curves(decisions, truth)
         self._slopes = np.array([curve.slope for curve in curves])
         self._intercepts = np.array([curve.intercept for curve in curves])
-        rows, classes = pairs(by_class)
-        scores = _pick(decisions, self._plane_of_class)[rows]
-        # Where the true class was held out whole, the others' temperature cannot be seen.
-        is_seen = ~np.isnan(scores[np.arange(len(rows)), classes])
-        scores = np.nan_to_num(scores[is_seen], nan=_FAR)
-        self._temperature = Temperature.fit(scores, classes[is_seen])
+        held_out = sigmoid(self._slopes * decisions + self._intercepts)
+        scores = np.log(_pick(held_out, self._plane_of_class) + _LEAST_MEMBERSHIP)
+        rows, classes = likeliest(scores, by_class)
+        self._temperature = Temperature.fit(np.nan_to_num(scores[rows], nan=math.log(_LEAST_MEMBERSHIP)), classes)
 
     # ── judging ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -155,9 +159,10 @@ class SvmClassifier:
         return self._by_topic(scores, without=_FAR)
 
     def posteriors(self, page: Page) -> NDArray[np.float64]:
-        scores = self._decisions(page)[np.maximum(self._plane_of_class, 0)]
-        scores[self._plane_of_class == _ALL_EXAMPLES] = -_FAR
-        shares: NDArray[np.float64] = self._temperature.apply(scores) @ self._below
+        found = sigmoid(self._slopes * self._decisions(page) + self._intercepts)
+        scores = found[np.maximum(self._plane_of_class, 0)]
+        scores[self._plane_of_class == _ALL_EXAMPLES] = 1.0
+        shares: NDArray[np.float64] = self._temperature.apply(np.log(scores + _LEAST_MEMBERSHIP)) @ self._below
         return np.minimum(shares, 1.0)
 
     def memberships(self, page: Page) -> NDArray[np.float64]:

@@ -15,9 +15,9 @@ words. Its evidence is the cosine of page and centroid, its membership a logisti
 that were held out of the centroid. Where there is nothing to tell the examples from, the curve passes ½ at half their
 own median cosine.
 
-`posteriors` are made from the odds e of the memberships m, odds = m / (1 − m): a softmax of their logarithms, with one
-temperature where there are examples, over the classes: topics with keywords or examples of their own. Where keywords
-are by hand, "none of them" is a class as well, with even odds: so a page that fits nothing gets little everywhere.
+`posteriors` are the shares of membership^β, with one β where there are examples and else 1, over the classes: topics
+with keywords or examples of their own. Where keywords are by hand, "none of them" is a class as well, of membership
+½: so a page that fits nothing gets little everywhere.
 
 A topic with neither keywords nor examples has the membership of the best topic below it, and 0 where there is none.
 """
@@ -38,13 +38,13 @@ from lycosa.lib.text import term_counts
 from lycosa.model import Page
 from lycosa.relevance.calibration import Platt, Temperature, sigmoid
 from lycosa.relevance.classifier import ANY, Example
-from lycosa.relevance.labels import Labels, Truth, below, folds, nearest, number_of, pairs
+from lycosa.relevance.labels import Labels, Truth, below, folds, likeliest, nearest, number_of
 from lycosa.relevance.saved import AnyArray, pack, require, settings_from, topics_from, unpack
 from lycosa.relevance.tfidf import Frequencies, TermSpace, labelled
 
-_KIND = "keywords 1"
-_LEAST_ODDS = 1e-3
-"""Of a topic by hand none of whose keywords is on the page."""
+_KIND = "keywords 2"
+_LEAST_MEMBERSHIP = 1e-4
+"""Added to memberships before their logarithm is taken."""
 _ENOUGH = 5
 """With fewer examples held out, a topic has no curve of its own but the common one of all topics."""
 
@@ -161,22 +161,21 @@ class WeightedKeywordsClassifier:
         if has_centroid.sum() < 2:
             return Temperature()
         columns = columns[has_centroid]
-        logits = self._slopes[columns] * cosines[:, columns] + self._intercepts[columns]
-        rows, classes = pairs(by_class[:, has_centroid])
-        logits = logits[rows]
-        is_seen = ~np.isnan(logits[np.arange(len(rows)), classes])
-        return Temperature.fit(np.nan_to_num(logits[is_seen], nan=math.log(_LEAST_ODDS)), classes[is_seen])
+        found = sigmoid(self._slopes[columns] * cosines[:, columns] + self._intercepts[columns])
+        scores = np.log(found + _LEAST_MEMBERSHIP)
+        rows, classes = likeliest(scores, by_class[:, has_centroid])
+        return Temperature.fit(np.nan_to_num(scores[rows], nan=math.log(_LEAST_MEMBERSHIP)), classes)
 
     # ── judging ───────────────────────────────────────────────────────────────────────────────────────────
 
     def posteriors(self, page: Page) -> NDArray[np.float64]:
-        odds = self._log_odds(page)
-        logits = np.zeros(len(self.classes_))  # ANY, where it has no examples: even odds
+        found = np.full(len(self.classes_), 0.5)  # ANY, where it has no examples: even odds
         has_centroid = self._centroid_of_class >= 0
-        logits[has_centroid] = odds[self._centroid_of_class[has_centroid]]
+        found[has_centroid] = sigmoid(self._log_odds(page))[self._centroid_of_class[has_centroid]]
         for topic in self._by_hand:
-            logits[self.classes_.index(topic)] = math.log(max(self._evidence(page, topic), _LEAST_ODDS))
-        shares: NDArray[np.float64] = self._temperature.apply(logits) @ self._below
+            evidence = self._evidence(page, topic)
+            found[self.classes_.index(topic)] = evidence / (1 + evidence)
+        shares: NDArray[np.float64] = self._temperature.apply(np.log(found + _LEAST_MEMBERSHIP)) @ self._below
         return np.minimum(shares, 1.0)
 
     def memberships(self, page: Page) -> NDArray[np.float64]:
