@@ -17,9 +17,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from lycosa.evolve.fitness import HarvestFitness
+from lycosa.evolve.fitness import CrawlFitness, Truth
 from lycosa.evolve.simulator import CrawlPlan, Simulator
-from lycosa.evolve.web import Web, standings, web_of
+from lycosa.evolve.web import Web, standings, verdicts_of, web_of
 from lycosa.frontier.current_list import CurrentList, CurrentListSettings
 from lycosa.frontier.evolved import Evolved, EvolvedSettings
 from lycosa.frontier.strategy import StrategyParts
@@ -102,7 +102,7 @@ def speed(simulator: Simulator, plan: CrawlPlan, seed: int) -> tuple[float, int]
 class Worker:
     """One process's simulator, made before the pool forks: the web's arrays are shared, what is written is not."""
 
-    fitness: HarvestFitness
+    fitness: CrawlFitness
 
 
 def fitness_there(genome: str) -> float:
@@ -121,7 +121,7 @@ def replayed() -> list[list[str]]:
         path = Path(scratch) / "small.world"
         build_generated(web, path, is_rendered=False)
         judged = JudgedWorld(World.open(path), judge)
-        simulator = Simulator(web_of(judged))
+        simulator = Simulator(web_of(judged.world, verdicts_of(judged.world, lambda page: judged.visit(page)[1])))
         seeds = np.arange(20)
         rows = []
         for name, order in ORDERS.items():
@@ -140,7 +140,7 @@ def replayed() -> list[list[str]]:
     return rows
 
 
-def full_run(pool: ProcessPoolExecutor, rate: float, fitness: HarvestFitness) -> None:
+def full_run(pool: ProcessPoolExecutor, rate: float, fitness: CrawlFitness) -> None:
     """The paper's experiment, measured if it does not take too long."""
     settings = GeneticSettings()
     most = settings.population * (settings.generations + 1) * RUNS * PAGES
@@ -165,7 +165,12 @@ def main() -> None:
     print(f"a generated web of {len(web):,} pages and {len(web.link_urls):,} links, crawls of {PAGES:,} pages")
     plan = CrawlPlan(seeds=seeds, pages=PAGES, order=CurrentListSettings())
     simulator = Simulator(web)
-    Worker.fitness = fitness = HarvestFitness(simulator, [plan] * RUNS, web.is_relevant, 1)
+    Worker.fitness = fitness = CrawlFitness(
+        simulator=simulator,
+        plans=[plan] * RUNS,
+        truth=Truth(web.is_relevant, np.zeros(len(web), np.int32)),
+        seed=1,
+    )
     rates = {}
     for name, order in ORDERS.items():
         spent, visits = speed(simulator, CrawlPlan(seeds=seeds, pages=PAGES, order=order), 1)

@@ -1,17 +1,28 @@
 from __future__ import annotations
 
+import dataclasses
 from itertools import islice
 
 import numpy as np
 import pytest
 
 from lycosa.errors import ConfigError
-from lycosa.evolve.fitness import HarvestFitness, genome_of_settings, settings_of
+from lycosa.evolve.fitness import (
+    PER_SITE,
+    CrawlFitness,
+    Truth,
+    genome_of_settings,
+    harvest_at_lengths,
+    harvest_of_sites,
+    settings_of,
+)
 from lycosa.evolve.simulator import CrawlPlan, Simulator
 from lycosa.evolve.web import Web, standings
 from lycosa.frontier.current_list import CurrentListSettings
 from lycosa.frontier.evolved import GA2003, WEIGHTS, EvolvedSettings
 from lycosa.lib.evolve import GeneticSettings, evolve, genome_of
+
+SITES = np.arange(500, dtype=np.int32) % 50
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +47,9 @@ def web() -> Web:
 
 
 @pytest.fixture
-def fitness(web: Web) -> HarvestFitness:
+def fitness(web: Web) -> CrawlFitness:
     plan = CrawlPlan(seeds=np.array([0, 5]), pages=80, order=CurrentListSettings(size=20, refill=10))
-    return HarvestFitness(Simulator(web), [plan] * 3, web.is_relevant, 7)
+    return CrawlFitness(simulator=Simulator(web), plans=[plan] * 3, truth=Truth(web.is_relevant, SITES), seed=7)
 
 
 BEST_FIRST = genome_of([0, 0, 0, 0, 127, 0, 0, 0, 0], 7)
@@ -78,7 +89,10 @@ def test_a_crawl_that_runs_dry_is_measured_by_what_was_asked_for(web):
         is_relevant=np.ones(3, np.bool_),
     )
     plan = CrawlPlan(seeds=np.array([1]), pages=2)
-    assert HarvestFitness(Simulator(lonely), [plan], lonely.is_relevant, 0)(BEST_FIRST) == 0.5
+    truth = Truth(lonely.is_relevant, SITES)
+    for measure, expected in (("harvest", 0.5), ("sites", 0.5), ("lengths", (1 + 1 + 0.5) / 3)):
+        fitness = CrawlFitness(simulator=Simulator(lonely), plans=[plan], truth=truth, seed=0, measure=measure)
+        assert fitness(BEST_FIRST) == expected
 
 
 def test_evolution_finds_a_better_strategy(fitness):
@@ -86,6 +100,21 @@ def test_evolution_finds_a_better_strategy(fitness):
     populations = list(islice(evolve(fitness, settings, rng=np.random.default_rng(1), start=[HUBS]), 6))
     assert populations[-1].fitness[0] > fitness(HUBS) + 0.1
     assert populations[-1].mean > populations[0].mean
+
+
+class TestMeasures:
+    def test_of_a_site_only_so_many_good_pages_count(self):
+        truth = Truth(np.ones(40, np.bool_), np.array([0] * 30 + [1] * 10, dtype=np.int32))
+        pages = np.arange(40, dtype=np.int32)
+        assert harvest_of_sites(pages[:30], truth, 40) == PER_SITE / 40
+        assert harvest_of_sites(pages, truth, 40) == (PER_SITE + 10) / 40
+        assert harvest_of_sites(pages[:0], truth, 40) == 0
+
+    def test_a_good_start_counts(self):
+        truth = Truth(np.arange(80) < 20, np.zeros(80, np.int32))
+        early = np.arange(80, dtype=np.int32)
+        assert harvest_at_lengths(early, truth, 80) == (1 + 0.5 + 0.25) / 3
+        assert harvest_at_lengths(early[::-1], truth, 80) == (0 + 0 + 0.25) / 3
 
 
 class TestGenomes:
@@ -112,4 +141,6 @@ class TestGenomes:
         with pytest.raises(ConfigError, match="none of the weights that are evolved"):
             genome_of_settings(EvolvedSettings(**dict.fromkeys(WEIGHTS, 0) | {"host": 1}))
         with pytest.raises(ConfigError, match="at least one run"):
-            HarvestFitness(fitness.simulator, [], fitness.is_good, 0)
+            dataclasses.replace(fitness, plans=[])
+        with pytest.raises(ConfigError, match="no fitness 'size'; there are harvest, sites, lengths"):
+            dataclasses.replace(fitness, measure="size")

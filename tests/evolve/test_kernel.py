@@ -9,7 +9,7 @@ import pytest
 
 from lycosa.errors import ConfigError, InputError
 from lycosa.evolve.simulator import CrawlPlan, Simulator
-from lycosa.evolve.web import DOCUMENT, Web, standings, web_of
+from lycosa.evolve.web import DOCUMENT, Web, standings, verdicts_of, web_of
 from lycosa.fetch.urls import url_hash
 from lycosa.frontier import evolved
 from lycosa.frontier.current_list import CurrentList, CurrentListSettings
@@ -23,8 +23,14 @@ from lycosa.worlds.generated import GeneratedWeb, WebPlan
 from lycosa.worlds.replay import JudgedWorld, replay
 from lycosa.worlds.world import World
 
-ORDERS = [None, CurrentListSettings(), CurrentListSettings(size=7, refill=3)]
-NAMES = ["best next", "current list", "short list"]
+ORDERS = [
+    None,
+    CurrentListSettings(),
+    CurrentListSettings(size=7, refill=3),
+    CurrentListSettings(size=3, refill=3),
+    CurrentListSettings(size=1, refill=1),
+]
+NAMES = ["best next", "current list", "short list", "list that runs empty", "list of one"]
 
 
 class MadeWorld:
@@ -80,6 +86,10 @@ class MadeWorld:
         )
 
 
+def judged_web(judged: JudgedWorld) -> Web:
+    return web_of(judged.world, verdicts_of(judged.world, lambda page: judged.visit(page)[1]))
+
+
 def random_weights(rng: np.random.Generator) -> EvolvedSettings:
     values = rng.integers(0, 128, len(GA2003)) * (rng.random(len(GA2003)) < 0.8)
     values[rng.integers(len(GA2003))] = 1 + rng.integers(127)
@@ -109,7 +119,7 @@ class TestSameWay:
     @pytest.mark.parametrize("order", ORDERS, ids=NAMES)
     def test_as_the_crawl_itself_on_generated_worlds(self, recorded, order):
         rng = np.random.default_rng(11)
-        simulator = Simulator(web_of(recorded))
+        simulator = Simulator(judged_web(recorded))
         for number in range(3):
             seeds = rng.choice(len(recorded.world), 4, replace=False)
             settings = random_weights(rng)
@@ -149,7 +159,7 @@ class TestSameWay:
         used, settings = Simulator(made.web()), random_weights(rng)
         first = simulated(used, settings, plan, 0)
         for number in range(20):
-            simulated(used, random_weights(rng), dataclasses.replace(plan, order=ORDERS[number % 3]), number)
+            simulated(used, random_weights(rng), dataclasses.replace(plan, order=ORDERS[number % len(ORDERS)]), number)
         used._base = np.iinfo(np.int32).max - 10  # as after very many runs
         assert simulated(used, settings, plan, 0) == first
 
@@ -160,11 +170,11 @@ class TestOrders:
         judged = JudgedWorld(recorded.world, Positive())
         plan = CrawlPlan(seeds=np.array([0, 5, 9]), pages=150)
         weights = EvolvedSettings(**dict.fromkeys(WEIGHTS, 0) | {"parent_1": 1})
-        way = simulated(Simulator(web_of(judged)), weights, plan, 0)
+        way = simulated(Simulator(judged_web(judged)), weights, plan, 0)
         assert way == replay(judged, strategy("best-first"), plan.seeds.tolist(), pages=150).pages
 
     def test_other_random_numbers_make_another_crawl(self, recorded):
-        simulator = Simulator(web_of(recorded))
+        simulator = Simulator(judged_web(recorded))
         plan = CrawlPlan(seeds=np.arange(5), pages=100, order=CurrentListSettings())
         ways = [simulated(simulator, EvolvedSettings(), plan, seed) for seed in (1, 1, 2)]
         assert ways[0] == ways[1] != ways[2]

@@ -13,6 +13,7 @@ from lycosa.cli.compare import compare
 from lycosa.cli.crawl import crawl
 from lycosa.cli.demo import demo
 from lycosa.cli.distill import distill
+from lycosa.cli.evolve import evolve
 from lycosa.cli.export import export
 from lycosa.cli.feedback import feedback
 from lycosa.cli.judge import judge
@@ -39,6 +40,7 @@ app.command()(judge)
 app.command()(feedback)
 app.command()(distill)
 app.command()(compare)
+app.command()(evolve)
 app.command()(demo)
 app.add_typer(topics, name="topics")
 app.add_typer(world, name="world")

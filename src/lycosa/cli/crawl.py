@@ -21,6 +21,7 @@ from lycosa.cli.terminal import err, is_terminal, out, plain
 from lycosa.config import Config, build, load_file
 from lycosa.errors import InputError, SeedError, WorkspaceError
 from lycosa.fetch.urls import parse_seed
+from lycosa.frontier.strategies import from_file
 from lycosa.seeds.files import read_seeds
 from lycosa.store.sqlite import SqliteStore
 from lycosa.topics.book import TopicBook
@@ -49,7 +50,8 @@ def crawl(
     strategy: str | None = typer.Option(
         None,
         "--strategy",
-        help="The order of the crawl: best-first (default), best-first-16, shark, infospiders, … (docs/quickstart.md).",
+        help="The order of the crawl: best-first (default), shark, infospiders, … (docs/quickstart.md), or a file that "
+        "lycosa evolve wrote: evolved/best.toml.",
     ),
     threshold: float | None = typer.Option(
         None, "--threshold", help="Relevance from which on a page is relevant (default: the judge's own)."
@@ -94,7 +96,7 @@ def crawl(
         layers.append((str(config_file), load_file(config_file)))
     layers.append(("command line", given))
     layers.extend(("--set", _parse_setting(text)) for text in setting)
-    config = build(*layers)
+    config = _with_strategy_inside(build(*layers))
     if workspace.config.exists():
         _check_same_crawl(workspace, layers[0][1], config.topic)
     _check_complete(config)
@@ -106,6 +108,12 @@ def crawl(
     if not quiet:
         summary(workspace, ending, as_json=as_json)
     _check_any_page(workspace)
+
+
+def _with_strategy_inside(config: Config) -> Config:
+    """A strategy that is a file is taken over with its constants: the crawl goes on whatever becomes of the file."""
+    name, constants = from_file(config.strategy)
+    return config.model_copy(update={"strategy": name, "constants": {**config.constants, **constants}})
 
 
 def _bring_book(config: Config, book: Path, workspace: Workspace) -> None:

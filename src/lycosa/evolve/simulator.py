@@ -1,4 +1,7 @@
-"""Simulated crawls of one web, one after the other: what the kernel needs, kept for it."""
+"""Simulated crawls of one web, one after the other: what the kernel needs, kept for it.
+
+The kernel is loaded when there is a web to crawl: numba is an extra, and takes a second to load.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.errors import ConfigError
-from lycosa.evolve.kernel import WIDTH, crawl
+from lycosa.errors import ConfigError, InputError
 from lycosa.evolve.web import Web
 from lycosa.frontier.current_list import CurrentListSettings
 from lycosa.frontier.evolved import ANCHOR, GENERATIONS
@@ -34,12 +36,17 @@ class Simulator:
     """Crawls one web again and again, in memory that is taken once and used as far as a crawl gets. For one thread."""
 
     def __init__(self, web: Web) -> None:
+        try:
+            from lycosa.evolve import kernel
+        except ImportError as error:
+            raise InputError("simulated crawls need numba: pip install 'lycosa[evolve]'") from error
+        self._crawl = kernel.crawl
         links, pages, urls = len(web.link_urls), len(web), web.urls
         self._web = web
         self._base = 0
         self._number_of = np.zeros(urls, np.int32)
         """By URL: `base` + its number in this run; if that is not above `base`, it has not been met."""
-        known = np.empty((urls + 1, WIDTH), np.int32)
+        known = np.empty((urls + 1, kernel.WIDTH), np.int32)
         self._memory = (
             np.empty(urls + 1, np.int32),  # by number: the URL
             known,  # by number: the record, as integers
@@ -67,7 +74,7 @@ class Simulator:
             self._base = 0
             self._number_of[:] = 0
         downloads = np.empty(plan.pages, np.int32)
-        count, met = crawl(
+        count, met = self._crawl(
             web.link_offsets,
             web.link_urls,
             web.nofollow,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 from lycosa.errors import InputError
 from lycosa.fetch.urls import url_hash
 from lycosa.frontier.evolved import standing
-from lycosa.worlds.replay import JudgedWorld
+from lycosa.model import Judgement
+from lycosa.worlds.world import World
 
 DOCUMENT = -1
 NOWHERE = -2
@@ -52,9 +54,17 @@ class Web:
         return len(self.link_offsets) - 1
 
 
-def web_of(judged: JudgedWorld) -> Web:
-    """The arrays of a world; every page is judged for it."""
-    world = judged.world
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Verdicts:
+    """What is not in the world itself: small beside it, and all that another process has to be sent."""
+
+    redirects: NDArray[np.int32]
+    standing: NDArray[np.float32]
+    is_relevant: NDArray[np.bool_]
+
+
+def verdicts_of(world: World, judge: Callable[[int], Judgement]) -> Verdicts:
+    """Every page of the world, judged by its number."""
     pages = len(world)
     redirects = np.full(pages, DOCUMENT, dtype=np.int32)
     relevance = np.full(pages, 0.5)
@@ -64,16 +74,22 @@ def web_of(judged: JudgedWorld) -> Web:
             number = int(world.number_of_hash(np.array([url_hash(world.location(page))]))[0])
             redirects[page] = number if number >= 0 else NOWHERE
         else:
-            _, judgement = judged.visit(page)
+            judgement = judge(page)
             relevance[page], is_relevant[page] = judgement.relevance, judgement.is_relevant
+    return Verdicts(redirects=redirects, standing=standings(relevance), is_relevant=is_relevant)
+
+
+def web_of(world: World, verdicts: Verdicts) -> Web:
+    """The arrays of a world: its links stay in the file, which processes share."""
+    redirects = verdicts.redirects
     return Web(
         urls=len(world.urls),
         link_offsets=np.asarray(world.link_offsets),
         link_urls=np.asarray(world.link_urls),
         nofollow=world.nofollow if world.nofollow.any() else np.zeros(0, dtype=np.bool_),
         redirects=redirects if (redirects != DOCUMENT).any() else np.zeros(0, dtype=np.int32),
-        standing=standings(relevance),
-        is_relevant=is_relevant,
+        standing=verdicts.standing,
+        is_relevant=verdicts.is_relevant,
     )
 
 

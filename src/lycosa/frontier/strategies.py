@@ -4,6 +4,12 @@
 stands before the strategy it is put around: `hard+best-first`, `tunnel+ariadne`, `decay-lenient+breadth-first`. A
 constant is named after its strategy: `shark.depth`, `infospiders.temperature`; they are listed in the strategies'
 modules.
+
+A name that ends in `.toml` is a file with a strategy and its constants, such as `lycosa evolve` writes:
+
+    strategy = "evolved"
+    [constants]
+    "evolved.hub" = 10
 """
 
 from __future__ import annotations
@@ -11,8 +17,10 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import re
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from lycosa.errors import ConfigError
@@ -78,6 +86,7 @@ RULES: Mapping[str, tuple[str, type[Any]]] = {
     "current-list": ("current-list", CurrentListSettings),
 }
 """Rules of focus: what their constants are named after, and which those are."""
+LARGEST_FILE = 1 << 20
 _WITH_BATCH = re.compile(r"(best-first|shark|fish)-([1-9][0-9]{0,5})")
 
 
@@ -86,12 +95,47 @@ def strategy(name: str, parts: StrategyParts | None = None, settings: Mapping[st
 
     Without parts it knows no topic: enough to check a name, or to explain a score.
     """
+    name, constants = from_file(name)
+    settings = {**(settings or {}), **constants}
     rule, plus, inner = name.partition("+")
     if plus:
-        return _ruled(rule, inner, parts or StrategyParts(), settings or {})
+        return _ruled(rule, inner, parts or StrategyParts(), settings)
     entry = _entry(name)
-    values = {**_own_settings(entry.family, settings or {}), **entry.fixed}
+    values = {**_own_settings(entry.family, settings), **entry.fixed}
     return entry.make(parts or StrategyParts(), entry.settings(**values))
+
+
+def from_file(name: str) -> tuple[str, dict[str, Setting]]:
+    """`tunnel+evolved/best.toml` as a name without a file and the constants that were in it; other names as they are.
+
+    A crawl asks for this once, when it begins: it goes on whatever becomes of the file.
+    """
+    if not name.endswith(".toml"):
+        return name, {}
+    rule, plus, inner = name.partition("+")
+    if plus and rule in RULES:
+        inner, constants = from_file(inner)
+        return f"{rule}+{inner}", constants
+    found = _read(Path(name))
+    kept, constants = found.get("strategy"), found.get("constants", {})
+    if not isinstance(kept, str) or kept.endswith(".toml") or not isinstance(constants, dict):
+        raise ConfigError(f'{name}: a strategy file has strategy = "evolved", and a table [constants] if need be')
+    try:
+        strategy(kept, settings=constants)
+    except ConfigError as error:
+        raise ConfigError(f"{name}: {error}") from error
+    return kept, constants
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise ConfigError(f"{path}: too large for a file with a strategy")
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: the file with the strategy cannot be read: {error.strerror or error}") from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}") from error
 
 
 def _ruled(rule: str, inner: str, parts: StrategyParts, settings: Mapping[str, Setting]) -> Strategy:

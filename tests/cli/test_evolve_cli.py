@@ -1,0 +1,193 @@
+"""lycosa evolve, and what it writes, as a person uses it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import duckdb
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from lycosa.errors import ConfigError, InputError, LycosaError
+from lycosa.frontier.strategies import strategy
+from lycosa.worlds.build import build_generated
+from lycosa.worlds.generated import GeneratedWeb, WebPlan
+from lycosa.worlds.world import World
+
+# The package has commands under the names of their modules.
+command, comparing, crawling = (import_module(f"lycosa.cli.{name}") for name in ("evolve", "compare", "crawl"))
+app = typer.Typer()
+app.command()(command.evolve)
+app.command()(comparing.compare)
+app.command()(crawling.crawl)
+SMALL = ("--pages", 60, "--population", 6, "--runs", 2, "--seeds", 4, "--examples", 10)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory) -> Path:
+    target = tmp_path_factory.mktemp("evolve") / "made.world"
+    web = GeneratedWeb(WebPlan(seed=4, pages=250, hosts=8, topics=3, out_degree=10))
+    build_generated(web, target, is_rendered=True, readers=0)
+    return target
+
+
+def lycosa(*words: object) -> Result:
+    return CliRunner().invoke(app, list(map(str, words)))
+
+
+def evolve(world: Path, *more: object, generations: int = 2, processes: int = 1) -> Result:
+    topic = World.open(world).topics[0]
+    options = ("--world", world, "--topic", topic, *SMALL, "--generations", generations, "-p", processes)
+    return lycosa("evolve", *options, *more)
+
+
+@pytest.fixture(scope="module")
+def evolved(world, tmp_path_factory) -> Path:
+    directory = tmp_path_factory.mktemp("evolved") / "out"
+    done = evolve(world, "-o", directory)
+    assert done.exit_code == 0, done.output
+    assert "generation 2 of 2: best 0." in done.output
+    assert "comm_out" in done.output
+    assert "(there: best-first 0." in done.output
+    return directory
+
+
+def test_what_is_written(evolved, world):
+    names = {"population.json", "best.toml", "history.parquet"}
+    assert {path.name for path in evolved.iterdir()} == names | {
+        f"{name}.{form}" for name in ("fitness", "weights") for form in ("png", "svg")
+    }
+    best = tomllib.loads((evolved / "best.toml").read_text())
+    assert best["strategy"] == "evolved"
+    assert best["origin"]["world"] == "made.world"
+    rows = duckdb.sql(f"select generation, best, mean, hub + parent_1 from '{evolved}/history.parquet'").fetchall()
+    assert [row[0] for row in rows] == [0, 1, 2]
+    assert rows[-1][1] == best["origin"]["value"] >= rows[0][1] > 0
+    assert strategy(str(evolved / "best.toml")).name == "evolved"
+
+
+def test_the_same_command_with_more_generations_goes_on_as_if_there_had_been_no_break(evolved, world, tmp_path):
+    broken, whole = tmp_path / "broken", tmp_path / "whole"
+    shutil.copytree(evolved, broken)
+    done = evolve(world, "-o", broken, generations=4)
+    assert "generation 3 of 4" in done.output
+    assert "generation 2 of 4" not in done.output
+    assert evolve(world, "-o", whole, generations=4).exit_code == 0
+    assert (broken / "population.json").read_bytes() == (whole / "population.json").read_bytes()
+
+
+def test_ctrl_c_keeps_the_population(evolved, world, tmp_path, monkeypatch):
+    evaluate, calls = command.CrawlFitness.__call__, []
+
+    def interrupted(fitness: object, genome: str) -> float:
+        calls.append(genome)
+        if len(calls) == 9:  # in the second generation
+            raise KeyboardInterrupt
+        return evaluate(fitness, genome)
+
+    monkeypatch.setattr(command.CrawlFitness, "__call__", interrupted)
+    done = evolve(world, "-o", tmp_path / "out")
+    assert done.exit_code == 130
+    assert "the same command goes on" in done.output
+    kept = json.loads((tmp_path / "out" / "population.json").read_text())
+    assert kept["population"]["generation"] == 0
+    assert (tmp_path / "out" / "best.toml").exists()
+    assert evolve(world, "-o", tmp_path / "out").exit_code == 0
+    assert (tmp_path / "out" / "population.json").read_bytes() == (evolved / "population.json").read_bytes()
+
+
+def test_two_processes_give_the_same_as_one(evolved, world, tmp_path):
+    done = evolve(world, "-o", tmp_path / "out", processes=2)
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "out" / "population.json").read_bytes() == (evolved / "population.json").read_bytes()
+
+
+def test_a_population_may_begin_with_earlier_winners(evolved, world, tmp_path):
+    best = evolved / "best.toml"
+    done = evolve(world, "--from", best, "-o", tmp_path / "out", generations=0)
+    assert done.exit_code == 0, done.output
+    earlier = tomllib.loads(best.read_text())["origin"]["value"]
+    first = tomllib.loads((tmp_path / "out" / "best.toml").read_text())["origin"]["value"]
+    assert first >= earlier - 0.02  # the nearest genome is not quite the same
+
+
+def test_a_comparison_takes_the_file_as_a_strategy(evolved, world, tmp_path):
+    best = evolved / "best.toml"
+    topic = World.open(world).topics[1]
+    options = ("--distance", 1, "--pages", 30, "--repeats", 1, "-p", 1, "--no-overlap", "-o", tmp_path)
+    done = lycosa("compare", "-w", world, "-t", topic, "-s", f"best-first,ga2003,{best}", *options)
+    assert done.exit_code == 0, done.output
+    names = duckdb.sql(f"select distinct strategy from '{tmp_path}/results.parquet'").fetchall()
+    assert (str(best),) in names
+
+
+def test_a_crawl_takes_the_file_over(evolved, tmp_path, monkeypatch):
+    best = tmp_path / "best.toml"
+    shutil.copy(evolved / "best.toml", best)
+    started = []
+    monkeypatch.setattr(crawling, "start", lambda config, *_: started.append(config) or "done")
+    monkeypatch.setattr(crawling, "summary", lambda *_, **__: None)
+    monkeypatch.setattr(crawling, "_check_any_page", lambda _: None)
+    words = ("crawl", "cycling", "-s", "http://a.test/", "-o", tmp_path / "crawl", "--strategy", f"hard+{best}")
+    assert lycosa(*words).exit_code == 0
+    weights = tomllib.loads(best.read_text())["constants"]
+    assert started[0].strategy == "hard+evolved"
+    assert started[0].constants == weights
+    (tmp_path / "crawl").mkdir()
+    (tmp_path / "crawl" / "lycosa.toml").write_text(started[0].to_toml())
+    best.unlink()
+    assert lycosa("crawl", "-o", tmp_path / "crawl").exit_code == 0
+    assert started[1] == started[0]
+
+
+class TestRefused:
+    def refused(self, kind: type[LycosaError], done: Result) -> str:
+        assert isinstance(done.exception, kind), (done.exception, done.output)
+        return str(done.exception)
+
+    @pytest.mark.parametrize(
+        ("words", "told"),
+        [
+            (("--population", 1), "population is 1: it must be 2 or more"),
+            (("--crossover", 1.5), "crossover_probability is 1.5: a probability is at most 1"),
+            (("--mutation", -0.5), "mutation_probability is -0.5"),
+            (("--pages", 5_000), "made.world has"),
+            (("--generations", -1), "generations is -1"),
+        ],
+    )
+    def test_impossible_parameters(self, world, tmp_path, words, told):
+        assert told in self.refused(ConfigError, evolve(world, *words, "-o", tmp_path / "out"))
+        assert not (tmp_path / "out").exists()
+
+    def test_a_topic_that_is_none(self, world, tmp_path):
+        done = lycosa("evolve", "-w", world, "-t", "Nothing/*", "-o", tmp_path / "out")
+        assert "no topic of made.world matches 'Nothing/*'" in self.refused(InputError, done)
+
+    def test_a_world_without_labels(self, world, tmp_path, monkeypatch):
+        opened = World.open(world)
+        opened.topics.clear()
+        monkeypatch.setattr(World, "open", lambda path: opened)
+        done = lycosa("evolve", "-w", world, "-t", "Any", "-o", tmp_path / "out")
+        assert "it was built without labels" in self.refused(InputError, done)
+
+    def test_a_damaged_checkpoint(self, evolved, world, tmp_path):
+        shutil.copytree(evolved, tmp_path / "out")
+        whole = (tmp_path / "out" / "population.json").read_bytes()
+        (tmp_path / "out" / "population.json").write_bytes(whole[: len(whole) // 2])
+        assert "this checkpoint is damaged" in self.refused(InputError, evolve(world, "-o", tmp_path / "out"))
+
+    def test_another_command_in_the_same_directory(self, evolved, world):
+        told = self.refused(ConfigError, evolve(world, "--seed", 2, "-o", evolved))
+        assert "seed was 1, now it is 2; choose another directory with -o" in told
+
+    def test_processes_below_zero(self, world, tmp_path):
+        assert "--processes -1" in self.refused(InputError, evolve(world, "-o", tmp_path / "out", processes=-1))
+
+    def test_a_winner_that_is_none(self, world, tmp_path):
+        done = evolve(world, "--from", tmp_path / "none.toml", "-o", tmp_path / "out")
+        assert "none.toml: the file with the strategy cannot be read" in self.refused(ConfigError, done)

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lycosa.errors import ConfigError, InputError
+from lycosa.evolve.course import Course, CoursePlan, lay_out
+from lycosa.frontier.current_list import CurrentListSettings
+from lycosa.frontier.evolved import EvolvedSettings
+from lycosa.worlds.build import build_generated
+from lycosa.worlds.generated import GeneratedWeb, WebPlan
+from lycosa.worlds.world import World
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory) -> Path:
+    target = tmp_path_factory.mktemp("course") / "made.world"
+    web = GeneratedWeb(WebPlan(seed=4, pages=250, hosts=8, topics=3, out_degree=10))
+    build_generated(web, target, is_rendered=True, readers=0)
+    return target
+
+
+@pytest.fixture(scope="module")
+def plan(path) -> CoursePlan:
+    topics = World.open(path).topics
+    return CoursePlan(world=path, topics=tuple(topics[:2]), pages=60, runs=2, seeds=4, examples=12)
+
+
+@pytest.fixture(scope="module")
+def course(plan) -> Course:
+    return lay_out(plan)
+
+
+def test_the_judge_has_learned_the_topics_from_a_few_pages(course, plan):
+    world = course.world
+    members = np.union1d(*(world.pages_of(topic) for topic in plan.topics))
+    assert len(course.examples) == 12
+    assert set(course.examples) < set(members)
+    unseen = np.setdiff1d(members, course.examples)
+    others = np.setdiff1d(np.arange(len(world)), members)
+    assert course.verdicts.is_relevant[unseen].mean() > 0.7
+    assert course.verdicts.is_relevant[others].mean() < 0.2
+
+
+def test_crawls_begin_at_examples_each_elsewhere_and_examples_earn_nothing(course, plan):
+    starts = [set(crawl.seeds.tolist()) for crawl in course.crawls]
+    assert len(starts) == plan.runs
+    assert all(len(seeds) == 4 and seeds < set(course.examples.tolist()) for seeds in starts)
+    assert starts[0] != starts[1]
+    assert not course.truth.is_good[course.examples].any()
+    members = np.union1d(*(course.world.pages_of(topic) for topic in plan.topics))
+    assert course.truth.is_good.sum() == len(members) - len(course.examples)
+
+
+def test_another_process_gets_the_same_course(course):
+    sent = pickle.dumps(course)
+    assert len(sent) < 40_000  # the world itself stays where it is
+    assert pickle.loads(sent).fitness().of(EvolvedSettings()) == course.fitness().of(EvolvedSettings())
+
+
+def test_the_same_plan_gives_the_same_course_and_another_seed_another(course, plan):
+    same, other = lay_out(plan), lay_out(dataclasses.replace(plan, seed=2))
+    assert same.examples.tolist() == course.examples.tolist() != other.examples.tolist()
+    assert same.fitness().of(EvolvedSettings()) == course.fitness().of(EvolvedSettings())
+
+
+def test_how_many_downloads_are_under_way(plan):
+    assert plan.order == CurrentListSettings(size=100, refill=50)
+    assert dataclasses.replace(plan, connections=7).order == CurrentListSettings(size=7, refill=4)
+    assert dataclasses.replace(plan, connections=0).order is None
+
+
+def test_progress_is_told(plan):
+    told: list[int] = []
+    lay_out(plan, progress=told.append)
+    assert told == sorted(told)
+    assert len(told) > 200
+
+
+class TestMistakes:
+    @pytest.mark.parametrize(
+        ("change", "told"),
+        [
+            ({"pages": 0}, r"evolve\.pages is 0"),
+            ({"runs": 0}, r"evolve\.runs is 0"),
+            ({"seeds": 0}, r"evolve\.seeds is 0"),
+            ({"examples": 1}, r"evolve\.examples is 1"),
+            ({"judge": "keywords"}, "no judge 'keywords'; there are"),
+            ({"connections": -1}, r"evolve\.connections is -1"),
+            ({"measure": "size"}, "no fitness 'size'; there are harvest, sites, lengths"),
+        ],
+    )
+    def test_impossible_plans(self, plan, change, told):
+        with pytest.raises(ConfigError, match=told):
+            dataclasses.replace(plan, **change)
+
+    def test_more_pages_than_there_are(self, plan):
+        with pytest.raises(ConfigError, match=r"evolve\.pages is 5,000: made\.world has"):
+            lay_out(dataclasses.replace(plan, pages=5_000))
+
+    def test_no_topic(self, plan):
+        with pytest.raises(InputError, match="no topic is given"):
+            dataclasses.replace(plan, topics=())
+
+    def test_too_few_good_pages(self, plan, monkeypatch):
+        monkeypatch.setattr(World, "pages_of", lambda self, topic: np.array([1, 2, 3]))
+        with pytest.raises(InputError, match=r"3 of .* pages are good: some must be learned from"):
+            lay_out(plan)
+
+    def test_a_world_without_labels(self, plan, monkeypatch):
+        opened = World.open(plan.world)
+        opened.topics.clear()
+        monkeypatch.setattr(World, "open", lambda path: opened)
+        with pytest.raises(InputError, match=r"made\.world was built without labels"):
+            lay_out(plan)
