@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.lib.growing import grown
+
 FIRST_ROOM = 1024
-"""Links for which the community has room at first; it doubles as need be."""
+"""Links for which the community has room at first; it grows as need be."""
 
 
 class Standing(NamedTuple):
@@ -64,11 +66,8 @@ class Community:
         self._citations[others] += 1
 
     def _reserve(self, link: int) -> None:
-        room = len(self._is_member)
-        if link >= room:
-            more = max(room, link + 1 - room)
-            self._is_member = _longer(self._is_member, more)
-            self._citations = _longer(self._citations, more)
+        self._is_member = grown(self._is_member, link + 1)
+        self._citations = grown(self._citations, link + 1)
 
 
 class Tally:
@@ -133,7 +132,3 @@ class Tally:
         self._hits += is_relevant
         if len(self._recent) > self._window:
             self._hits -= self._recent.popleft()
-
-
-def _longer(column: NDArray[Any], more: int) -> NDArray[Any]:
-    return np.concatenate([column, np.zeros(more, dtype=column.dtype)])
