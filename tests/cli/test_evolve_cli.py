@@ -116,6 +116,16 @@ def test_a_population_may_begin_with_earlier_winners(evolved, world, tmp_path):
     assert first >= earlier - 0.02  # the nearest genome is not quite the same
 
 
+def test_anchors_and_hosts_can_be_evolved_too(world, tmp_path):
+    done = evolve(world, "--scores", "all", "--fitness", "sites", "-o", tmp_path / "out", generations=1)
+    assert done.exit_code == 0, done.output
+    weights = tomllib.loads((tmp_path / "out" / "best.toml").read_text())["constants"]
+    assert weights["evolved.anchor"] + weights["evolved.host"] > 0
+    rows = duckdb.sql(f"select anchor, host from '{tmp_path}/out/history.parquet'").fetchall()
+    assert len(rows) == 2
+    assert strategy(str(tmp_path / "out" / "best.toml")).name == "evolved"
+
+
 def test_a_comparison_takes_the_file_as_a_strategy(evolved, world, tmp_path):
     best = evolved / "best.toml"
     topic = World.open(world).topics[1]

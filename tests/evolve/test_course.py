@@ -11,6 +11,7 @@ from lycosa.errors import ConfigError, InputError
 from lycosa.evolve.course import Course, CoursePlan, lay_out
 from lycosa.frontier.current_list import CurrentListSettings
 from lycosa.frontier.evolved import EvolvedSettings
+from lycosa.lib.evolve import genome_of
 from lycosa.worlds.build import build_generated
 from lycosa.worlds.generated import GeneratedWeb, WebPlan
 from lycosa.worlds.world import World
@@ -74,6 +75,18 @@ def test_how_many_downloads_are_under_way(plan):
     assert dataclasses.replace(plan, connections=0).order is None
 
 
+def test_anchors_are_heard_where_they_may_have_a_weight(course, plan):
+    wide = lay_out(dataclasses.replace(plan, scores="all"))
+    assert len(course.verdicts.anchors) == 0
+    assert len(wide.verdicts.anchors) == len(course.world.link_urls)
+    is_link_to_good = wide.truth.is_good[np.maximum(course.world.link_targets, 0)] & (course.world.link_targets >= 0)
+    assert wide.verdicts.anchors[is_link_to_good].mean() > wide.verdicts.anchors[~is_link_to_good].mean() + 0.1
+    only_anchors = genome_of([0] * 9 + [127, 0], 7)
+    assert wide.fitness()(only_anchors) > 0
+    with pytest.raises(ValueError, match="11 genes of 7 bits, not 9"):
+        wide.fitness()("0" * 63)
+
+
 def test_progress_is_told(plan):
     told: list[int] = []
     lay_out(plan, progress=told.append)
@@ -91,6 +104,7 @@ class TestMistakes:
             ({"examples": 1}, r"evolve\.examples is 1"),
             ({"judge": "keywords"}, "no judge 'keywords'; there are"),
             ({"connections": -1}, r"evolve\.connections is -1"),
+            ({"scores": "some"}, "no set of scores 'some'; there are paper, all"),
             ({"measure": "size"}, "no fitness 'size'; there are harvest, sites, lengths"),
         ],
     )

@@ -16,7 +16,7 @@ from lycosa.frontier.current_list import CurrentList, CurrentListSettings
 from lycosa.frontier.evolved import GA2003, WEIGHTS, Evolved, EvolvedSettings
 from lycosa.frontier.strategies import strategy
 from lycosa.frontier.strategy import StrategyParts
-from lycosa.model import Judgement, Page
+from lycosa.model import Judgement, Link, Page
 from lycosa.relevance.keywords import KeywordJudge
 from lycosa.worlds.build import build_generated
 from lycosa.worlds.generated import GeneratedWeb, WebPlan
@@ -53,13 +53,19 @@ class MadeWorld:
         # Few different values: many ties, and scores of exactly 0.
         self.relevance = rng.integers(0, 5, pages) / 4
         self.is_relevant = rng.random(pages) < 0.4
+        self.anchors = (rng.integers(0, 4, len(self.link_urls)) / 3).astype(np.float32)
         self.world = self
 
     def __len__(self) -> int:
         return len(self.redirects)
 
     def visit(self, page: int) -> tuple[Page, Judgement]:
-        return Page(self.urls[page]), Judgement(float(self.relevance[page]), bool(self.is_relevant[page]))
+        low, high = self.link_offsets[page : page + 2].tolist()
+        links = [
+            Link(self.urls[url], str(anchor))
+            for url, anchor in zip(self.link_urls[low:high].tolist(), self.anchors[low:high].tolist(), strict=True)
+        ]
+        return Page(self.urls[page], links=links), Judgement(float(self.relevance[page]), bool(self.is_relevant[page]))
 
     def is_redirect(self, page: int) -> bool:
         return bool(self.redirects[page] != DOCUMENT)
@@ -83,21 +89,23 @@ class MadeWorld:
             redirects=self.redirects,
             standing=standings(self.relevance),
             is_relevant=self.is_relevant,
+            anchors=self.anchors,
+            hosts=self.url_hosts.astype(np.int32),
         )
 
 
-def judged_web(judged: JudgedWorld) -> Web:
-    return web_of(judged.world, verdicts_of(judged.world, lambda page: judged.visit(page)[1]))
+def judged_web(judged: JudgedWorld, similarity=None) -> Web:
+    return web_of(judged.world, verdicts_of(judged.world, lambda page: judged.visit(page)[1], similarity))
 
 
-def random_weights(rng: np.random.Generator) -> EvolvedSettings:
-    values = rng.integers(0, 128, len(GA2003)) * (rng.random(len(GA2003)) < 0.8)
-    values[rng.integers(len(GA2003))] = 1 + rng.integers(127)
+def random_weights(rng: np.random.Generator, count: int = len(GA2003)) -> EvolvedSettings:
+    values = rng.integers(0, 128, count) * (rng.random(count) < 0.8)
+    values[rng.integers(count)] = 1 + rng.integers(127)
     return EvolvedSettings(**dict(zip(WEIGHTS, values.tolist(), strict=False)))
 
 
-def replayed(judged, settings: EvolvedSettings, plan: CrawlPlan, seed: int) -> list[int]:
-    chosen = Evolved(StrategyParts(), settings)
+def replayed(judged, settings: EvolvedSettings, plan: CrawlPlan, seed: int, similarity=float) -> list[int]:
+    chosen = Evolved(StrategyParts(similarity=similarity), settings)
     if plan.order is not None:
         chosen = CurrentList(chosen, rng=np.random.default_rng(seed), settings=plan.order)
     return replay(judged, chosen, plan.seeds.tolist(), pages=plan.pages).pages
@@ -132,7 +140,7 @@ class TestSameWay:
     def test_as_the_crawl_itself_on_webs_full_of_ties_and_traps(self, order):
         rng = np.random.default_rng(12)
         lengths = []
-        for number in range(40):
+        for number in range(25):
             made = MadeWorld(number)
             plan = CrawlPlan(seeds=rng.choice(len(made), 3, replace=False), pages=len(made), order=order)
             settings = random_weights(rng)
@@ -140,6 +148,32 @@ class TestSameWay:
             assert way == replayed(made, settings, plan, number), f"world {number}"
             lengths.append(len(way))
         assert np.mean(lengths) > 30
+
+    @pytest.mark.parametrize("order", ORDERS[:3], ids=NAMES[:3])
+    def test_also_with_weights_for_anchors_and_hosts(self, order):
+        rng = np.random.default_rng(14)
+        differs = 0
+        for number in range(20):
+            made = MadeWorld(number)
+            plan = CrawlPlan(seeds=rng.choice(len(made), 3, replace=False), pages=len(made), order=order)
+            settings = random_weights(rng, len(WEIGHTS))
+            simulator = Simulator(made.web())
+            simulated(simulator, random_weights(rng, len(WEIGHTS)), plan, 0)  # leaves records of hosts behind
+            way = simulated(simulator, settings, plan, number)
+            assert way == replayed(made, settings, plan, number), f"world {number}"
+            plain = dataclasses.replace(settings, anchor=0, host=0, hub=settings.hub or 1)
+            differs += way != simulated(simulator, plain, plan, number)
+        assert differs > 10
+
+    def test_anchors_and_hosts_of_a_world(self, recorded):
+        rng = np.random.default_rng(15)
+        judge = KeywordJudge("cycling tours and road bikes")
+        simulator = Simulator(judged_web(recorded, judge.score_text))
+        for number in range(2):
+            settings = dataclasses.replace(random_weights(rng), anchor=90, host=120)
+            plan = CrawlPlan(seeds=rng.choice(len(recorded.world), 4, replace=False), pages=150)
+            way = simulated(simulator, settings, plan, number)
+            assert way == replayed(recorded, settings, plan, number, judge.score_text)
 
     def test_also_where_news_of_ancestors_is_too_much_to_hand_down(self, monkeypatch):
         rng = np.random.default_rng(13)
@@ -196,8 +230,10 @@ class TestMistakes:
                 simulator.crawl(weights, CrawlPlan(seeds=np.array([1]), pages=pages), rng)
         with pytest.raises(ConfigError, match="a seed is not among the 60 pages"):
             simulator.crawl(weights, CrawlPlan(seeds=np.array([60]), pages=5), rng)
-        with pytest.raises(ConfigError, match="no weights for anchors and hosts"):
-            simulator.crawl(EvolvedSettings(host=1).weights(), CrawlPlan(seeds=np.array([1]), pages=5), rng)
+        bare = dataclasses.replace(MadeWorld(1).web(), anchors=np.zeros(0, np.float32), hosts=np.zeros(0, np.int32))
+        for settings, part in ((EvolvedSettings(anchor=1), "anchors"), (EvolvedSettings(host=1), "hosts")):
+            with pytest.raises(ConfigError, match=f"this web knows nothing of {part}"):
+                Simulator(bare).crawl(settings.weights(), CrawlPlan(seeds=np.array([1]), pages=5), rng)
 
     @pytest.mark.parametrize("seeds", [[], [3, 4, 3]])
     def test_impossible_seeds(self, seeds):
@@ -213,6 +249,9 @@ class TestMistakes:
             {"nofollow": np.zeros(3, np.bool_)},
             {"redirects": np.zeros(3, np.int32)},
             {"urls": 10},
+            {"anchors": np.zeros(3, np.float32)},
+            {"hosts": np.zeros(3, np.int32)},
+            {"hosts": np.full(66, 66, np.int32)},
         ],
     )
     def test_arrays_that_do_not_fit(self, change):

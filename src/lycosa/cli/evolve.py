@@ -23,7 +23,7 @@ from lycosa.cli.terminal import err, out, plain
 from lycosa.errors import InputError
 from lycosa.evaluate.pictures import Bars, Line, Plot, draw, draw_bars, styles
 from lycosa.evolve.course import JUDGES, Course, CoursePlan, lay_out
-from lycosa.evolve.fitness import GENES, HARVEST, MEASURES, CrawlFitness, settings_of
+from lycosa.evolve.fitness import HARVEST, MEASURES, PAPER, SCORES, CrawlFitness, settings_of
 from lycosa.evolve.kept import Generation, Kept, Reached, rows_of_history, winner_of, write_strategy
 from lycosa.frontier.evolved import GA2003, WEIGHTS, EvolvedSettings
 from lycosa.lib.evolve import Fitness, GeneticSettings, Genome, Map
@@ -59,6 +59,9 @@ def evolve(
     examples: int = typer.Option(50, "--examples", "-e", help="Pages of the topic that train the judge; not graded."),
     judge: str = typer.Option("svm", "--judge", "-j", help=f"What guides the crawls: {', '.join(JUDGES)}."),
     fitness: str = typer.Option(HARVEST, "--fitness", help=f"What is bred for: {', '.join(MEASURES)}."),
+    scores: str = typer.Option(
+        PAPER, "--scores", help=f"What links are ranked by: {', '.join(SCORES)} (anchors and hosts, too)."
+    ),
     connections: int = typer.Option(
         100, "--connections", help="Downloads under way at a time in a simulated crawl; 0: the best link is next."
     ),
@@ -71,16 +74,11 @@ def evolve(
 ) -> None:
     """Evolve a crawl strategy on a recorded web whose labels say which pages are good.
 
-    Ctrl-C keeps the population; the same command goes on from it. Writes best.toml, which lycosa crawl and lycosa
-    compare take as a strategy, history.parquet, and pictures of fitness and weights.
+    Ctrl-C keeps the population; the same command goes on from it.
+
+    Writes best.toml (a strategy for lycosa crawl and lycosa compare), history.parquet, and pictures of fitness and
+    weights.
     """
-    settings = GeneticSettings(
-        population=population,
-        generations=generations,
-        crossover_probability=crossover,
-        mutation_probability=mutation,
-        genes=len(GENES),
-    )
     opened = World.open(world)
     plan = CoursePlan(
         world=world.resolve(),
@@ -92,9 +90,17 @@ def evolve(
         judge=judge,
         connections=connections,
         measure=fitness,
+        scores=scores,
         seed=seed,
     )
-    winners = [winner_of(path) for path in winner]
+    settings = GeneticSettings(
+        population=population,
+        generations=generations,
+        crossover_probability=crossover,
+        mutation_probability=mutation,
+        genes=len(plan.genes),
+    )
+    winners = [winner_of(path, plan.genes) for path in winner]
     kept = Kept(output, _command(plan, settings, winners, opened), settings)
     reached = kept.load()
     course = _laid_out(plan)
@@ -108,7 +114,7 @@ def evolve(
     except KeyboardInterrupt:
         is_whole = False
     if isinstance(reached, Reached):
-        _finish(kept, reached, references)
+        _finish(kept, reached, references, plan.genes)
     if not is_whole:
         err.print("stopped; the same command goes on from the last generation")
         sys.exit(130)
@@ -196,40 +202,45 @@ def _pool(course: Course, here: CrawlFitness, processes: int) -> Iterator[Map]:
 # What came of it
 
 
-def _finish(kept: Kept, reached: Reached, references: dict[str, float]) -> None:
+def _finish(kept: Kept, reached: Reached, references: dict[str, float], names: tuple[str, ...]) -> None:
     best = reached.history[-1]
-    settings = settings_of(best.genome)
+    settings = settings_of(best.genome, names)
     if settings is None:
         raise InputError("no strategy found a single good page: choose more pages, other seeds or another topic")
     write_strategy(
         kept.directory / "best.toml", settings, kept.origin | {"generation": best.number, "value": best.best}
     )
-    rows = rows_of_history(reached.history)
+    rows = rows_of_history(reached.history, names)
     columns = dict.fromkeys(rows[0], "DOUBLE") | {"generation": "INTEGER"}
     write_parquet(rows, kept.directory / "history.parquet", columns)
-    _draw(kept, reached.history, settings)
-    _print_weights(settings)
+    _draw(kept, reached.history, settings, names)
+    _print_weights(settings, names)
     against = ", ".join(f"{name} {value:.4f}" for name, value in references.items())
     out.print(
         f"fitness [bold]{best.best:.4f}[/] after {best.number} generations, on the crawls it was evolved on "
         f"(there: {against})"
     )
+    fittest = max(references, key=lambda name: references[name])
+    if best.best <= references[fittest]:
+        out.print(f"no fitter than {fittest}: a larger --population or more --generations may help")
     target = plain(kept.directory / "best.toml")
-    out.print(f"strategy: {target}   [dim]next: lycosa compare … --strategies best-first,ga2003,{target}[/]")
+    judge = kept.origin["judge"]  # weights evolved under one judge mean little under another
+    out.print(f"strategy: {target}")
+    out.print(f"[dim]next: lycosa compare … --judge {judge} --strategies best-first,ga2003,{target}[/]")
 
 
-def _print_weights(settings: EvolvedSettings) -> None:
+def _print_weights(settings: EvolvedSettings, names: tuple[str, ...]) -> None:
     table = Table("weight", "share", "", "ga2003", box=None, pad_edge=False, header_style="dim")
     for column in (table.columns[1], table.columns[3]):
         column.justify = "right"
     weights, paper = settings.weights(), REFERENCES["ga2003"].weights()
-    for place, name in enumerate(GENES):
+    for place, name in enumerate(names):
         bar = "█" * round(BAR * float(weights[place] / weights.max()))
         table.add_row(name, f"{weights[place]:.3f}", f"{bar:{BAR}}", f"{paper[place]:.3f}")
     out.print(table)
 
 
-def _draw(kept: Kept, history: Sequence[Generation], settings: EvolvedSettings) -> None:
+def _draw(kept: Kept, history: Sequence[Generation], settings: EvolvedSettings, names: tuple[str, ...]) -> None:
     x = np.array([each.number for each in history], dtype=np.float64)
     lines = [
         Line("best", np.array([each.best for each in history])),
@@ -240,10 +251,10 @@ def _draw(kept: Kept, history: Sequence[Generation], settings: EvolvedSettings) 
         plot = Plot(title, "generation", "", x, lines, is_share=True)
         _save(kept.directory / "fitness", draw(plot, styles(["best", "mean"])))
     shares = [
-        Line(name, weights.weights()[: len(GENES)])
+        Line(name, weights.weights()[: len(names)])
         for name, weights in (("evolved", settings), ("ga2003", REFERENCES["ga2003"]))
     ]
-    bars = Bars("Weights of the fittest strategy, their sum 1", "", GENES, shares)
+    bars = Bars("Weights of the fittest strategy, their sum 1", "", names, shares)
     _save(kept.directory / "weights", draw_bars(bars, styles(["evolved", "ga2003"])))
 
 

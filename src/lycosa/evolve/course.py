@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from lycosa.errors import ConfigError, InputError
-from lycosa.evolve.fitness import HARVEST, MEASURES, CrawlFitness, Truth
+from lycosa.evolve.fitness import HARVEST, MEASURES, PAPER, SCORES, CrawlFitness, Truth
 from lycosa.evolve.simulator import CrawlPlan, Simulator
 from lycosa.evolve.web import Verdicts, verdicts_of, web_of
 from lycosa.frontier.current_list import CurrentListSettings
@@ -37,6 +37,7 @@ NEGATIVES = 5
 """Examples off the topic for each one on it: the paper has 139 and about 700."""
 JUDGES = tuple(kind for kind in CLASSIFIERS if kind != "keywords")
 """Those that learn from examples alone."""
+ANCHOR = "anchor"
 GOOD = "good"
 """What the judge calls the topics together."""
 
@@ -57,6 +58,8 @@ class CoursePlan:
     connections: int = 100
     """Size of the paper's current list, which is refilled when half of it is left; 0: the best link is next."""
     measure: str = HARVEST
+    scores: str = PAPER
+    """Which weights are evolved: `fitness.SCORES`."""
     seed: int = 1
     """Of the random numbers."""
 
@@ -65,11 +68,16 @@ class CoursePlan:
         for name, value, known in (
             ("judge", self.judge, JUDGES),
             ("fitness", self.measure, MEASURES),
+            ("set of scores", self.scores, SCORES),
         ):
             if value not in known:
                 raise ConfigError(f"there is no {name} {value!r}; there are {', '.join(known)}")
         if not self.topics:
             raise InputError("no topic is given: which pages would be good?")
+
+    @property
+    def genes(self) -> tuple[str, ...]:
+        return SCORES[self.scores]
 
     @property
     def order(self) -> CurrentListSettings | None:
@@ -96,6 +104,7 @@ class Course:
             truth=self.truth,
             seed=self.plan.seed,
             measure=self.plan.measure,
+            names=self.plan.genes,
         )
 
 
@@ -117,7 +126,7 @@ def lay_out(plan: CoursePlan, *, progress: Callable[[int], None] = lambda _: Non
     return Course(
         plan=plan,
         world=world,
-        verdicts=verdicts_of(world, judged),
+        verdicts=verdicts_of(world, judged, judge.score_text if ANCHOR in plan.genes else None),
         examples=examples,
         crawls=tuple(CrawlPlan(seeds=seeds, pages=plan.pages, order=plan.order) for seeds in starts),
         truth=Truth(is_paying, np.asarray(world.host_of)),

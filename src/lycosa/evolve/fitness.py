@@ -27,7 +27,10 @@ from lycosa.frontier.evolved import GA2003, WEIGHTS, EvolvedSettings
 from lycosa.lib.evolve import Genome, genes, genome_of
 
 GENES = tuple(GA2003)
-"""The weights that are evolved, in the order of the genome: paper GA's nine."""
+"""Paper GA's nine weights, in the order of the genome."""
+PAPER = "paper"
+SCORES: Mapping[str, tuple[str, ...]] = {PAPER: GENES, "all": WEIGHTS}
+"""Which weights are evolved: the paper's, or those for anchors and hosts, too (its future work)."""
 BITS = 7
 PER_SITE = 10
 LENGTHS = (0.25, 0.5, 1.0)
@@ -80,6 +83,8 @@ class CrawlFitness:
     truth: Truth
     seed: int
     measure: str = HARVEST
+    names: tuple[str, ...] = GENES
+    """The weights that a genome spells."""
 
     def __post_init__(self) -> None:
         if not self.plans:
@@ -88,7 +93,7 @@ class CrawlFitness:
             raise ConfigError(f"there is no fitness {self.measure!r}; there are {', '.join(MEASURES)}")
 
     def __call__(self, genome: Genome) -> float:
-        settings = settings_of(genome)
+        settings = settings_of(genome, self.names)
         return 0.0 if settings is None else self.of(settings)
 
     def of(self, settings: EvolvedSettings) -> float:
@@ -101,19 +106,19 @@ class CrawlFitness:
         return total / len(self.plans)
 
 
-def settings_of(genome: Genome) -> EvolvedSettings | None:
-    """The weights that a genome spells; None: all are 0."""
+def settings_of(genome: Genome, names: tuple[str, ...] = GENES) -> EvolvedSettings | None:
+    """The weights that a genome spells, all others 0; None: these are 0, too."""
     values = genes(genome, BITS)
-    if len(values) != len(GENES):
-        raise ValueError(f"a strategy's genome has {len(GENES)} genes of {BITS} bits, not {len(values)}")
+    if len(values) != len(names):
+        raise ValueError(f"a strategy's genome has {len(names)} genes of {BITS} bits, not {len(values)}")
     if not any(values):
         return None
-    return EvolvedSettings(**{**dict.fromkeys(WEIGHTS, 0), **dict(zip(GENES, values, strict=True))})
+    return EvolvedSettings(**{**dict.fromkeys(WEIGHTS, 0), **dict(zip(names, values, strict=True))})
 
 
-def genome_of_settings(settings: EvolvedSettings) -> Genome:
+def genome_of_settings(settings: EvolvedSettings, names: tuple[str, ...] = GENES) -> Genome:
     """The genome nearest to these weights, the largest of which gets the largest gene: to start from a winner."""
-    values = np.array([getattr(settings, name) for name in GENES])
+    values = np.array([getattr(settings, name) for name in names])
     if not values.any():
-        raise ConfigError(f"none of the weights that are evolved ({', '.join(GENES)}) is more than 0")
+        raise ConfigError(f"none of the weights that are evolved ({', '.join(names)}) is more than 0")
     return genome_of(np.rint(values / values.max() * ((1 << BITS) - 1)).astype(int).tolist(), BITS)

@@ -142,22 +142,23 @@ def write_strategy(path: Path, settings: EvolvedSettings, origin: Mapping[str, A
     write_whole(path, tomli_w.dumps({"strategy": FAMILY, "constants": weights, "origin": dict(origin)}))
 
 
-def winner_of(path: Path) -> Genome:
+def winner_of(path: Path, names: tuple[str, ...] = GENES) -> Genome:
     """The genome nearest to the strategy in a file."""
     name, constants = from_file(str(path))
     if name != FAMILY:
         raise InputError(f"{path}: its strategy is {name!r}: only {FAMILY!r} can be evolved further")
-    return genome_of_settings(EvolvedSettings(**{key.partition(".")[2]: value for key, value in constants.items()}))
+    settings = EvolvedSettings(**{key.partition(".")[2]: value for key, value in constants.items()})
+    return genome_of_settings(settings, names)
 
 
-def rows_of_history(history: Sequence[Generation]) -> list[dict[str, Any]]:
+def rows_of_history(history: Sequence[Generation], names: tuple[str, ...] = GENES) -> list[dict[str, Any]]:
     """For a table: fitness, and the weights of the fittest with the sum 1."""
     rows = []
     for each in history:
-        settings = settings_of(each.genome)
-        weights = settings.weights()[: len(GENES)].tolist() if settings else [0.0] * len(GENES)
+        settings = settings_of(each.genome, names)
+        weights = settings.weights()[: len(names)].tolist() if settings else [0.0] * len(names)
         fitness = {"generation": each.number, "best": each.best, "mean": each.mean, "worst": each.worst}
-        rows.append(fitness | dict(zip(GENES, weights, strict=True)))
+        rows.append(fitness | dict(zip(names, weights, strict=True)))
     return rows
 
 

@@ -22,11 +22,13 @@ import numpy as np
 
 from lycosa.evolve.web import DOCUMENT
 from lycosa.frontier.evolved import (
+    ANCHOR,
     AUTHORITY,
     BELOW,
     COMM_IN,
     COMM_OUT,
     GENERATIONS,
+    HOST,
     HUB,
     LEAST_ABOVE,
     MAX_SCORE,
@@ -62,6 +64,8 @@ def crawl(  # type: ignore[no-untyped-def]
     redirects,
     standing,
     is_relevant,
+    anchors,
+    hosts,
     seeds,
     weights,
     size,
@@ -79,6 +83,8 @@ def crawl(  # type: ignore[no-untyped-def]
     marks,
     changed,
     heap,
+    heard,
+    records,
     downloads,
 ):
     """`crawl.run`, compiled: how many pages were downloaded, and how many URLs met."""
@@ -86,6 +92,9 @@ def crawl(  # type: ignore[no-untyped-def]
     for generation in range(GENERATIONS):
         if weights[PARENT_1 + generation] > 0:
             depth = generation + 1
+    has_anchors, has_hosts = weights[ANCHOR] > 0, weights[HOST] > 0
+    if has_hosts:
+        records[:] = 0
     met, seen, visits = 0, 0, 0
     entries = 0  # in the heap
     starts[0] = 1
@@ -150,12 +159,26 @@ def crawl(  # type: ignore[no-untyped-def]
         _hand_down(number, depth, known, scored, targets, starts, marks, changed, changes)
         mean_out, mean_in = (high - 1) / visits, (high - 1) / seen
         first = link_offsets[page] - low
+        if has_anchors:
+            for at in range(low, high):
+                target = targets[at]
+                best = heard[target] if known[target, CITED] > 1 else np.float32(0)
+                heard[target] = max(best, anchors[first + at])
+        if has_hosts:
+            records[hosts[page], 0] += 1
+            records[hosts[page], 1] += is_relevant[page]
         for at in range(low, high):
             target = targets[at]
             state = known[target, STATE]
             is_joining = state & DORMANT and not (len(nofollow) and nofollow[first + at])
             if is_joining or (state & WAITING and scored[target, SCORE] < SEED_SCORE):
-                score = _score(target, weights, depth, mean_out, mean_in, known, scored)
+                rank = _rank(target, weights, depth, mean_out, mean_in, known, scored)
+                if has_anchors:
+                    rank += weights[ANCHOR] * np.float64(heard[target])
+                if has_hosts:
+                    host = hosts[url_of[target]]
+                    rank += weights[HOST] * ((records[host, 1] + 1) / (records[host, 0] + 2))
+                score = np.float32(min(max(rank + 1.0, 0.0), MAX_SCORE))
                 scored[target, SCORE] = score
                 if is_joining:
                     known[target, STATE] = state ^ (DORMANT | WAITING)
@@ -251,8 +274,8 @@ def _hand_down(number, depth, known, scored, targets, starts, marks, changed, ch
 
 
 @inlined
-def _score(target, weights, depth, mean_out, mean_in, known, scored):  # type: ignore[no-untyped-def]
-    """rank + 1, added up in the same order as in `frontier.evolved`."""
+def _rank(target, weights, depth, mean_out, mean_in, known, scored):  # type: ignore[no-untyped-def]
+    """What the paper's scores add up to, in the same order as in `frontier.evolved`."""
     cited = known[target, CITED]
     rank = weights[HUB] * (known[target, WIDEST] / mean_out)
     rank += weights[AUTHORITY] * (cited / mean_in)
@@ -261,7 +284,7 @@ def _score(target, weights, depth, mean_out, mean_in, known, scored):  # type: i
     for generation in range(depth):
         value = np.float64(scored[target, STANDING + 1 + generation])
         rank += weights[PARENT_1 + generation] * (value if value > LEAST_ABOVE else -value / BELOW)
-    return np.float32(min(max(rank + 1.0, 0.0), MAX_SCORE))
+    return rank
 
 
 @inlined

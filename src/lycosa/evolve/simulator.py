@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lycosa.errors import ConfigError, InputError
 from lycosa.evolve.web import Web
 from lycosa.frontier.current_list import CurrentListSettings
-from lycosa.frontier.evolved import ANCHOR, GENERATIONS
+from lycosa.frontier.evolved import ANCHOR, GENERATIONS, HOST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +58,8 @@ class Simulator:
             np.empty(pages, np.int32),  # by download: when it last was changed
             np.empty((GENERATIONS + 1, pages), np.int32),  # by generation: pages with news of ancestors
             np.empty(links + 2 * urls + 2, np.uint64),  # the heap
+            np.empty(urls + 1 if len(web.anchors) else 0, np.float32),  # by number: the best anchor that leads there
+            np.zeros((int(web.hosts.max()) + 1 if len(web.hosts) else 0, 2), np.int64),  # by host: pages, relevant ones
         )
 
     def crawl(self, weights: NDArray[np.float64], plan: CrawlPlan, rng: np.random.Generator) -> NDArray[np.int32]:
@@ -68,8 +70,9 @@ class Simulator:
             raise ConfigError(f"a crawl of {plan.pages:,} pages in a web of {pages:,}: it can be 1 to {pages:,}")
         if not 0 <= int(plan.seeds.min()) <= int(plan.seeds.max()) < pages:
             raise ConfigError(f"a seed is not among the {pages:,} pages of the web")
-        if weights[ANCHOR:].any():
-            raise ConfigError("the compiled simulator knows no weights for anchors and hosts yet: leave them 0")
+        for weight, part in ((ANCHOR, "anchors"), (HOST, "hosts")):
+            if weights[weight] and not len(getattr(web, part)):
+                raise ConfigError(f"this web knows nothing of {part}: their weight must be 0")
         if self._base > np.iinfo(np.int32).max - 2 * web.urls:
             self._base = 0
             self._number_of[:] = 0
@@ -81,6 +84,8 @@ class Simulator:
             web.redirects,
             web.standing,
             web.is_relevant,
+            web.anchors,
+            web.hosts,
             plan.seeds,
             weights,
             plan.order.size if plan.order else 0,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,10 @@ class Web:
     """By page: `frontier.evolved.standing` of its signed score."""
     is_relevant: NDArray[np.bool_]
     """By page: whether it joins the community when it is downloaded."""
+    anchors: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
+    """By link: the similarity of its text to the topic. Empty: anchors can have no weight."""
+    hosts: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+    """By URL: the number of its host. Empty: hosts can have no weight."""
 
     def __post_init__(self) -> None:
         pages, links = len(self), len(self.link_urls)
@@ -46,6 +51,10 @@ class Web:
                 raise InputError(f"a web of {pages:,} pages has {len(getattr(self, name)):,} entries for {name}")
         if len(self.nofollow) not in (0, links) or len(self.redirects) not in (0, pages):
             raise InputError("a web's nofollow is by link and its redirects by page, or they are empty")
+        if len(self.anchors) not in (0, links) or len(self.hosts) not in (0, self.urls):
+            raise InputError("a web's anchors are by link and its hosts by URL, or they are empty")
+        if len(self.hosts) and not 0 <= int(self.hosts.min()) <= int(self.hosts.max()) < self.urls:
+            raise InputError(f"a web's hosts must be numbers from 0 to {self.urls - 1:,}")
         if links and not 0 <= int(self.link_urls.min()) <= int(self.link_urls.max()) < self.urls:
             raise InputError(f"a web's links must lead to URLs from 0 to {self.urls - 1:,}")
 
@@ -61,10 +70,13 @@ class Verdicts:
     redirects: NDArray[np.int32]
     standing: NDArray[np.float32]
     is_relevant: NDArray[np.bool_]
+    anchors: NDArray[np.float32]
 
 
-def verdicts_of(world: World, judge: Callable[[int], Judgement]) -> Verdicts:
-    """Every page of the world, judged by its number."""
+def verdicts_of(
+    world: World, judge: Callable[[int], Judgement], similarity: Callable[[str], float] | None = None
+) -> Verdicts:
+    """Every page of the world, judged by its number; and every anchor, where its similarity is asked for."""
     pages = len(world)
     redirects = np.full(pages, DOCUMENT, dtype=np.int32)
     relevance = np.full(pages, 0.5)
@@ -76,7 +88,11 @@ def verdicts_of(world: World, judge: Callable[[int], Judgement]) -> Verdicts:
         else:
             judgement = judge(page)
             relevance[page], is_relevant[page] = judgement.relevance, judgement.is_relevant
-    return Verdicts(redirects=redirects, standing=standings(relevance), is_relevant=is_relevant)
+    anchors = np.zeros(0, dtype=np.float32)
+    if similarity is not None:
+        heard = lru_cache(maxsize=1 << 20)(similarity)
+        anchors = np.fromiter((heard(world.anchor(edge)) for edge in range(len(world.link_urls))), np.float32)
+    return Verdicts(redirects=redirects, standing=standings(relevance), is_relevant=is_relevant, anchors=anchors)
 
 
 def web_of(world: World, verdicts: Verdicts) -> Web:
@@ -90,6 +106,8 @@ def web_of(world: World, verdicts: Verdicts) -> Web:
         redirects=redirects if (redirects != DOCUMENT).any() else np.zeros(0, dtype=np.int32),
         standing=verdicts.standing,
         is_relevant=verdicts.is_relevant,
+        anchors=verdicts.anchors,
+        hosts=np.asarray(world.url_hosts),
     )
 
 

@@ -236,7 +236,7 @@ class Evolved(Ranked):
             value = links.standing[generation][targets].astype(np.float64)
             ranks += weights[PARENT_1 + generation - 1] * np.where(value > LEAST_ABOVE, value, -value / BELOW)
         if weights[ANCHOR]:
-            ranks += weights[ANCHOR] * links.anchor[targets]
+            ranks += weights[ANCHOR] * links.anchor[targets].astype(np.float64)
         if weights[HOST]:
             ranks += weights[HOST] * self._host_records(links.host[targets])
         return np.minimum(np.maximum(ranks + 1.0, 0.0), MAX_SCORE)
