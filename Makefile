@@ -6,7 +6,7 @@ BENCH_STAMP := .venv/.installed-bench
 
 .PHONY: help demo test lint unit docs clean
 .PHONY: bench bench-crawl bench-frontier bench-replay bench-judges bench-distill bench-evolve
-.PHONY: reproduce reproduce-tc reproduce-fc
+.PHONY: reproduce reproduce-tc reproduce-fc reproduce-ar reproduce-gp reproduce-ga
 
 help:            ## This list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -52,13 +52,22 @@ bench-distill: $(STAMP)   ## Hubs and authorities of a million pages
 bench-evolve: $(STAMP)    ## Simulated visits a second of the compiled kernel
 	@$(BIN)/python bench/evolve.py
 
-reproduce: reproduce-tc reproduce-fc   ## All experiments of the papers
+reproduce: reproduce-fc reproduce-ar reproduce-gp reproduce-ga reproduce-tc   ## All experiments of the papers
 
 reproduce-tc: $(STAMP)    ## Paper TC on wikispeedia (QUICK=1 for a try)
 	@$(BIN)/python experiments/tc.py $(if $(QUICK),--quick)
 
 reproduce-fc: $(STAMP)    ## Paper FC on wikispeedia, debian-docs and a generated web (QUICK=1 for a try)
 	@$(BIN)/python experiments/fc.py $(if $(QUICK),--quick)
+
+reproduce-ar: $(STAMP)    ## Paper AR: formulas and tunnelling (QUICK=1 for a try)
+	@$(BIN)/python experiments/ar.py $(if $(QUICK),--quick)
+
+reproduce-gp: $(STAMP)    ## Paper GP: decay (QUICK=1 for a try)
+	@$(BIN)/python experiments/gp.py $(if $(QUICK),--quick)
+
+reproduce-ga: $(STAMP)    ## Paper GA: evolved strategies (QUICK=1 for a try)
+	@$(BIN)/python experiments/ga.py $(if $(QUICK),--quick)
 
 bench-crawl: $(BENCH_STAMP)          ## Pages a second, against Scrapy on the same site
 	@$(BIN)/python bench/crawl.py

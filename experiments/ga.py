@@ -1,0 +1,314 @@
+"""The experiments of paper GA (evolved crawl strategies, 2003) on four webs.
+
+    make reproduce-ga            all of it: some ten minutes on two cores
+    make reproduce-ga QUICK=1    smaller populations, webs and fewer repeats: does it work
+
+The crawls are described in ga_crawls.py, the findings in ga_findings.py. Every evolution and every trial is kept in
+out/ga/ as soon as it is there, so that an interrupted run goes on where it was. Writes docs/papers/ga.md and its
+pictures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from common import NOTES, Pictures, Results, verdicts
+from ga_crawls import (
+    BEST_FIRST,
+    EVOLVED,
+    FIXED,
+    PAPER,
+    Case,
+    Evolution,
+    Scale,
+    Study,
+    Transfer,
+    Trial,
+    evolution,
+    studies,
+    transfer,
+    trial,
+    weights_of,
+)
+from ga_findings import Figures, case_name, findings, overview
+
+from lycosa.evaluate.pictures import Bars, Line, Plot, draw_bars, styles
+from lycosa.evaluate.runs import Floats
+from lycosa.evaluate.summary import over_topics
+from lycosa.evolve.fitness import GENES
+from lycosa.frontier.evolved import EvolvedSettings
+
+RESULTS = Results("ga")
+FULL = Scale(population=50, generations=50, repeats=15, others=15, made_pages=200_000)
+QUICK = Scale(population=8, generations=4, repeats=3, others=2, made_pages=50_000)
+SHOWN = (BEST_FIRST, PAPER, *EVOLVED)
+GROUPS = {
+    "the paper's heavy three": ("comm_in", "comm_out", "parent_1"),
+    "hub and authority": ("hub", "authority"),
+    "parents further up": ("parent_2", "parent_3", "parent_4", "parent_5"),
+}
+"""Of weights, as the paper speaks of them (section 3.1)."""
+LOOKS = styles(SHOWN)
+VISIBLE = 0.003
+"""The smallest share of pages that makes a bar."""
+
+
+def run_all(scale: Scale, processes: int) -> list[Figures]:
+    with multiprocessing.get_context("spawn").Pool(processes) as pool:
+        planned = studies(scale)
+        # The largest first: so no core waits long for the other at the end.
+        evolving = [
+            [pool.apply_async(kept_evolution, (study, case, scale)) for case in study.cases]
+            for study in reversed(planned)
+        ]
+        figures = []
+        for study, jobs in zip(planned, reversed(evolving), strict=True):
+            evolved = {case.kind: job.get() for case, job in zip(study.cases, jobs, strict=True)}
+            winners = {
+                kind: {name: weights_of(genome) for name, genome in zip(EVOLVED, each.winners, strict=True)}
+                for kind, each in evolved.items()
+            }
+            best = {kind: by_name[EVOLVED[0]] for kind, by_name in winners.items()}
+            same = [
+                pool.apply_async(kept_trial, (study, case.labels, winners[case.kind], case.lengths, scale.repeats))
+                for case in study.cases
+            ]
+            others = [pool.apply_async(kept_transfer, (study, labels, best, scale.repeats)) for labels in study.others]
+            figures.append((study, evolved, same, others))
+        return [
+            Figures(
+                study,
+                evolved,
+                {case.kind: job.get() for case, job in zip(study.cases, same, strict=True)},
+                [job.get() for job in others],
+            )
+            for study, evolved, same, others in figures
+        ]
+
+
+def kept_evolution(study: Study, case: Case, scale: Scale) -> Evolution:
+    said = f"{study.name}: evolving on the {case.kind} topic"
+    return RESULTS.kept(
+        said,
+        f"evolution {key_of(study)} {case} {scale.population} {scale.generations}",
+        lambda: evolution(study, case, scale),
+    )
+
+
+def kept_trial(
+    study: Study,
+    labels: tuple[str, ...],
+    evolved: Mapping[str, EvolvedSettings],
+    lengths: tuple[int, ...],
+    repeats: int,
+) -> Trial:
+    said = f"{study.name}: trying {', '.join(labels)[:60]}"
+    key = f"trial {key_of(study)} {labels} {evolved} {lengths} {repeats}"
+    return RESULTS.kept(said, key, lambda: trial(study, labels, evolved, lengths, repeats))
+
+
+def kept_transfer(
+    study: Study, labels: tuple[str, ...], evolved: Mapping[str, EvolvedSettings], repeats: int
+) -> Transfer:
+    said = f"{study.name}: trying the other topic {', '.join(labels)[:60]}"
+    key = f"transfer {key_of(study)} {labels} {evolved} {study.lengths} {repeats}"
+    return RESULTS.kept(said, key, lambda: transfer(study, labels, evolved, repeats))
+
+
+def key_of(study: Study) -> str:
+    return repr((study.name, study.seeds, study.trial_seeds, study.order, study.made))
+
+
+# Pictures
+
+
+def save_bars(name: str, bars: Bars) -> str:
+    png, _ = draw_bars(bars, LOOKS)
+    RESULTS.images.mkdir(parents=True, exist_ok=True)
+    (RESULTS.images / f"{name}.png").write_bytes(png)
+    return f"![{bars.title}](../images/ga/{name}.png)"
+
+
+def pictures(figures: Figures, kind: str) -> Iterator[str]:
+    study, trial_ = figures.study, figures.same[kind]
+    file = f"{study.name.split(',')[0]}-{kind}"
+    where = f"{study.name}, {kind} topic"
+    lengths = [f"{length:,}" for length in figures.lengths[kind]]
+    for number, metric, title, is_share in (
+        ("3", "fitness", "Fitness", True),
+        ("5", "community", "Community cohesiveness", False),
+        ("6", "overall", "Overall cohesiveness", False),
+    ):
+        values: Mapping[str, Floats] = getattr(trial_, metric)
+        series = [_with_room(Line(name, *over_topics(values[name]))) for name in SHOWN]
+        bars = Bars(f"{title}: {where}", "pages of a crawl", [*lengths, ""], series, is_share=is_share)
+        yield save_bars(f"{number}-{metric}-{file}", bars)
+    reached = max(_last_distance(trial_.histogram[name]) for name in SHOWN)
+    series = [Line(name, trial_.histogram[name][: reached + 1]) for name in SHOWN]
+    title = f"Pages by links from the seeds, crawls of {lengths[-1]}: {where}"
+    groups = [str(distance) for distance in range(reached + 1)]
+    yield save_bars(f"9-distance-{file}", Bars(title, "links from the seeds", groups, series, is_share=True))
+
+
+def _with_room(line: Line) -> Line:
+    """With an empty group at the end, where the legend covers no bar."""
+    error = None if line.error is None else np.append(line.error, np.nan)
+    return Line(line.name, np.append(line.values, np.nan), error)
+
+
+def _last_distance(histogram: Floats) -> int:
+    """The largest distance at which there is enough to be seen."""
+    return int(np.flatnonzero(histogram >= VISIBLE)[-1])
+
+
+def generations_picture(all_figures: Sequence[Figures]) -> str:
+    """Best and mean fitness by generation, as shares of what the best had at the end."""
+    kinds = [(figures.study, kind, each) for figures in all_figures for kind, each in figures.evolutions.items()]
+    names = [case_name(study, kind) for study, kind, _ in kinds]
+    x = np.arange(len(kinds[0][2].best), dtype=np.float64)
+    lines = [Line(name, np.array(each.mean) / each.best[-1]) for name, (*_, each) in zip(names, kinds, strict=True)]
+    title = "Mean fitness of the population, as a share of the best at the end"
+    return Pictures(RESULTS, names, ()).save("generations", Plot(title, "generation", "", x, lines, is_share=True))
+
+
+# The page
+
+
+def page(all_figures: Sequence[Figures], scale: Scale) -> str:
+    found = list(findings(all_figures))
+    rows = verdicts([each.evidence for each in found])
+    parts = [
+        HEAD.format(**vars(scale)),
+        _webs(all_figures),
+        LACKS.format(**vars(scale)),
+        "## What holds here\n",
+        *overview(found, rows),
+        OVERVIEW_NOTES,
+        READING if scale == FULL and len(all_figures) == READ else "",
+        "## The evidence\n",
+        "| figure | the paper's finding | here | evidence |\n|---|---|---|---|",
+        *rows,
+        NOTES.replace("Wilcoxon over topics", "Wilcoxon over\nrepeats, or over topics where it says so").replace(
+            "corrected for\nall", "corrected for all"
+        ),
+        "## Table 1: weights of the best strategies\n",
+        *_weights(all_figures),
+        "\n## Evolution\n",
+        generations_picture(all_figures),
+    ]
+    for figures in all_figures:
+        for kind in figures.same:
+            parts += [f"\n## {figures.study.name}, {kind} topic: figures 3 to 10\n", *pictures(figures, kind)]
+    return "\n".join(parts) + "\n"
+
+
+def _webs(all_figures: Sequence[Figures]) -> str:
+    lines = [
+        "| web | pages | broad topic | narrow topic | other topics | seeds | current list |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for figures in all_figures:
+        study = figures.study
+        size = {
+            kind: f"{trial_.good:,} pages, crawls of {', '.join(f'{length:,}' for length in figures.lengths[kind])}"
+            for kind, trial_ in figures.same.items()
+        }
+        pages = next(iter(figures.same.values())).pages
+        lines.append(
+            f"| {study.name} | {pages:,} | {size.get('broad', '–')} | {size.get('narrow', '–')} | {len(study.others)} "
+            f"| {study.seeds}; trials {study.trial_seeds} | {study.order.size}/{study.order.refill} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _weights(all_figures: Sequence[Figures]) -> Iterator[str]:
+    columns = {"paper": FIXED[PAPER].weights()} | {
+        case_name(figures.study, kind): weights_of(each.winners[0]).weights()
+        for figures in all_figures
+        for kind, each in figures.evolutions.items()
+    }
+    yield f"| weight | {' | '.join(columns)} |"
+    yield "|---" * (len(columns) + 1) + "|"
+    for place, name in enumerate(GENES):
+        yield f"| {name} | {' | '.join(f'{weights[place]:.3f}' for weights in columns.values())} |"
+    for name, scores in GROUPS.items():
+        places = [GENES.index(score) for score in scores]
+        yield f"| *{name}* | {' | '.join(f'{weights[places].sum():.3f}' for weights in columns.values())} |"
+    evolutions = [each for figures in all_figures for each in figures.evolutions.values()]
+    for said, generation in (("fitness of the first, random generation's best", 0), ("fitness reached", -1)):
+        yield f"| {said} | – | {' | '.join(f'{each.best[generation]:.3f}' for each in evolutions)} |"
+
+
+HEAD = """# Paper GA: crawl strategies evolved by a genetic algorithm
+
+J. Johnson, K. Tsioutsiouliklis, C. L. Giles: *Evolving strategies for focused web crawling*, ICML 2003. This page is
+made by `make reproduce-ga`; its figures carry the paper's numbers.
+
+Strategies are evolved with the paper's algorithm: population {population}, {generations} generations, crossover 0.90,
+mutation 0.01, nine weights of 7 bits, three crawls a strategy. Then the three fittest (E1, E2, E3), best first and
+the paper's own weights (ga2003) are tried {repeats} times on the same topic from other seeds, at three lengths, and the
+fittest on other topics of the same web. Crawls are simulated by the compiled kernel, which makes the same downloads as
+`crawl.run` (tests/evolve/test_kernel.py). Fitness is by label; what guides is a judge trained on up to 50 pages of the
+topic and five times as many others. Pages a crawl was given (examples, seeds) earn nothing.
+"""
+
+OVERVIEW_NOTES = """
+“?” is “no difference shown”; an empty field: the paper says nothing of the kind for such a topic. E1, the fittest,
+speaks for the evolved strategies. Other topics are not in the paper: they ask whether weights can be carried over. All
+other rows are of one topic each and speak of other seeds for it, not of other topics.
+"""
+
+READ = 4
+"""How many webs were there when the following was written: with fewer it would not be true."""
+READING = """In short:
+
+- **Evolved strategies beat best first** on the encyclopedia and the generated webs, from seeds they had not met, by 5
+  to 23 points; only in the longest crawls of the narrow generated topic there is nothing between them. **On
+  debian-docs they do not**: best first gets nine of ten pages right on the broad topic, so there was little to gain,
+  and in crawls of 500 pages E1 is behind.
+- **On narrow topics the advantage shrinks** as crawls grow, on two webs of three. That best first gets ahead in the end
+  was not seen.
+- **The community is more cohesive** on four topics of six. That a small community loses cohesiveness as the crawl grows
+  is reversed on all three webs.
+- **Nearness to the seeds** does not go with being evolved: it holds on two topics, and is reversed on three.
+- **Weights can be carried over** to other topics of the same kind of web where they were evolved on the encyclopedia's
+  broad topic or on a generated web. Evolved in three crawls of 50 pages (wikispeedia, narrow) they fit those crawls: on
+  other topics they are behind on average, though not significantly. The paper's own weights were nowhere shown to be
+  worse than best first, and were better in three cases of six.
+- **Table 1 is not reproduced.** The three scores that carry 76 % of the paper's weights carry 22 to 53 % here, and
+  parents further up carry 42 to 70 %, not 19 %. Very different weights are about as fit: on all topics but one the best
+  of 50 random strategies is within two points of what evolution reached. Do not read single weights as what matters.
+- **The population has converged** long before the end: E1, E2 and E3 hardly differ.
+"""
+
+LACKS = """
+Differs from the paper: the recorded webs have thousands of pages, not millions, so crawls are shorter, and the current
+list is smaller in proportion. The generated webs have {made_pages:,} pages; with a million, crawls of the broad topic
+would have the paper's lengths. Fitness is by label, where the paper asks the classifier that also guides. Each run
+of an evolution has its own seeds. The generated webs have no text: relevance is drawn around the truth (94 % of
+good pages at ½ or more, 1.6 % of others), so there they show what link structure alone gives a strategy. Their
+other topics come from two webs of a kind. One evolution for each topic: how much weights differ from evolution to
+evolution is not measured.
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="small webs and populations; does not touch docs/")
+    parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
+    options = parser.parse_args()
+    scale = QUICK if options.quick else FULL
+    os.nice(10)
+    RESULTS.publish(page(run_all(scale, options.processes), scale), is_quick=options.quick)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("interrupted; what is done is kept")
