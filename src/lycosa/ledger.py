@@ -53,6 +53,8 @@ select f.host_id, sum(j.is_relevant) from judgements j join frontier f on f.id =
 """
 THRESHOLD, JUDGE, DISTILLER, DISTILLED_AT = "threshold", "judge", "distiller", "distilled at"
 """Names of state."""
+STEERED = frozenset({"focus", "judge", "distilled"})
+"""Events that change the crawl's course."""
 SYNC_EVERY = 1.0
 WINDOW = 1_000
 """Pages over which the current harvest rate is taken."""
@@ -116,6 +118,8 @@ class CrawlLedger:
             max_links_per_host=politeness.max_links_per_host,
             max_distance=max_distance,
         )
+        self.changes: list[tuple[str, str]] = []
+        """(kind, message) of what changed the crawl's course in this run: focus, judge, distillation."""
         self._revisits = {int(row[0]) for row in store.query(REVISITS)[1]}
         """Pages that are to be fetched again."""
         self._prints = HashIndex()
@@ -361,3 +365,5 @@ class CrawlLedger:
 
     def _event(self, batch: Batch, kind: str, message: str) -> None:
         batch.events.append((self._run, self._clock.now(), kind, message))
+        if kind in STEERED:
+            self.changes.append((kind, message))

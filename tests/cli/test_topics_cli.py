@@ -312,17 +312,11 @@ class TestCrawl:
         on_topic = {small_web.page_of(url) for url in urls}
         chosen = [page for page in sorted(on_topic) if small_web.is_allowed(page)][:6]
         seeds = [word for page in chosen for word in ("--seed", server.url(page))]
-        done(
-            *command,
-            *seeds,
-            "-n",
-            "60",
-            "-q",
-            "--strategy",
-            "tunnel+ariadne",
-            "--set",
-            'constants={"tunnel.session": 10}',
-        )
+        constants = 'constants={"tunnel.session": 10}'
+        told = done(*command, *seeds, "-n", "60", "--json", "--strategy", "tunnel+ariadne", "--set", constants)
+        events = [json.loads(line) for line in told.splitlines()]
+        assert [event["message"] for event in events if event["event"] == "judge"] or events[-1]["changes"]
+        assert "smallest score" in events[-1]["changes"][0]["message"]
         (message,) = query(crawl, "select message from events where kind = 'judge'")[0]
         (threshold,) = query(crawl, "select cast(value as text) from state where name = 'threshold'")[0]
         scores = [

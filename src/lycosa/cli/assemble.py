@@ -66,6 +66,10 @@ class Watcher(Protocol):
         """The crawl stands still, and this is why: when it begins, and when the cause has changed."""
         ...
 
+    def changed(self, kind: str, message: str) -> None:
+        """The crawl has changed its course: another focus, another judge, hubs found."""
+        ...
+
     def interrupted(self, message: str) -> None: ...
 
     def end(self) -> None: ...
@@ -179,8 +183,14 @@ async def _crawl(config: Config, workspace: Workspace, store: SqliteStore, readi
 
     steering = _steering(config, workspace, store, ledger, readers, reading, clock)
 
+    told = 0
+
     def watch() -> None:
+        nonlocal told
         steering.look()
+        for kind, message in ledger.changes[told:]:
+            watcher.changed(kind, message)
+        told = len(ledger.changes)
         if cause := lookout.look():
             watcher.stalled(cause)
         watcher.look()

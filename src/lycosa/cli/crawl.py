@@ -173,6 +173,9 @@ def _parse_setting(text: str) -> dict[str, Any]:
     return {section: {name: value}} if dot else {section: value}
 
 
+CHANGES = "select at, kind, message from events where kind in ('focus', 'judge', 'distilled') order by id"
+
+
 def _directory_for(topic: str) -> Path:
     name = re.sub(r"[^a-z0-9]+", "-", topic.lower()).strip("-")[:40]
     if not name:
@@ -232,6 +235,8 @@ def summary(workspace: Workspace, ending: str, *, as_json: bool) -> None:
         totals = store.totals()
         _, rows = store.query("select name, relevant, pages, density from sites where relevant > 0 limit 10")
         sites = list(rows)
+        _, steered = store.query(CHANGES)
+        changes = list(steered)
     finally:
         store.close()
     harvest = totals.relevant / max(1, totals.pages)
@@ -245,6 +250,7 @@ def summary(workspace: Workspace, ending: str, *, as_json: bool) -> None:
                     "relevant": totals.relevant,
                     "harvest": round(harvest, 4),
                     "waiting": totals.waiting,
+                    "changes": [{"at": at, "kind": kind, "message": message} for at, kind, message in changes],
                     "sites": [{"name": name, "relevant": good, "pages": all_} for name, good, all_, _ in sites],
                     "directory": str(workspace.directory),
                 }
@@ -256,6 +262,10 @@ def summary(workspace: Workspace, ending: str, *, as_json: bool) -> None:
         f"{totals.pages:,} pages, [green]{totals.relevant:,} relevant[/] (harvest rate {harvest:.1%}), "
         f"{totals.waiting:,} links still wait"
     )
+    if changes:
+        out.print(f"{len(changes)} changes of course, the latest:")
+        for _, kind, message in changes[-5:]:
+            out.print(f"  [dim]{plain(kind)}[/] {plain(message, 160)}")
     if sites:
         table = Table("site", "relevant", "pages", "density", box=None, pad_edge=False, header_style="dim")
         for column in table.columns[1:]:

@@ -117,6 +117,8 @@ class Panels:
         self._meter: Meter | None = None
         self._next = 0.0
         self._notice = ""
+        self._course = ""
+        """The latest change of it."""
 
     def begin(self, view: View) -> None:
         self._meter = Meter(view)
@@ -129,6 +131,10 @@ class Panels:
             self._live.update(self._panel(self._meter.snapshot(now)), refresh=True)
 
     def stalled(self, cause: str) -> None:  # noqa: ARG002 - it is in the next snapshot
+        self._next = 0.0
+
+    def changed(self, kind: str, message: str) -> None:
+        self._course = f"{kind}: {message}"
         self._next = 0.0
 
     def interrupted(self, message: str) -> None:
@@ -152,6 +158,8 @@ class Panels:
         )
         grid.add_row("frontier", f"{shot.waiting:,} links wait")
         grid.add_row("relevance", f"[green]{shot.spark}[/]")
+        if self._course:
+            grid.add_row("course", plain(self._course, 160))
         grid.add_row("now", f"[yellow]{self._notice}[/]" if self._notice else plain(shot.state))
         minutes, seconds = divmod(int(shot.seconds), 60)
         return Panel(grid, title=plain(self._title, 60), subtitle=f"{minutes}:{seconds:02d}", expand=False)
@@ -183,6 +191,10 @@ class Lines:
             flush=True,
         )
 
+    def changed(self, kind: str, message: str) -> None:
+        told = json.dumps({"event": kind, "message": message}) if self._as_json else printable(f"{kind}: {message}")
+        print(told, flush=True)
+
     def interrupted(self, message: str) -> None:
         err.print(message)
 
@@ -200,6 +212,9 @@ class Silence:
         pass
 
     def stalled(self, cause: str) -> None:
+        pass
+
+    def changed(self, kind: str, message: str) -> None:
         pass
 
     def interrupted(self, message: str) -> None:
