@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -95,7 +96,7 @@ class Crawl:
         self._known += 3
         visit = page_visit(link, targets, relevance=(link * 37 % 100) / 100, score=self.scores[link])
         scores = self.strategy.tell(visit, targets)
-        self.told.append((visit, targets))
+        self.told.append((replace(visit, note=self.strategy.note()), targets))
         assert scores.shape == targets.shape
         assert not np.isinf(scores).any()
         self.frontier.done(link)

@@ -30,6 +30,7 @@ from lycosa.frontier.breadth_first import BreadthFirst, BreadthFirstSettings
 from lycosa.frontier.current_list import CurrentList, CurrentListSettings
 from lycosa.frontier.evolved import GA2003, Evolved, EvolvedSettings, Ga2003
 from lycosa.frontier.focus import RESETS, Decay, DecaySettings, HardFocus
+from lycosa.frontier.hunter import Hunter, HunterSettings
 from lycosa.frontier.infospiders import InfoSpiders, InfoSpidersSettings
 from lycosa.frontier.pagerank import PageRank, PageRankSettings
 from lycosa.frontier.random_order import RandomOrder, RandomSettings
@@ -60,6 +61,7 @@ STRATEGIES: Mapping[str, Entry] = {
     "fish": Entry("fish", Fish, FishSettings),
     "evolved": Entry("evolved", Evolved, EvolvedSettings),
     "ga2003": Entry("evolved", Ga2003, EvolvedSettings, GA2003),
+    "hunter": Entry("hunter", Hunter, HunterSettings),
     "ariadne": Entry("ariadne", Ariadne, AriadneSettings),
     "pagerank": Entry("pagerank", PageRank, PageRankSettings),
     "infospiders": Entry("infospiders", InfoSpiders, InfoSpidersSettings),

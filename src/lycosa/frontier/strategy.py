@@ -48,6 +48,41 @@ class Interest(Protocol):
         ...
 
 
+class Study(Protocol):
+    """A judge that grows with the crawl: for `hunter`. Words are numbers (`lib.wordhash`)."""
+
+    weights: NDArray[np.float32]
+    """By word: how much it speaks for the topic."""
+
+    @property
+    def relevance(self) -> NDArray[np.float32]:
+        """Of each page, in the order in which they were added."""
+        ...
+
+    @property
+    def idf_of_table(self) -> NDArray[np.float32]:
+        """By word: how special it is in general."""
+        ...
+
+    def vector(self, terms: Mapping[str, int]) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
+        """The words to keep of a page, with their counts."""
+        ...
+
+    def add(
+        self,
+        page: tuple[NDArray[np.uint16], NDArray[np.uint8]],
+        *,
+        is_seed: bool,
+        relevance: float,
+    ) -> float:
+        """One page more; what it is worth as things stand. `relevance`: what the crawl's judge thinks of it."""
+        ...
+
+    def learn(self) -> None:
+        """Work out weights and relevance anew from all pages."""
+        ...
+
+
 def no_similarity(text: str) -> float:  # noqa: ARG001 - without a topic nothing is similar
     """The similarity of a text where there is no topic."""
     return 0.0
@@ -75,6 +110,8 @@ class StrategyParts:
     """Whether a leaf of the taxonomy is a good topic or lies under one."""
     interest: Interest | None = None
     """What is looked for as something that can be widened, where the judge has it: a formula over topics."""
+    study: Callable[[], Study] | None = None
+    """Begins to learn the topic in the crawl itself, where the judge can: for `hunter`. None: it takes judgements."""
 
     @classmethod
     def of(cls, topic: Topic, *, rng: np.random.Generator, buffer: int | None = None) -> Self:
@@ -86,6 +123,7 @@ class StrategyParts:
             buffer=buffer,
             is_good=getattr(topic, "is_good", bool),
             interest=getattr(topic, "interest", None),
+            study=getattr(topic, "study", None),
         )
 
 

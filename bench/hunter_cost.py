@@ -1,0 +1,145 @@
+"""What the hunter costs: CPU for each fetch, bytes for each waiting link, and how near its order is to a full ranking.
+
+The web is made up page by page as the crawl goes: 50 links a page, of which about 30 are new, half of them within a
+page's own topic; so that a million waiting links need no more memory than the crawl itself. Only the strategy and
+the frontier run; reading pages is not counted, taking words from link texts is.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import spearmanr
+
+from lycosa.frontier.frontier import Frontier
+from lycosa.frontier.hunter import Hunter, HunterSettings
+from lycosa.frontier.strategy import StrategyParts
+from lycosa.model import Fetched, Judgement, Kind, Lease, Link, Outcome, Page, Visit
+from lycosa.relevance.contrast import ContrastJudge
+
+LINKS = 50
+NEW = 30
+TOPICS = 20
+HOST_PAGES = 500
+OUTCOME = Outcome(Kind.FETCHED, "http 200", status=200)
+
+
+class Cost(NamedTuple):
+    waiting: int
+    fetches: int
+    fetch_us: float
+    """Microseconds of CPU for each of the latest fetches, reviews and all."""
+    longest_ms: float
+    bytes_per_link: float
+    """Of the hunter's columns, what is kept of visited pages included; the frontier's own are not."""
+    overlap: float
+    """Of the frontier's best 1,000 links: how many are among the best by a ranking of all."""
+    correlation: float
+    """Spearman, over the links that are in either."""
+
+
+class MadeWeb:
+    """Topic of a link: by its number. Words, and so pages and link texts, follow from the topic."""
+
+    def __init__(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+        self.topic_of = np.zeros(1 << 16, dtype=np.int8)
+        self.known = 0
+        self._words = [[f"w{topic}x{n}" for n in range(60)] for topic in range(TOPICS)]
+        self._usual = [f"common{n}" for n in range(2_000)]
+
+    def new(self, topics: NDArray[np.integer]) -> NDArray[np.int64]:
+        numbers = np.arange(self.known, self.known + len(topics))
+        self.known += len(topics)
+        if self.known > len(self.topic_of):
+            self.topic_of = np.resize(self.topic_of, 2 * self.known)
+        self.topic_of[numbers] = topics
+        return numbers
+
+    def page(self, number: int) -> tuple[Page, NDArray[np.int64]]:
+        rng, topic = self._rng, int(self.topic_of[number])
+        topics = np.where(rng.random(NEW) < 0.5, topic, rng.integers(0, TOPICS, NEW))
+        old = np.unique(rng.integers(0, self.known, LINKS - NEW))
+        targets = np.concatenate([self.new(topics), old])
+        rng.shuffle(targets)
+        links = [self._link(target, at) for at, target in enumerate(targets.tolist())]
+        terms = {word: 1 + n % 4 for n, word in enumerate(self._text(topic, 30, 120))}
+        page = Page(self.url(number), title="", links=links, terms=terms, words=300, fingerprint=number + 1)
+        return page, targets
+
+    def url(self, number: int) -> str:
+        word = self._words[int(self.topic_of[number])][number % 60]
+        return f"http://h{number // HOST_PAGES}.test/{number // 50 % 10}/{word}-{number}.html"
+
+    def _link(self, target: int, at: int) -> Link:
+        words = self._text(int(self.topic_of[target]), 2, 12)
+        anchor = " ".join(words[:2])
+        return Link(self.url(target), anchor, " ".join((*words[2:8], anchor, *words[8:])), position=at)
+
+    def _text(self, topic: int, own: int, usual: int) -> list[str]:
+        rng = self._rng
+        own_words, usual_words = self._words[topic], self._usual
+        picked = (rng.random(own + usual) ** 2).tolist()
+        return [own_words[int(x * 60)] for x in picked[:own]] + [usual_words[int(x * 2_000)] for x in picked[own:]]
+
+
+def grow(sizes: tuple[int, ...], *, seed: int = 1) -> list[Cost]:
+    """Crawl until so many links wait, and say what each stage cost."""
+    web = MadeWeb(seed)
+    seeds = web.new(np.zeros(5, dtype=np.int8))
+    judge = ContrastJudge.fit([web.page(int(number))[0] for number in seeds], "w0x1 w0x2")
+    parts = StrategyParts.of(judge, rng=np.random.default_rng(seed))
+    hunter, frontier = Hunter(parts, HunterSettings()), Frontier()
+    frontier.push_many(seeds, np.ones(5, dtype=np.int64), np.full(5, hunter.seed_score()))
+    costs, times = [], []
+    for size in sizes:
+        while frontier.waiting < size:
+            times.append(_step(web, hunter, frontier))
+        latest = times[-len(times) // 4 :]
+        overlap, correlation = nearness(hunter, frontier)
+        costs.append(
+            Cost(
+                frontier.waiting,
+                len(times),
+                float(np.mean(latest)) * 1e6,
+                max(latest) * 1e3,
+                hunter.bytes_in_use / frontier.waiting,
+                overlap,
+                correlation,
+            )
+        )
+    return costs
+
+
+def _step(web: MadeWeb, hunter: Hunter, frontier: Frontier) -> float:
+    began = time.process_time()
+    (link,) = hunter.ask(1, frontier, 0.0)
+    spent = time.process_time() - began
+    score = frontier.score_of(link)
+    page, targets = web.page(link)
+    lease = Lease(link, page.url, 1, score, 0 if score == hunter.seed_score() else 1, 0, 0)
+    visit = Visit(Fetched(lease, OUTCOME), OUTCOME, page, Judgement(0, False))
+    began = time.process_time()
+    scores = hunter.tell(visit, targets)
+    hunter.note()
+    spent += time.process_time() - began
+    frontier.done(link)
+    hunter.rescored()
+    known = frontier.scores(targets)
+    is_new = np.array([frontier.state_of(target) == 0 for target in targets.tolist()])
+    frontier.push_many(targets[is_new], np.ones(int(is_new.sum()), dtype=np.int64), scores[is_new])
+    better = scores.astype(np.float32) > known
+    frontier.rescore(targets[better], scores[better])
+    return spent
+
+
+def nearness(hunter: Hunter, frontier: Frontier, count: int = 1_000) -> tuple[float, float]:
+    waiting = frontier.waiting_links()
+    fresh = hunter.look(waiting)
+    known = frontier.scores(waiting)
+    best, best_fresh = np.argsort(-known, kind="stable")[:count], np.argsort(-fresh, kind="stable")[:count]
+    either = np.union1d(best, best_fresh)
+    return len(np.intersect1d(best, best_fresh)) / count, float(spearmanr(known[either], fresh[either]).statistic)

@@ -1,0 +1,350 @@
+"""The hunter: scores every waiting link by all that is known of it, and learns while it crawls.
+
+    visit ── note ──▶ study (what is the page worth?) ──▶ evidence (what does that say of links?) ──▶ learner ──▶ scores
+
+A score is the predicted relevance of the page behind a link. What a page is worth is decided by a judge that learns
+the topic in the crawl itself (`Study`, where the topic's judge can begin one), or by the crawl's own judge.
+
+Where few links wait, all are scored again every few visits (`_review`). Where there are many that would cost more than
+it tells, so what is done at once, often, and seldom differs:
+
+    at each visit     the links on the page, and the waiting neighbours of its own citations
+    every 10 visits   the front: the links that come next; and a slice of all links, so that each has its turn
+    at a review       judge, sums and weights anew; a sample that says what is usual; then every link by the evidence
+                      that was last taken of it. Reviews come the less often the longer the crawl is.
+
+The frontier hears of a new score only if the link is, or was, far enough in front to matter; others wait for a review.
+
+Everything follows from the visits told and the notes kept of them (`hunter_note`), so a crawl that is told them again
+makes the same choices. A note also names the links handed out since the last one: those that never became a page
+are known to be gone. Pages with the very text of an earlier one are worth nothing to what leads to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.frontier.frontier import Frontier
+from lycosa.frontier.hunter_evidence import Evidence
+from lycosa.frontier.hunter_learner import Learner
+from lycosa.frontier.hunter_links import FEATURES, GROUPS
+from lycosa.frontier.hunter_note import MOST_GONE, Note, words_near
+from lycosa.frontier.state import seal, unseal
+from lycosa.frontier.strategy import Ranked, StrategyParts, Study
+from lycosa.lib.bounds import require_at_least
+from lycosa.lib.wordhash import SIZE, numbers_of
+from lycosa.model import Link, Page, Visit
+
+Floats = NDArray[np.float32]
+Links = NDArray[np.int64]
+
+SEED_SCORE = 2.0
+"""Seeds come first; what is predicted lies below 1."""
+ALL = 6_000
+"""Up to so many waiting links are all looked at in a review."""
+SAMPLE = 2_048
+"""Of more, so many are."""
+FRONT = 1_000
+"""Links that are looked at every few visits."""
+FRONT_EVERY = 10
+TOLD = 2_000
+"""How many of the best links the frontier knows by their latest scores, at least."""
+MOST_SAVED = 256
+SWEEPS = 4
+"""How often all links have their turn before a crawl is twice as long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HunterSettings:
+    """What it looks at and learns: all of it is best; the rest is for experiments."""
+
+    ridge: float = 30.0
+    """How strongly weights are drawn to those that ship; 0: they are kept."""
+    has_pages: bool = True
+    """Whether it looks at citing pages, and at what else these link to."""
+    has_text: bool = True
+    """… the words near links."""
+    has_urls: bool = True
+    has_places: bool = True
+    """… the records of hosts and folders."""
+
+    def __post_init__(self) -> None:
+        require_at_least(self, "hunter", ridge=0)
+
+    @property
+    def mask(self) -> Floats:
+        """By feature: 1 if it is looked at."""
+        wanted = {"pages": self.has_pages, "text": self.has_text, "urls": self.has_urls, "places": self.has_places}
+        return np.array([wanted[group] for group in GROUPS], dtype=np.float32)
+
+
+class Hunter(Ranked):
+    """See the module."""
+
+    name = "hunter"
+    needs_whole_pages = True
+    is_retold = True
+
+    def __init__(self, parts: StrategyParts, settings: HunterSettings) -> None:
+        self._study: Study = parts.study() if parts.study else Given(parts.keywords)
+        self._evidence = Evidence(self._study.idf_of_table)
+        self._learner = Learner(settings.ridge, settings.mask)
+        self._note = b""
+        self._handed_out: list[int] = []
+        self._seen_texts: set[int] = set()
+        self._is_new_text: list[bool] = []
+        self._next_review = 1
+        self._front: Links = np.zeros(0, dtype=np.int64)
+        self._newcomers: list[Links] = []
+        self._bar = 0.0
+        """The frontier hears of scores above."""
+        self._swept = 0
+        self._due: list[Links] = []
+        self._rescored: dict[int, float] = {}
+
+    def seed_score(self) -> float:
+        return SEED_SCORE
+
+    # ── visits ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def tell(self, visit: Visit, targets: Links) -> NDArray[np.float64]:
+        page = visit.page
+        assert page is not None, "only visits to pages are told"
+        evidence, link = self._evidence, visit.lease.id
+        evidence.meet(np.array([link], dtype=np.int64), [visit.lease.url])
+        evidence.meet(targets, [found.url for found in page.links])
+        self._note = b""
+        if evidence.links.page[link] <= 0:  # a page visited again teaches nothing
+            kept = Note.from_bytes(visit.note, len(targets)) if visit.note else self._digest(page)
+            if not visit.note:
+                self._note = kept.to_bytes()
+            self._learn(visit, kept, targets)
+        return evidence.links.told[targets].astype(np.float64)
+
+    def note(self) -> bytes:
+        return self._note
+
+    def _digest(self, page: Page) -> Note:
+        words, counts = self._study.vector(page.terms)
+        gone = np.array(self._handed_out[:MOST_GONE], dtype=np.int64)
+        del self._handed_out[:MOST_GONE]
+        return Note(words, counts, words_near(page.links), gone)
+
+    def _learn(self, visit: Visit, kept: Note, targets: Links) -> None:
+        evidence, link = self._evidence, visit.lease.id
+        links = evidence.links
+        evidence.hand_out(kept.gone)
+        self._learner.add(links.features[link].astype(np.float32) if links.cited[link] else None)
+        relevance = self._study.add(
+            (kept.words, kept.counts),
+            is_seed=visit.lease.distance == 0,
+            relevance=visit.judgement.relevance if visit.judgement else 0.0,
+        )
+        is_new_text = self._is_new(visit)
+        self._is_new_text.append(is_new_text)
+        dirty = evidence.visit(link, relevance * is_new_text, targets, kept.near)
+        if evidence.count >= self._next_review:
+            self._review()
+        else:
+            changed = [targets[links.page[targets] == 0], dirty]
+            if evidence.count % FRONT_EVERY == 0:
+                front = evidence.waiting_of(np.concatenate([self._front, *self._newcomers]))
+                self._front = _best(front, links.score[front], FRONT)[0]
+                self._newcomers.clear()
+                changed += [self._front, self._slice()]
+            self._score(np.unique(np.concatenate(changed)))
+        self._hand_on(targets, links.score[targets] != links.told[targets])
+
+    def _is_new(self, visit: Visit) -> bool:
+        text = visit.page.fingerprint if visit.page else 0
+        is_new = not text or text not in self._seen_texts
+        self._seen_texts.add(text)
+        return is_new
+
+    def _slice(self) -> Links:
+        """The next few of all links."""
+        evidence = self._evidence
+        size = FRONT_EVERY * SWEEPS * evidence.highest // evidence.count
+        if evidence.highest < ALL:
+            return np.zeros(0, dtype=np.int64)
+        begin = self._swept
+        self._swept = begin + size if begin + size < evidence.highest else 0
+        return evidence.waiting(begin, begin + size)
+
+    # ── scores ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _score(self, chosen: Links) -> None:
+        """Look at these links anew."""
+        links = self._evidence.links
+        features = self._evidence.features(chosen)
+        links.features[chosen] = features
+        scores = self._learner.predict(features)
+        links.score[chosen] = scores
+        matters = np.maximum(scores, links.told[chosen]) >= self._bar
+        self._newcomers.append(chosen[scores >= self._bar])
+        self._hand_on(chosen, matters & (scores != links.told[chosen]))
+
+    def _hand_on(self, chosen: Links, is_changed: NDArray[np.bool_]) -> None:
+        """The frontier is to know the scores of these."""
+        links, changed = self._evidence.links, chosen[is_changed]
+        if len(changed):
+            links.told[changed] = links.score[changed]
+            self._due.append(changed)
+            if len(self._due) > FRONT:  # told very much without being asked: when a crawl is resumed
+                self._due = [np.unique(np.concatenate(self._due))]
+
+    def _review(self) -> None:
+        """Judge, sums and weights anew, and by them every waiting link."""
+        evidence, learner, count = self._evidence, self._learner, self._evidence.count
+        interval = _interval(count)
+        self._next_review = count + interval
+        self._study.learn()
+        relevance = self._study.relevance * np.array(self._is_new_text, dtype=np.float32)
+        evidence.restate(relevance, self._study.weights)
+        links = evidence.links
+        waiting = evidence.waiting(0, evidence.highest)
+        self._newcomers.clear()
+        if not len(waiting):
+            return
+        if len(waiting) <= ALL:
+            looked_at = sample = waiting
+        else:
+            sample = waiting[count % 7 :: len(waiting) // SAMPLE]
+            looked_at = np.union1d(sample, _best(waiting, links.score[waiting], TOLD)[0])
+        features = evidence.features(looked_at)
+        links.features[looked_at] = features
+        learner.measure(features if sample is looked_at else features[np.searchsorted(looked_at, sample)])
+        learner.learn(relevance, evidence.leads_on())
+        scores = learner.predict(links.features[waiting].astype(np.float32))
+        links.score[waiting] = scores
+        if len(waiting) > ALL:
+            best, self._bar = _best(waiting, scores, max(TOLD, 4 * interval))
+            self._front = _best(best, links.score[best], FRONT)[0]
+        told = links.told[waiting]
+        self._hand_on(waiting, (np.maximum(scores, told) >= self._bar) & (scores != told))
+
+    # ── links go out ──────────────────────────────────────────────────────────────────────────────────────
+
+    def ask(self, count: int, frontier: Frontier, now: float) -> list[int]:
+        if self._due:
+            self._settle(frontier)
+        leased = super().ask(count, frontier, now)
+        self._handed_out += leased
+        return leased
+
+    def _settle(self, frontier: Frontier) -> None:
+        """Move waiting links to where they belong; what is handed to a commit can only move up."""
+        chosen = np.unique(np.concatenate(self._due))
+        self._due.clear()
+        before = frontier.scores(chosen)
+        scores = self._evidence.links.told[chosen]
+        has_news = (before >= 0) & (before < SEED_SCORE) & (scores != before)  # NaN, if it does not wait: no news
+        if has_news.any():
+            chosen, changed = chosen[has_news], scores[has_news].astype(np.float64)
+            frontier.rescore(chosen, changed)
+            self._rescored.update(zip(chosen.tolist(), changed.tolist(), strict=True))
+
+    def rescored(self) -> dict[int, float]:
+        found, self._rescored = self._rescored, {}
+        return found
+
+    def retry_score(self, score: float, tries: int) -> float:
+        return min(score, 1.0) - tries
+
+    def save(self) -> bytes:
+        """What is not in the notes yet; the rest is told again."""
+        return seal(self.name, {}, np.array(self._handed_out[-MOST_SAVED:], dtype=np.int64))
+
+    def restore(self, state: bytes) -> None:
+        if state:
+            _, columns = unseal(self.name, state)
+            if len(columns) != 1:
+                raise ValueError(f"{self.name}: the saved state has {len(columns)} columns, not 1")
+            self._handed_out = columns[0].tolist()
+
+    @property
+    def bytes_in_use(self) -> int:
+        """What it keeps of links and citations."""
+        return self._evidence.bytes_in_use
+
+    def look(self, chosen: Links) -> Floats:
+        """What these links would be worth if they were looked at now; nothing is changed."""
+        return self._learner.predict(self._evidence.features(chosen))
+
+    # ── in words ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def again(self, visit: Visit, targets: Links) -> NDArray[np.float64]:  # noqa: ARG002 - all pages count together
+        self._evidence.links.reserve(int(targets.max(initial=0)) + 1)
+        links = self._evidence.links
+        return np.where(links.cited[targets] > 0, links.told[targets].astype(np.float64), np.nan)
+
+    def factors(self, visit: Visit, link: Link) -> Mapping[str, float]:
+        """By kind of evidence: what it adds to the log-odds of relevance, against the links that wait."""
+        assert visit.page is not None, "only pages have links"
+        number = self._evidence.target(visit.lease.id, visit.page.links.index(link))
+        if number is None:
+            return {}
+        parts = self._learner.parts(self._evidence.features(np.array([number], dtype=np.int64)))[0]
+        return dict(zip(FEATURES, parts.tolist(), strict=True))
+
+    def reason(self, score: float) -> str:
+        if score < 0:
+            return f"{self.name}: tried before without success, waits behind untried links ({score:.3f})"
+        if score >= SEED_SCORE:
+            return f"{self.name}: {score:.3f}, before all that was found"
+        return f"{self.name}: {score:.3f} is the relevance it expects, by all pages that link to it"
+
+
+class Given:
+    """The study of a topic that another judge knows: pages have the relevance it gave them, nothing is learned."""
+
+    def __init__(self, keywords: Mapping[str, int]) -> None:
+        self.weights: Floats = np.zeros(SIZE, dtype=np.float32)
+        if keywords:
+            self.weights[numbers_of(keywords)] = 1 / np.sqrt(len(keywords))
+        self.idf_of_table: Floats = np.ones(SIZE, dtype=np.float32)
+        self.idf_of_table[0] = 0
+        self._relevance: list[float] = []
+
+    @property
+    def relevance(self) -> Floats:
+        return np.array(self._relevance, dtype=np.float32)
+
+    def vector(self, terms: Mapping[str, int]) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:  # noqa: ARG002 - not kept
+        return np.zeros(0, np.uint16), np.zeros(0, np.uint8)
+
+    def add(
+        self,
+        page: tuple[NDArray[np.uint16], NDArray[np.uint8]],  # noqa: ARG002 - judged elsewhere
+        *,
+        is_seed: bool,  # noqa: ARG002 - judged elsewhere
+        relevance: float,
+    ) -> float:
+        self._relevance.append(relevance)
+        return relevance
+
+    def learn(self) -> None:
+        """Nothing to learn."""
+
+
+def _interval(count: int) -> int:
+    """Visits until the next review."""
+    if count < 15:
+        return 1
+    if count < 30:
+        return 2
+    if count < 150:
+        return 5
+    return max(10, count // 16)
+
+
+def _best(links: Links, scores: Floats, count: int) -> tuple[Links, float]:
+    """The best so many, ascending by number, and the score of the worst of them."""
+    if count >= len(links):
+        return links, 0.0
+    at = np.argpartition(-scores, count - 1)[:count]
+    return np.sort(links[at]), float(scores[at].min())

@@ -1,0 +1,209 @@
+"""The sums that are kept visit by visit are those that the definitions give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lycosa.frontier.hunter_evidence import Evidence, url_words
+from lycosa.frontier.hunter_learner import LEAST, PRIOR, Learner
+from lycosa.frontier.hunter_links import FEATURES, GROUPS, URL_WORDS
+from lycosa.frontier.hunter_note import MOST_GONE, NEAR, OWN, Note, words_near
+from lycosa.lib.wordhash import MARK, SIZE, number_of
+from lycosa.model import Link
+
+RELEVANCE = (0.9, 0.2, 0.7, 0.1, 0.6)
+LINKS = ([2, 3, 4, 9], [3, 9, 1, 5, 8, 7], [9, 5, 1], [], [8, 9, 2])
+
+
+def url(link: int) -> str:
+    return f"http://h{link % 2}.test/d{link % 3}/page{link}"
+
+
+def made(rate: float = 0.1) -> Evidence:
+    evidence = Evidence(np.ones(SIZE, dtype=np.float32))
+    evidence.base_rate = rate
+    for number, (relevance, links) in enumerate(zip(RELEVANCE, LINKS, strict=True)):
+        targets = np.array(links, dtype=np.int64)
+        evidence.meet(np.array([number + 1]), [url(number + 1)])
+        evidence.meet(targets, [url(link) for link in links])
+        near = np.zeros((len(links), NEAR), dtype=np.uint16)
+        near[:, 0] = [number_of("bicycl" if link in (1, 3, 5) else "soup") for link in links]  # those are relevant
+        evidence.visit(number + 1, relevance, targets, near)
+    return evidence
+
+
+def logit(share: float) -> float:
+    share = min(max(share, 0.02), 0.98)
+    return float(np.log(share / (1 - share)))
+
+
+class TestDefinitions:
+    """Of link 9, which pages 1, 2, 3 and 5 cite."""
+
+    def of_nine(self, name: str) -> float:
+        return float(made().features(np.array([9]))[0, FEATURES.index(name)])
+
+    def test_parents(self):
+        cited_by = [RELEVANCE[n] for n in (0, 1, 2, 4)]
+        assert self.of_nine("parents") == pytest.approx(logit((sum(cited_by) + 0.3) / 7), rel=1e-4)
+        assert self.of_nine("best parent") == pytest.approx(logit(0.9), rel=1e-4)
+        assert self.of_nine("citations") == pytest.approx(np.log(4))
+
+    def test_early_parents(self):
+        places = ((0, 3, 4), (1, 1, 6), (2, 0, 3), (4, 1, 3))
+        expected = sum(RELEVANCE[page] * np.exp(-3 * at / count) for page, at, count in places)
+        assert self.of_nine("early parents") == pytest.approx(np.log(0.05 + expected), rel=1e-4)
+
+    def test_host_and_folder(self):
+        on_host = [r for n, r in enumerate(RELEVANCE, 1) if n % 2 == 1]
+        in_folder = [r for n, r in enumerate(RELEVANCE, 1) if n % 3 == 0 and n % 2 == 1]
+        assert self.of_nine("host") == pytest.approx(logit((sum(on_host) + 0.2) / (len(on_host) + 2)), rel=1e-4)
+        assert self.of_nine("folder") == pytest.approx(logit((sum(in_folder) + 0.2) / (len(in_folder) + 2)), rel=1e-4)
+
+    def test_neighbours_and_hubs(self):
+        """By hand, as all is known in the end: r over distance on each citing page, and the pages' own hub values."""
+        evidence = made()
+        evidence.restate(np.array(RELEVANCE, dtype=np.float32), np.zeros(SIZE, np.float32))
+        evidence.base_rate = 0.1
+        cited = {link: sum(link in links for links in LINKS) for link in range(1, 10)}
+        near = near_weight = hubs = hub_weights = own = 0.0
+        for page in (0, 1, 2, 4):
+            links = LINKS[page]
+            at = links.index(9)
+            visited = [(place, link) for place, link in enumerate(links) if link <= 5]
+            near += sum(RELEVANCE[link - 1] / abs(place - at) for place, link in visited)
+            near_weight += sum(1 / abs(place - at) for place, _ in visited)
+            hub = sum(RELEVANCE[link - 1] / np.sqrt(cited[link]) for _, link in visited)
+            hub_weight = sum(1 / np.sqrt(cited[link]) for _, link in visited)
+            own += (hub + 0.4) / (hub_weight + 4)
+            hubs, hub_weights = hubs + hub, hub_weights + hub_weight
+        found = evidence.features(np.array([9]))[0]
+        assert found[0] == pytest.approx(logit((near + own + 0.4) / (near_weight + 4 + 4)), rel=1e-3)
+        assert found[1] == pytest.approx(logit((hubs + 0.4) / (hub_weights + 4)), rel=1e-3)
+
+
+class TestSums:
+    def test_restating_what_was_told_changes_no_sum(self):
+        kept, anew = made(), made()
+        anew.restate(np.array(RELEVANCE, dtype=np.float32), np.zeros(SIZE, np.float32))
+        for name in ("sum", "early", "best", "cited", "relevance"):
+            np.testing.assert_allclose(getattr(kept.links, name), getattr(anew.links, name), rtol=1e-5, err_msg=name)
+        for name in ("near", "near_weight"):
+            ends = slice(0, kept._end)
+            is_used = anew.citations.page[ends] > 0
+            np.testing.assert_allclose(
+                getattr(kept.citations, name)[ends][is_used],
+                getattr(anew.citations, name)[ends][is_used],
+                rtol=1e-5,
+                err_msg=name,
+            )
+
+    def test_words_of_links_to_good_pages_speak_for_others(self):
+        evidence = made()
+        evidence.restate(np.array(RELEVANCE, dtype=np.float32), np.zeros(SIZE, np.float32))
+        words = np.zeros((2, NEAR), dtype=np.uint16)
+        words[:, 0] = number_of("bicycl"), number_of("soup")
+        bicycle, soup = evidence.near_words.of_texts(words)
+        assert bicycle[2] > soup[2]
+        assert bicycle[3] > soup[3]
+
+    def test_links_handed_out_do_not_wait(self):
+        evidence = made()
+        assert evidence.waiting(0, 100).tolist() == [7, 8, 9]
+        evidence.hand_out(np.array([8, 1]))
+        assert evidence.waiting(0, 100).tolist() == [7, 9]
+        assert evidence.waiting_of(np.array([9, 8, 9, 2])).tolist() == [9]
+        assert evidence.links.page[1] == 1
+
+    def test_the_target_at_a_place(self):
+        evidence = made()
+        assert evidence.target(2, 4) == 8
+        assert evidence.target(2, 6) is None
+        assert evidence.target(9, 0) is None
+
+    def test_the_last_words_of_a_path_are_kept(self):
+        found = url_words(["http://a.test/" + "/".join(f"word{chr(97 + n)}" for n in range(9)), "http://a.test"])
+        assert found.shape == (2, URL_WORDS)
+        assert number_of("wordi") in found[0].tolist()
+        assert number_of("worda") not in found[0].tolist()
+        assert not found[1].any()
+
+
+class TestNotes:
+    def note(self, links: int) -> Note:
+        rng = np.random.default_rng(links)
+        words = rng.integers(1, SIZE, 30).astype(np.uint16)
+        made = [Link(url(n), "touring bikes", f"before it touring bikes behind {n}") for n in range(links)]
+        return Note(words, np.arange(30, dtype=np.uint8), words_near(made), np.arange(MOST_GONE))
+
+    @pytest.mark.parametrize("links", [0, 1, 40, 700, 5_000])
+    def test_what_is_written_is_what_was_used(self, links):
+        note = self.note(links)
+        written = note.to_bytes()
+        assert len(written) < 8_192
+        read = Note.from_bytes(written, links)
+        for one, other in zip(note, read, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+    @pytest.mark.parametrize("foreign", [b"", b"abc", b"\x01" * 40, b"\xff" * 4_000])
+    def test_other_bytes_are_refused(self, foreign):
+        with pytest.raises(ValueError, match="not a note"):
+            Note.from_bytes(foreign, 3)
+
+    def test_the_anchor_comes_first_then_the_nearest_words(self):
+        near = words_near([Link("http://a.test/", "bikes", "far close bikes next last")])[0]
+        assert near[0] == number_of("bike")
+        assert near[OWN : OWN + 4].tolist() == [number_of(stem) for stem in ("close", "next", "far", "last")]
+
+    def test_a_page_that_uses_the_mark_itself_is_read_as_well(self):
+        links = [
+            Link("http://a.test/", f"bikes {MARK} x", f"a {MARK} {MARK} b"),
+            Link("http://b.test/", "soup", "soup"),
+        ]
+        assert words_near(links)[1, 0] == number_of("soup")
+
+
+class TestLearner:
+    def sample(self) -> np.ndarray:
+        return np.random.default_rng(1).normal(2.0, 3.0, (500, len(FEATURES))).astype(np.float32)
+
+    def learner(self, ridge: float = 30.0) -> Learner:
+        learner = Learner(ridge, np.ones(len(FEATURES), dtype=np.float32))
+        learner.measure(self.sample())
+        return learner
+
+    def test_features_are_measured_against_the_links_that_wait(self):
+        z = self.learner().standing(self.sample())
+        np.testing.assert_allclose(z.mean(0), 0, atol=0.01)
+        np.testing.assert_allclose(z.std(0), 1, atol=0.02)
+        assert self.learner().standing(np.full((1, len(FEATURES)), 1e6)).max() == 6
+
+    def test_what_tells_gains_weight_and_what_does_not_loses_it(self):
+        learner, sample = self.learner(), self.sample()
+        useful, useless = 2, 9
+        relevance = (1 / (1 + np.exp(-2 * learner.standing(sample)[:, useful]))).astype(np.float32)
+        for row in sample:
+            learner.add(row)
+        learner.learn(relevance, relevance * 0)
+        assert learner.weights[useful] / PRIOR[useful] > 1.5
+        assert learner.weights[useless] / PRIOR[useless] < 0.8
+        error = np.abs(learner.predict(sample) - relevance).mean()
+        assert error < 0.5 * np.abs(relevance.mean() - relevance).mean()
+
+    def test_few_pages_change_nothing(self):
+        learner = self.learner()
+        for row in self.sample()[: LEAST - 1]:
+            learner.add(row)
+        learner.learn(np.ones(LEAST - 1, np.float32), np.ones(LEAST - 1, np.float32))
+        np.testing.assert_array_equal(learner.weights, PRIOR)
+
+    def test_without_ridge_the_weights_stay(self):
+        learner, sample = self.learner(ridge=0), self.sample()
+        for row in sample:
+            learner.add(row)
+        learner.learn(np.linspace(0, 1, 500, dtype=np.float32), np.zeros(500, np.float32))
+        np.testing.assert_array_equal(learner.weights, PRIOR)
+
+    def test_every_feature_is_of_a_kind(self):
+        assert len(GROUPS) == len(FEATURES) == len(PRIOR)
