@@ -315,8 +315,8 @@ class TestCrawl:
         constants = 'constants={"tunnel.session": 10}'
         told = done(*command, *seeds, "-n", "60", "--json", "--strategy", "tunnel+ariadne", "--set", constants)
         events = [json.loads(line) for line in told.splitlines()]
-        assert [event["message"] for event in events if event["event"] == "judge"] or events[-1]["changes"]
-        assert "smallest score" in events[-1]["changes"][0]["message"]
+        assert events[-1]["event"] == "end"
+        assert [each["message"] for each in events[-1]["changes"] if "smallest score" in each["message"]]
         (message,) = query(crawl, "select message from events where kind = 'judge'")[0]
         (threshold,) = query(crawl, "select cast(value as text) from state where name = 'threshold'")[0]
         scores = [
