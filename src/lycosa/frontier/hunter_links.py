@@ -6,6 +6,7 @@ doubling therefore costs address space, not memory.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 
 
-class Columns:
+class Columns(ABC):
     """Columns of one length; those that inherit say which."""
 
     def __init__(self, room: int) -> None:
@@ -53,9 +54,9 @@ class Columns:
             setattr(self, name, np.zeros((room, width) if width else room, dtype=kind))
 
     @classmethod
+    @abstractmethod
     def layout(cls) -> dict[str, tuple[Any, int]]:
         """By column: its type, and how many values a row has; 0: one, without a dimension of its own."""
-        raise NotImplementedError
 
     def reserve(self, rows: int) -> None:
         if rows <= self.room:
