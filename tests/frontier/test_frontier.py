@@ -269,6 +269,8 @@ class Comparison(RuleBasedStateMachine):
         everything = np.arange(LINKS)
         assert [frontier.state_of(link) for link in range(LINKS)] == [model.state(link) for link in range(LINKS)]
         assert frontier.is_waiting(everything).tolist() == [link in model.waiting for link in range(LINKS)]
+        is_new = [model.state(link) is LinkState.NEW for link in range(LINKS)]
+        assert frontier.is_new(everything).tolist() == is_new
         np.testing.assert_array_equal(
             frontier.scores(everything), [model.waiting.get(link, math.nan) for link in range(LINKS)]
         )
@@ -473,6 +475,29 @@ def test_a_buffer_of_equal_scores_drops_the_last() -> None:
     assert frontier.push(20, 0, 1.0) == [3]
     assert frontier.push(3, 3, 2.0) == [2]
     assert frontier.top(9).tolist() == [3, 20, 0, 1]
+
+
+def test_links_beyond_all_known_ones_are_new() -> None:
+    frontier = frontier_with((0, 0, 1.0), (1, 1, 0.5))
+    asked = np.array([1_000_000, 1, 2])
+    assert frontier.is_new(asked).tolist() == [True, False, True]
+    assert frontier.is_waiting(asked).tolist() == [False, True, False]
+    np.testing.assert_array_equal(frontier.scores(asked), [math.nan, 0.5, math.nan])
+
+
+@pytest.mark.parametrize("buffer", [None, 15])
+def test_small_and_large_batches_do_the_same(buffer: int | None) -> None:
+    rng = np.random.default_rng(0)
+    links, scores, again = rng.permutation(40), rng.random(40).round(1), rng.random(40).round(1)
+    whole, parts = Frontier(buffer=buffer), Frontier(buffer=buffer)
+    dropped = set(whole.push_many(links, links % 3, scores))
+    for part in np.split(np.arange(40), 10):
+        dropped ^= set(parts.push_many(links[part], links[part] % 3, scores[part]))
+    assert not dropped
+    whole.rescore(links, again)
+    for part in np.split(np.arange(40), 10):
+        parts.rescore(links[part], again[part])
+    assert [whole.top(40).tolist(), whole.lease(0.0)] == [parts.top(40).tolist(), parts.lease(0.0)]
 
 
 def test_a_retry_can_overflow_the_buffer() -> None:

@@ -33,7 +33,9 @@ class BestFirst(Batched):
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         relevance = visit.judgement.relevance if visit.judgement else 0.0
-        return np.full(len(targets), relevance)
+        scores = np.empty(len(targets))
+        scores.fill(relevance)  # np.full takes twice as long
+        return scores
 
     again = tell
 

@@ -51,15 +51,15 @@ class LinkTable:
     def state_of(self, link: int) -> int:
         return self.state[link] if 0 <= link < self.size else NEW
 
-    def are(self, state: int, links: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which of the links are in that state."""
-        known = links < self.size
-        found: NDArray[np.bool_]
-        if np.count_nonzero(known) == len(links):
-            found = self.states[links] == state
-        else:
-            found = known & (self.states[np.where(known, links, 0)] == state)
-        return found
+    def states_of(self, links: NDArray[Any]) -> NDArray[np.uint8]:
+        """The state of each link; those that have no place yet are new."""
+        states: NDArray[np.uint8]
+        try:
+            states = self.states[links]
+        except IndexError:
+            states = self.states[np.minimum(links, self.size - 1)]
+            states[links >= self.size] = NEW
+        return states
 
     def are_all_new(self, links: NDArray[Any]) -> bool:
         """Whether these links, which have a place, are new and different."""

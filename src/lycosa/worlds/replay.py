@@ -67,22 +67,19 @@ class Discovery:
         self.distance: list[int] = [0]
         self.redirects: list[int] = [0]
 
-    def meet(
-        self, urls: NDArray[np.integer[Any]], distance: int, redirects: int = 0
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Numbers for these URLs, all different; and which of them are new."""
-        numbers = self._number_of[urls]
-        is_new = numbers == 0
-        count = int(is_new.sum())
+    def meet(self, urls: NDArray[np.integer[Any]], distance: int, redirects: int = 0) -> NDArray[np.int64]:
+        """Numbers for these URLs, all different."""
+        numbers: NDArray[np.int64] = self._number_of[urls]
+        count = len(numbers) - np.count_nonzero(numbers)
         if count:
             first = len(self.url_of)
-            numbers[is_new] = np.arange(first, first + count)
-            new = urls[is_new]
-            self._number_of[new] = numbers[is_new]
+            new = urls[np.logical_not(numbers)]
+            self._number_of[new] = np.arange(first, first + count)
+            numbers = self._number_of[urls]
             self.url_of.extend(new.tolist())
             self.distance.extend([distance] * count)
             self.redirects.extend([redirects] * count)
-        return numbers, is_new
+        return numbers
 
 
 class ReplayVisitor:
@@ -154,10 +151,8 @@ class ReplayLedger:
         self._leases: list[Lease] = []
         self._strategy = strategy
         self._follow_nofollow = follow_nofollow
-        self._is_dormant = np.zeros(len(judged.world.urls) + 1, dtype=np.bool_)
-        """By link: dropped from a full buffer, or not worth following so far; comes to life when found again."""
-        self._scores: dict[int, float] = {}
-        """As the strategy gave them: the frontier has them rounded."""
+        self._scores: NDArray[np.float64] = np.zeros(len(self._world.urls) + 1)
+        """By link, as the strategy gave them: the frontier has them rounded."""
         self.track = Track([], [], [], [], [])
         self._tally = Tally(window=rules.window, has_community=rules.community > 0)
 
@@ -165,32 +160,16 @@ class ReplayLedger:
         return self._tally.standing()
 
     def add_seeds(self, pages: Sequence[int]) -> None:
-        numbers, _ = self._discovery.meet(np.array(pages, dtype=np.int64), 0)
+        numbers = self._discovery.meet(np.array(pages, dtype=np.int64), 0)
         self._push(numbers, np.full(len(numbers), self._strategy.seed_score()))
 
     def leases(self, links: list[int]) -> list[Lease]:
         # A link may have got another score in the very `ask` that leases it.
-        self._scores.update(self._strategy.rescored())
-        discovery, world = self._discovery, self._world
-        leases = []
-        for link in links:
-            url = discovery.url_of[link]
-            host = int(world.url_hosts[url])
-            leases.append(
-                Lease(
-                    link,
-                    world.urls[url],
-                    host,
-                    self._scores[link],
-                    discovery.distance[link],
-                    0,
-                    discovery.redirects[link],
-                )
-            )
-        return leases
+        self._take_rescored()
+        return [self._lease(link) for link in links]
 
     def commit(self, visits: list[Visit]) -> None:
-        self._scores.update(self._strategy.rescored())
+        self._take_rescored()
         for visit in visits:
             self._frontier.done(visit.lease.id)
             if visit.page is not None and visit.judgement is not None:
@@ -201,8 +180,19 @@ class ReplayLedger:
                 self.track.missing += 1
         if change := self._strategy.take_change():
             news = score_again(self._strategy, self._frontier, self._visits())
-            self._scores.update(zip(news.links.tolist(), news.scores.tolist(), strict=True))
+            self._scores[news.links] = news.scores
             self.track.changes.append((len(self.track.pages), change))
+
+    def _lease(self, link: int) -> Lease:
+        discovery, world = self._discovery, self._world
+        url = discovery.url_of[link]
+        host, score = world.url_hosts.item(url), self._scores.item(link)
+        return Lease(link, world.urls[url], host, score, discovery.distance[link], 0, discovery.redirects[link])
+
+    def _take_rescored(self) -> None:
+        rescored = self._strategy.rescored()
+        if rescored:
+            self._scores[list(rescored)] = list(rescored.values())
 
     def _visits(self) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
         """All visits so far, as a store would tell them again."""
@@ -210,7 +200,7 @@ class ReplayLedger:
         for lease in self._leases:
             number = self._discovery.url_of[lease.id]
             page, judgement = self._judged.visit(number)
-            targets, _ = self._discovery.meet(world.link_urls[slice(*world.link_offsets[number : number + 2])], 0)
+            targets = self._discovery.meet(world.link_urls[slice(*world.link_offsets[number : number + 2])], 0)
             yield Visit(Fetched(lease, FETCHED), FETCHED, page, judgement), targets
 
     def _redirect(self, visit: Visit) -> None:
@@ -218,36 +208,35 @@ class ReplayLedger:
         target = int(self._world.number_of_hash(np.array([url_hash(visit.outcome.location)]))[0])
         if target < 0 or lease.redirects >= MAX_REDIRECTS:
             return
-        numbers, is_new = self._discovery.meet(np.array([target]), lease.distance, lease.redirects + 1)
-        if is_new[0] or self._is_dormant[numbers[0]]:
+        numbers = self._discovery.meet(np.array([target]), lease.distance, lease.redirects + 1)
+        if self._frontier.is_new(numbers)[0]:
             self._push(numbers, np.array([lease.score]))
 
     def _expand(self, visit: Visit, judgement: Judgement) -> None:
         lease, frontier, world = visit.lease, self._frontier, self._world
         number = self._discovery.url_of[lease.id]
-        low, high = world.link_offsets[number], world.link_offsets[number + 1]
-        targets, is_new = self._discovery.meet(world.link_urls[low:high], lease.distance + 1)
+        low, high = world.link_offsets[number : number + 2].tolist()
+        targets = self._discovery.meet(world.link_urls[low:high], lease.distance + 1)
         self._tally.add_page(lease.id, targets, is_relevant=judgement.is_relevant)
         scores = self._strategy.tell(visit, targets)
-        is_wanted = scores == scores  # NaN is not equal to itself: not worth following
+        # Links that were dropped from a full buffer, or were not worth following so far, are as good as new.
+        joins = frontier.is_new(targets)
+        joins &= scores == scores  # NaN is not equal to itself: not worth following
         if not self._follow_nofollow:
-            is_wanted &= ~world.nofollow[low:high]
-        joins = is_wanted & (is_new | self._is_dormant[targets])
-        self._is_dormant[targets[is_new & ~is_wanted]] = True
-        if joins.any():
+            joins &= ~world.nofollow[low:high]
+        # Links that do not wait have no score there: NaN, and nothing is greater than that.
+        is_better = scores.astype(np.float32) > frontier.scores(targets)
+        if np.count_nonzero(joins):
             self._push(targets[joins], scores[joins])
-        if not is_new.all():
-            # Links that do not wait have no score there: NaN, and nothing is greater than that.
-            better = ~joins & (scores.astype(np.float32) > frontier.scores(targets))
-            if better.any():
-                frontier.rescore(targets[better], scores[better])
-                self._scores.update(zip(targets[better].tolist(), scores[better].tolist(), strict=True))
+        if np.count_nonzero(is_better):
+            links, better = targets[is_better], scores[is_better]
+            self._scores[links] = better
+            frontier.rescore(links, better)  # leaves those alone that have just been dropped
         self._note(number, lease, judgement)
 
     def _push(self, links: NDArray[np.int64], scores: NDArray[np.float64]) -> None:
-        self._scores.update(zip(links.tolist(), scores.tolist(), strict=True))
-        self._is_dormant[links] = False
-        self._is_dormant[self._frontier.push_many(links, np.full(len(links), HOST), scores)] = True
+        self._scores[links] = scores
+        self._frontier.push_many(links, np.full(len(links), HOST), scores)
 
     def _note(self, number: int, lease: Lease, judgement: Judgement) -> None:
         track = self.track
