@@ -21,7 +21,7 @@ from lycosa.evolve.fitness import CrawlFitness, Truth
 from lycosa.evolve.simulator import CrawlPlan, Simulator
 from lycosa.evolve.web import Web, standings, verdicts_of, web_of
 from lycosa.frontier.current_list import CurrentList, CurrentListSettings
-from lycosa.frontier.evolved import Evolved, EvolvedSettings
+from lycosa.frontier.evolved import GA2003, PHASES, Evolved, EvolvedSettings
 from lycosa.frontier.strategy import StrategyParts
 from lycosa.lib.evolve import GeneticSettings, evolve
 from lycosa.relevance.keywords import KeywordJudge
@@ -83,19 +83,23 @@ def without_repeats(
     return offsets, graph.target[is_first]
 
 
-def random_weights(rng: np.random.Generator) -> EvolvedSettings:
-    values = iter(rng.integers(1, 128, 9).tolist())
-    names = ("hub", "authority", "comm_in", "comm_out", "parent_1", "parent_2", "parent_3", "parent_4", "parent_5")
-    return EvolvedSettings(**{name: next(values) for name in names})
+def random_strategy(rng: np.random.Generator, phases: int) -> EvolvedSettings:
+    """Its phases of equal length."""
+    values: dict[str, int] = {}
+    for phase, name in enumerate(PHASES[:phases]):
+        drawn = rng.integers(1, 128, len(GA2003)).tolist()
+        values |= {f"{name}_{weight}" if phase else weight: value for weight, value in zip(GA2003, drawn, strict=True)}
+        values |= {f"{name}_from": PAGES * phase // phases} if phase else {}
+    return EvolvedSettings(**values)
 
 
-def speed(simulator: Simulator, plan: CrawlPlan, seed: int) -> tuple[float, int]:
+def speed(simulator: Simulator, plan: CrawlPlan, seed: int, phases: int = 1) -> tuple[float, int]:
     """CPU seconds and visits of crawls with random strategies."""
     rng = np.random.default_rng(seed)
-    chosen = [random_weights(rng).weights() for _ in range(STRATEGIES)]
+    chosen = [random_strategy(rng, phases) for _ in range(STRATEGIES)]
     simulator.crawl(chosen[0], plan, rng)  # compiles, and touches the memory
     began = time.process_time()
-    visits = sum(len(simulator.crawl(weights, plan, rng)) for weights in chosen)
+    visits = sum(len(simulator.crawl(settings, plan, rng)) for settings in chosen)
     return time.process_time() - began, visits
 
 
@@ -171,18 +175,22 @@ def main() -> None:
         truth=Truth(web.is_relevant, np.zeros(len(web), np.int32)),
         seed=1,
     )
-    rates = {}
+    rates: dict[str, float] = {}
+    phased: dict[str, float] = {}
     for name, order in ORDERS.items():
-        spent, visits = speed(simulator, CrawlPlan(seeds=seeds, pages=PAGES, order=order), 1)
-        rates[name] = visits / spent
+        for phases, found in ((1, rates), (3, phased)):
+            spent, visits = speed(simulator, CrawlPlan(seeds=seeds, pages=PAGES, order=order), 1, phases)
+            found[name] = visits / spent
     with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:
         rows = []
         rate = 0.0
         for name, order in ORDERS.items():
             jobs = [(CrawlPlan(seeds=seeds, pages=PAGES, order=order), seed) for seed in (1, 2)]
             rate = sum(visits / spent for spent, visits in pool.map(speed_there, jobs))
-            rows.append([name, f"{rates[name]:,.0f}", f"{rates[name] / AIM:.1f}×", f"{rate:,.0f}"])
-        print(table(["order", "visits/s on one core", f"of the aim ({AIM:,})", "on two"], rows))
+            of_aim = f"{rates[name] / AIM:.1f}×"
+            rows.append([name, f"{rates[name]:,.0f}", of_aim, f"{rate:,.0f}", f"{phased[name]:,.0f}"])
+        columns = ["order", "visits/s on one core", f"of the aim ({AIM:,})", "on two", "with 3 phases, on one"]
+        print(table(columns, rows))
         print("\na generated world of 10,000 pages, crawls of 2,000: plain replay (crawl.run) and kernel, one core")
         print(table(["order", "replay, visits/s", "kernel, visits/s", "ratio"], replayed()))
         full_run(pool, rate, fitness)

@@ -9,7 +9,7 @@ generated webs, pages without a word of text, relevance is drawn at random aroun
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -21,12 +21,13 @@ from lycosa.evaluate.cohesion import cohesiveness
 from lycosa.evaluate.runs import Bools, Floats, Ints
 from lycosa.evaluate.spread import distance_histogram
 from lycosa.evolve.course import CoursePlan, lay_out
-from lycosa.evolve.fitness import BITS, GENES, CrawlFitness, Truth, settings_of
+from lycosa.evolve.fitness import HARVEST, CrawlFitness, Truth
 from lycosa.evolve.simulator import CrawlPlan, Simulator
+from lycosa.evolve.spelling import Spelling
 from lycosa.evolve.web import Web, standings, web_of
 from lycosa.frontier.current_list import CurrentListSettings
-from lycosa.frontier.evolved import GA2003, WEIGHTS, EvolvedSettings
-from lycosa.lib.evolve import GeneticSettings, Genome, evolve
+from lycosa.frontier.evolved import WEIGHTS, EvolvedSettings
+from lycosa.lib.evolve import GeneticSettings, Genome, Population, evolve
 from lycosa.worlds.generated import WebPlan
 from lycosa.worlds.graph import build
 from lycosa.worlds.world import Edges, World
@@ -37,7 +38,7 @@ Transfer = Mapping[str, Floats]
 BEST_FIRST, PAPER, EVOLVED = "best-first", "ga2003", ("E1", "E2", "E3")
 FIXED: Mapping[str, EvolvedSettings] = {
     BEST_FIRST: EvolvedSettings(**{**dict.fromkeys(WEIGHTS, 0), "parent_1": 1}),
-    PAPER: EvolvedSettings(**GA2003),
+    PAPER: EvolvedSettings(),
 }
 RUNS = 3
 """Crawls a strategy is tried by while it is evolved."""
@@ -53,6 +54,8 @@ class Scale:
     """Other topics in the trials, at most."""
     made_pages: int
     """Of a generated web."""
+    switch_pages: int
+    """Of a generated web that the switches of `lycosa evolve` are compared on (ga_switches.py)."""
 
 
 @dataclass(frozen=True)
@@ -161,18 +164,23 @@ class Ground:
     examples: Ints
     graph: Edges
     """Links between its pages."""
+    sites: Ints
+    """By page: the number of its host."""
 
 
-def ground_of(study: Study, labels: tuple[str, ...]) -> Ground:
-    return _recorded(study.path, labels) if study.path else made_ground(study.made, int(labels[0]))
+def ground_of(study: Study, labels: tuple[str, ...], *, has_more_scores: bool = False) -> Ground:
+    if study.path:
+        return _recorded(study.path, labels, "all" if has_more_scores else "paper")
+    return made_ground(study.made, int(labels[0]))
 
 
 @lru_cache(maxsize=1)
-def _recorded(path: Path, labels: tuple[str, ...]) -> Ground:
-    course = lay_out(CoursePlan(world=path, topics=labels, pages=100, seed=SEED))
+def _recorded(path: Path, labels: tuple[str, ...], scores: str) -> Ground:
+    course = lay_out(CoursePlan(world=path, topics=labels, pages=100, scores=scores, seed=SEED))
     is_good = course.truth.is_good.copy()
     is_good[course.examples] = True
-    return Ground(web_of(course.world, course.verdicts), is_good, course.examples, course.world.graph)
+    web = web_of(course.world, course.verdicts)
+    return Ground(web, is_good, course.examples, course.world.graph, course.truth.sites)
 
 
 def made_ground(plan: WebPlan | None, number: int) -> Ground:
@@ -180,7 +188,7 @@ def made_ground(plan: WebPlan | None, number: int) -> Ground:
     Beta(1, 6) for others, 1.6 % of them. Numbers above the web's topics are topics of a second web of its kind."""
     assert plan is not None
     web_number, topic = divmod(number, plan.topics)
-    (offsets, targets), topics = _made(replace(plan, seed=plan.seed + web_number))
+    (offsets, targets), topics, hosts = _made(replace(plan, seed=plan.seed + web_number))
     rng = np.random.default_rng([SEED, number])
     is_good = topics == topic
     relevance = np.where(is_good, rng.beta(6, 2, len(topics)), rng.beta(1, 6, len(topics)))
@@ -192,14 +200,15 @@ def made_ground(plan: WebPlan | None, number: int) -> Ground:
         redirects=np.zeros(0, np.int32),
         standing=standings(relevance),
         is_relevant=relevance >= 0.5,
+        hosts=hosts,
     )
     members = np.flatnonzero(is_good)
     examples = np.sort(rng.choice(members, min(500, len(members) // 2), replace=False))
-    return Ground(web, is_good, examples, Edges(offsets, targets))
+    return Ground(web, is_good, examples, Edges(offsets, targets), hosts)
 
 
 @lru_cache(maxsize=1)
-def _made(plan: WebPlan) -> tuple[Edges, Ints]:
+def _made(plan: WebPlan) -> tuple[Edges, Ints, Ints]:
     graph = build(plan)
     pages = len(graph.topic)
     pairs = np.repeat(np.arange(pages), np.diff(graph.start)) * pages + graph.target
@@ -207,7 +216,8 @@ def _made(plan: WebPlan) -> tuple[Edges, Ints]:
     pairs = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])]
     sources, targets = np.divmod(pairs, pages)
     offsets = np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=pages))])
-    return Edges(offsets, targets.astype(np.int32)), graph.topic
+    hosts = graph.sites.host[graph.section].astype(np.int32)
+    return Edges(offsets, targets.astype(np.int32)), graph.topic, hosts
 
 
 # Evolution
@@ -225,18 +235,8 @@ class Evolution:
 def evolution(study: Study, case: Case, scale: Scale) -> Evolution:
     """Paper GA, section 3, with its parameters where the scale is full."""
     ground = ground_of(study, case.labels)
-    rng = np.random.default_rng([SEED, 2])
-    starts = [np.sort(rng.choice(ground.examples, min(study.seeds, len(ground.examples)), False)) for _ in range(RUNS)]
-    is_good = ground.is_good.copy()
-    is_good[ground.examples] = False
-    fitness = CrawlFitness(
-        simulator=Simulator(ground.web),
-        plans=[CrawlPlan(seeds=seeds.astype(np.int64), pages=case.lengths[0], order=study.order) for seeds in starts],
-        truth=Truth(is_good, np.zeros(len(is_good), np.int32)),
-        seed=SEED,
-    )
-    settings = GeneticSettings(population=scale.population, generations=scale.generations, genes=len(GENES), bits=BITS)
-    populations = list(evolve(fitness, settings, rng=np.random.default_rng(SEED)))
+    settings = GeneticSettings(population=scale.population, generations=scale.generations)
+    populations = list(bred(study, ground, case.lengths[0], settings, Spelling(), luck=[SEED]))
     different: dict[tuple[float, ...], Genome] = {}
     for genome in populations[-1].genomes:
         weights = weights_of(genome)
@@ -247,8 +247,35 @@ def evolution(study: Study, case: Case, scale: Scale) -> Evolution:
     )
 
 
+def bred(
+    study: Study,
+    ground: Ground,
+    pages: int,
+    settings: GeneticSettings,
+    spelling: Spelling,
+    *,
+    luck: Sequence[int],
+    measure: str = HARVEST,
+    start: Sequence[Genome] = (),
+) -> Iterator[Population]:
+    """Generation after generation, tried in crawls of so many pages that begin at the judge's examples."""
+    rng = np.random.default_rng([*luck, 2])
+    starts = [np.sort(rng.choice(ground.examples, min(study.seeds, len(ground.examples)), False)) for _ in range(RUNS)]
+    is_good = ground.is_good.copy()
+    is_good[ground.examples] = False
+    fitness = CrawlFitness(
+        simulator=Simulator(ground.web),
+        plans=[CrawlPlan(seeds=seeds.astype(np.int64), pages=pages, order=study.order) for seeds in starts],
+        truth=Truth(is_good, ground.sites),
+        seed=SEED,
+        measure=measure,
+        spelling=spelling,
+    )
+    return evolve(fitness, settings, rng=np.random.default_rng([*luck]), start=start)
+
+
 def weights_of(genome: Genome) -> EvolvedSettings:
-    settings = settings_of(genome)
+    settings = Spelling().settings(genome)
     assert settings is not None, "the fittest strategy has no weights"
     return settings
 
@@ -281,7 +308,7 @@ def trial(
     """Each strategy from the same seeds, which no strategy was evolved on, and with the same luck."""
     ground = ground_of(study, labels)
     measured: dict[str, dict[str, list[Floats]]] = {}
-    for name, way, seeds in crawls(study, ground, evolved, lengths[-1], repeats):
+    for name, way, seeds in crawls(study, ground, {**FIXED, **evolved}, lengths[-1], range(repeats)):
         for metric, values in measures(way, ground, seeds, lengths).items():
             measured.setdefault(metric, {}).setdefault(name, []).append(values)
     arrays = {metric: {name: np.array(rows) for name, rows in by.items()} for metric, by in measured.items()}
@@ -293,23 +320,23 @@ def transfer(study: Study, labels: tuple[str, ...], evolved: Mapping[str, Evolve
     """The same on a topic that nothing was evolved on: fitness alone."""
     ground = ground_of(study, labels)
     found: dict[str, list[Floats]] = {}
-    for name, way, seeds in crawls(study, ground, evolved, study.lengths[-1], repeats):
+    for name, way, seeds in crawls(study, ground, {**FIXED, **evolved}, study.lengths[-1], range(repeats)):
         found.setdefault(name, []).append(fitness_of(way, ground, seeds, study.lengths))
     return {name: np.mean(rows, axis=0) for name, rows in found.items()}
 
 
 def crawls(
-    study: Study, ground: Ground, evolved: Mapping[str, EvolvedSettings], pages: int, repeats: int
+    study: Study, ground: Ground, strategies: Mapping[str, EvolvedSettings], pages: int, repeats: Iterable[int]
 ) -> Iterator[tuple[str, Ints, Ints]]:
-    """Strategy, pages in order, seeds."""
+    """Strategy, pages in order, seeds; of each repeat first one strategy, then the next."""
     simulator = Simulator(ground.web)
     unseen = np.setdiff1d(np.flatnonzero(ground.is_good), ground.examples)
-    for repeat in range(repeats):
+    for repeat in repeats:
         rng = np.random.default_rng([SEED, 3, repeat])
         seeds = np.sort(rng.choice(unseen, min(study.trial_seeds, len(unseen) // 2), replace=False))
         plan = CrawlPlan(seeds=seeds.astype(np.int64), pages=pages, order=study.order)
-        for name, settings in {**FIXED, **evolved}.items():
-            yield name, simulator.crawl(settings.weights(), plan, np.random.default_rng([SEED, 4, repeat])), seeds
+        for name, settings in strategies.items():
+            yield name, simulator.crawl(settings, plan, np.random.default_rng([SEED, 4, repeat])), seeds
 
 
 def fitness_of(way: Ints, ground: Ground, seeds: Ints, lengths: tuple[int, ...]) -> Floats:

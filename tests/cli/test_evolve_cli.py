@@ -126,6 +126,38 @@ def test_anchors_and_hosts_can_be_evolved_too(world, tmp_path):
     assert strategy(str(tmp_path / "out" / "best.toml")).name == "evolved"
 
 
+def test_phases_can_be_evolved(world, tmp_path):
+    done = evolve(world, "--phases", 3, "-o", tmp_path / "out", generations=1)
+    assert done.exit_code == 0, done.output
+    best = tomllib.loads((tmp_path / "out" / "best.toml").read_text())
+    assert best["origin"]["phases"] == 3
+    middle, late = (best["constants"][f"evolved.{phase}_from"] for phase in ("middle", "late"))
+    assert 1 <= middle <= late <= 60
+    (line,) = (line for line in done.output.splitlines() if line.startswith("from page"))
+    assert line.split() == ["from", "page", "0", str(middle), str(late)]
+    (row,) = duckdb.sql(
+        f"select late_hub, middle_from from '{tmp_path}/out/history.parquet' where generation = 1"
+    ).fetchall()
+    assert row[1] == middle
+    assert strategy(str(tmp_path / "out" / "best.toml")).name == "evolved"
+
+
+def test_a_comparison_under_another_judge_is_warned_of(evolved, world, monkeypatch):
+    def enough(*_: object, **__: object) -> None:
+        raise InputError("enough")
+
+    monkeypatch.setattr(comparing, "compare_in_parallel", enough)
+    strategy = f"hard+{evolved / 'best.toml'}"
+    words = ("compare", "-w", world, "-s", f"best-first,{strategy}")
+    warned = lycosa(*words)
+    (line,) = (line for line in warned.stderr.splitlines() if "warning" in line)
+    assert f"{strategy} was evolved under the judge svm, but keywords guides here" in line
+    assert "warning" not in warned.stdout
+    same = lycosa(*words, "--judge", "svm")
+    assert str(same.exception) == "enough"
+    assert "warning" not in same.output
+
+
 def test_a_comparison_takes_the_file_as_a_strategy(evolved, world, tmp_path):
     best = evolved / "best.toml"
     topic = World.open(world).topics[1]
@@ -168,6 +200,7 @@ class TestRefused:
             (("--mutation", -0.5), "mutation_probability is -0.5"),
             (("--pages", 5_000), "made.world has"),
             (("--generations", -1), "generations is -1"),
+            (("--phases", 4), "phases is 4: there are at most 3"),
         ],
     )
     def test_impossible_parameters(self, world, tmp_path, words, told):

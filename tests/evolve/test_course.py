@@ -87,6 +87,11 @@ def test_anchors_are_heard_where_they_may_have_a_weight(course, plan):
         wide.fitness()("0" * 63)
 
 
+def test_phases_are_spelt_in_shares_of_the_pages(plan):
+    spelling = dataclasses.replace(plan, phases=3).spelling
+    assert (spelling.phases, spelling.pages, len(spelling.genes)) == (3, 60, 29)
+
+
 def test_progress_is_told(plan):
     told: list[int] = []
     lay_out(plan, progress=told.append)
@@ -103,6 +108,7 @@ class TestMistakes:
             ({"seeds": 0}, r"evolve\.seeds is 0"),
             ({"examples": 1}, r"evolve\.examples is 1"),
             ({"judge": "keywords"}, "no judge 'keywords'; there are"),
+            ({"phases": 4}, r"evolve\.phases is 4"),
             ({"connections": -1}, r"evolve\.connections is -1"),
             ({"scores": "some"}, "no set of scores 'some'; there are paper, all"),
             ({"measure": "size"}, "no fitness 'size'; there are harvest, sites, lengths"),

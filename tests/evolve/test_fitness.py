@@ -11,15 +11,14 @@ from lycosa.evolve.fitness import (
     PER_SITE,
     CrawlFitness,
     Truth,
-    genome_of_settings,
     harvest_at_lengths,
     harvest_of_sites,
-    settings_of,
 )
 from lycosa.evolve.simulator import CrawlPlan, Simulator
+from lycosa.evolve.spelling import Spelling
 from lycosa.evolve.web import Web, standings
 from lycosa.frontier.current_list import CurrentListSettings
-from lycosa.frontier.evolved import GA2003, WEIGHTS, EvolvedSettings
+from lycosa.frontier.evolved import GA2003, EvolvedSettings
 from lycosa.lib.evolve import GeneticSettings, evolve, genome_of
 
 SITES = np.arange(500, dtype=np.int32) % 50
@@ -63,7 +62,7 @@ def test_a_focused_genome_is_fitter_than_one_that_goes_anywhere(fitness):
 def test_it_is_the_mean_share_of_good_pages(web, fitness):
     shares = [
         web.is_relevant[
-            Simulator(web).crawl(EvolvedSettings().weights(), fitness.plans[0], np.random.default_rng([7, run]))
+            Simulator(web).crawl(EvolvedSettings(), fitness.plans[0], np.random.default_rng([7, run]))
         ].mean()
         for run in range(3)
     ]
@@ -118,28 +117,23 @@ class TestMeasures:
 
 
 class TestGenomes:
-    def test_the_papers_best_individual(self):
-        genome = genome_of([10, 10, 76, 121, 97, 36, 31, 2, 4], 7)
-        assert settings_of(genome) == EvolvedSettings()
-        assert settings_of(genome).weights()[:9].tolist() == [
-            number / 387 for number in (10, 10, 76, 121, 97, 36, 31, 2, 4)
-        ]
-
-    def test_winners_become_genomes_again(self):
-        assert settings_of(genome_of_settings(EvolvedSettings())).weights() == pytest.approx(
-            EvolvedSettings().weights(), abs=0.004
-        )
-        assert genome_of_settings(EvolvedSettings(**dict.fromkeys(WEIGHTS, 0) | {"parent_1": 0.3})) == BEST_FIRST
-
     def test_nothing_but_zeros_is_no_strategy(self, fitness):
-        assert settings_of("0" * 63) is None
         assert fitness("0" * 63) == 0.0
 
+    def test_a_genome_may_spell_phases(self, fitness):
+        phased = dataclasses.replace(fitness, spelling=Spelling(phases=3, pages=80))
+        of = dict(zip(("best-first", "hubs"), (BEST_FIRST, HUBS), strict=True))
+
+        def spelt(early: str, middle: str, late: str) -> float:
+            return phased(of[early] + genome_of([31], 7) + of[middle] + genome_of([95], 7) + of[late])
+
+        worst, best = fitness(HUBS), fitness(BEST_FIRST)
+        assert worst < spelt("hubs", "best-first", "hubs") < best
+        assert worst < spelt("best-first", "hubs", "best-first") < best
+        with pytest.raises(ValueError, match="29 genes of 7 bits, not 9"):
+            phased(HUBS)
+
     def test_mistakes(self, fitness):
-        with pytest.raises(ValueError, match="9 genes of 7 bits, not 2"):
-            settings_of("0" * 14)
-        with pytest.raises(ConfigError, match="none of the weights that are evolved"):
-            genome_of_settings(EvolvedSettings(**dict.fromkeys(WEIGHTS, 0) | {"host": 1}))
         with pytest.raises(ConfigError, match="at least one run"):
             dataclasses.replace(fitness, plans=[])
         with pytest.raises(ConfigError, match="no fitness 'size'; there are harvest, sites, lengths"):

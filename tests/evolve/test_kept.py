@@ -1,14 +1,15 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from lycosa.errors import ConfigError, InputError
-from lycosa.evolve.fitness import genome_of_settings, settings_of
-from lycosa.evolve.kept import Generation, Kept, Reached, rows_of_history, winner_of, write_strategy
+from lycosa.evolve.kept import Generation, Kept, Reached, judge_of, rows_of_history, winner_of, write_strategy
+from lycosa.evolve.spelling import Spelling
 from lycosa.frontier.evolved import GA2003, EvolvedSettings
 from lycosa.frontier.strategies import strategy
 from lycosa.lib.evolve import GeneticSettings, Population, evolve, genome_of
@@ -100,25 +101,53 @@ class TestWinners:
     def test_a_strategy_goes_into_a_file_and_comes_back(self, tmp_path):
         path = tmp_path / "best.toml"
         genome = genome_of([127, 0, 3, 4, 5, 6, 7, 8, 9], 7)
-        write_strategy(path, settings_of(genome), {"world": "wiki.world"})
-        assert winner_of(path) == genome
+        settings = Spelling().settings(genome)
+        write_strategy(path, settings, {"world": "wiki.world"})
+        assert winner_of(path, Spelling()) == genome
         made = strategy(str(path))
         assert made.name == "evolved"
-        assert made._weights == settings_of(genome).weights().tolist()
+        assert made._weights == settings.weights().tolist()
+        assert "middle" not in path.read_text()
+
+    def test_also_with_phases(self, tmp_path):
+        path, spelling = tmp_path / "best.toml", Spelling(phases=3, pages=128)
+        genome = genome_of([127, *range(8), 30, *range(8), 127, 60, 127, *range(8)], 7)
+        write_strategy(path, spelling.settings(genome), {})
+        constants = tomllib.loads(path.read_text())["constants"]
+        assert (constants["evolved.middle_from"], constants["evolved.late_from"]) == (31, 61)
+        assert winner_of(path, spelling) == genome
+        made = strategy(str(path))
+        assert made._phases == [
+            (31, spelling.settings(genome).weights(1).tolist()),
+            (61, spelling.settings(genome).weights(2).tolist()),
+        ]
+        with pytest.raises(ConfigError, match=r"best\.toml: a strategy of 3 phases cannot be evolved further in 1"):
+            winner_of(path, Spelling())
 
     def test_the_papers_weights_as_a_start(self, tmp_path):
         write_strategy(tmp_path / "best.toml", EvolvedSettings(**GA2003), {})
-        assert winner_of(tmp_path / "best.toml") == genome_of_settings(EvolvedSettings())
+        assert winner_of(tmp_path / "best.toml", Spelling()) == Spelling().genome(EvolvedSettings())
+
+    def test_the_judge_it_was_evolved_under(self, tmp_path):
+        path = tmp_path / "best.toml"
+        write_strategy(path, EvolvedSettings(), {"judge": "svm"})
+        assert judge_of(str(path)) == judge_of(f"hard+{path}") == "svm"
+        assert judge_of("best-first") is None
+        for unknown in ('strategy = "shark"', 'strategy = "shark"\norigin = 3', 'strategy = "shark"\norigin.judge = 3'):
+            path.write_text(unknown)
+            assert judge_of(str(path)) is None
+        with pytest.raises(ConfigError, match="cannot be read"):
+            judge_of("none.toml")
 
     def test_another_strategy_cannot_be_evolved(self, tmp_path):
         (tmp_path / "shark.toml").write_text('strategy = "shark"')
         with pytest.raises(InputError, match=r"shark\.toml: its strategy is 'shark'"):
-            winner_of(tmp_path / "shark.toml")
+            winner_of(tmp_path / "shark.toml", Spelling())
 
 
 def test_the_history_as_a_table(reached):
     dead = Generation.of(Population(3, ("0" * 63,), (0.0,), {}))
-    rows = rows_of_history([*reached.history, dead])
+    rows = rows_of_history([*reached.history, dead], Spelling())
     assert [row["generation"] for row in rows] == [0, 1, 2, 3]
     assert rows[2]["best"] == max(reached.population.fitness)
     assert sum(rows[0][name] for name in GA2003) == pytest.approx(1)

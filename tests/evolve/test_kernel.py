@@ -13,7 +13,7 @@ from lycosa.evolve.web import DOCUMENT, Web, standings, verdicts_of, web_of
 from lycosa.fetch.urls import url_hash
 from lycosa.frontier import evolved
 from lycosa.frontier.current_list import CurrentList, CurrentListSettings
-from lycosa.frontier.evolved import GA2003, WEIGHTS, Evolved, EvolvedSettings
+from lycosa.frontier.evolved import GA2003, PHASES, WEIGHTS, Evolved, EvolvedSettings, weight_names
 from lycosa.frontier.strategies import strategy
 from lycosa.frontier.strategy import StrategyParts
 from lycosa.model import Judgement, Link, Page
@@ -104,6 +104,18 @@ def random_weights(rng: np.random.Generator, count: int = len(GA2003)) -> Evolve
     return EvolvedSettings(**dict(zip(WEIGHTS, values.tolist(), strict=False)))
 
 
+def random_phases(rng: np.random.Generator, *, pages: int, count: int = len(GA2003)) -> EvolvedSettings:
+    """Two or three phases; sometimes one of them is empty, or comes when the crawl is over."""
+    switches = np.sort(1 + rng.integers(0, pages + 5, 2)).tolist()
+    phases = 2 + int(rng.integers(2))
+    values = dataclasses.asdict(random_weights(rng, count))
+    for phase, switch in zip(range(1, phases), switches, strict=False):
+        weights = random_weights(rng, count)
+        values |= {name: getattr(weights, own) for name, own in zip(weight_names(phase), WEIGHTS, strict=True)}
+        values[f"{PHASES[phase]}_from"] = switch
+    return EvolvedSettings(**values)
+
+
 def replayed(judged, settings: EvolvedSettings, plan: CrawlPlan, seed: int, similarity=float) -> list[int]:
     chosen = Evolved(StrategyParts(similarity=similarity), settings)
     if plan.order is not None:
@@ -112,7 +124,7 @@ def replayed(judged, settings: EvolvedSettings, plan: CrawlPlan, seed: int, simi
 
 
 def simulated(simulator: Simulator, settings: EvolvedSettings, plan: CrawlPlan, seed: int) -> list[int]:
-    return simulator.crawl(settings.weights(), plan, np.random.default_rng(seed)).tolist()
+    return simulator.crawl(settings, plan, np.random.default_rng(seed)).tolist()
 
 
 @pytest.fixture(scope="module", params=[1, 2, 3])
@@ -164,6 +176,35 @@ class TestSameWay:
             plain = dataclasses.replace(settings, anchor=0, host=0, hub=settings.hub or 1)
             differs += way != simulated(simulator, plain, plan, number)
         assert differs > 10
+
+    @pytest.mark.parametrize("order", ORDERS, ids=NAMES)
+    def test_also_with_phases_on_webs_full_of_ties_and_traps(self, order):
+        rng = np.random.default_rng(16)
+        switched, differs = 0, 0
+        for number in range(40):
+            made = MadeWorld(number)
+            plan = CrawlPlan(seeds=rng.choice(len(made), 3, replace=False), pages=len(made), order=order)
+            settings = random_phases(rng, pages=len(made), count=len(WEIGHTS) if number % 2 else len(GA2003))
+            simulator = Simulator(made.web())
+            way = simulated(simulator, settings, plan, number)
+            assert way == replayed(made, settings, plan, number), f"world {number}: {settings}"
+            switched += len(way) > settings.middle_from
+            early = EvolvedSettings(**{name: getattr(settings, name) for name in WEIGHTS})
+            same = settings.middle_from
+            plain = simulated(simulator, early, plan, number)
+            assert way[:same] == plain[:same]
+            differs += way[same:] != plain[same:]
+        assert switched > 20
+        assert differs > 5
+
+    @pytest.mark.parametrize("order", ORDERS[:2], ids=NAMES[:2])
+    def test_also_with_phases_on_generated_worlds(self, recorded, order):
+        rng = np.random.default_rng(17)
+        simulator = Simulator(judged_web(recorded))
+        for number in range(4):
+            plan = CrawlPlan(seeds=rng.choice(len(recorded.world), 4, replace=False), pages=150, order=order)
+            settings = random_phases(rng, pages=plan.pages)
+            assert simulated(simulator, settings, plan, number) == replayed(recorded, settings, plan, number)
 
     def test_anchors_and_hosts_of_a_world(self, recorded):
         rng = np.random.default_rng(15)
@@ -224,16 +265,20 @@ class Positive:
 class TestMistakes:
     def test_impossible_crawls(self):
         simulator = Simulator(MadeWorld(1).web())
-        weights, rng = EvolvedSettings().weights(), np.random.default_rng(0)
+        settings, rng = EvolvedSettings(), np.random.default_rng(0)
         for pages in (0, 61):
             with pytest.raises(ConfigError, match=f"a crawl of {pages} pages in a web of 60: it can be 1 to 60"):
-                simulator.crawl(weights, CrawlPlan(seeds=np.array([1]), pages=pages), rng)
+                simulator.crawl(settings, CrawlPlan(seeds=np.array([1]), pages=pages), rng)
         with pytest.raises(ConfigError, match="a seed is not among the 60 pages"):
-            simulator.crawl(weights, CrawlPlan(seeds=np.array([60]), pages=5), rng)
+            simulator.crawl(settings, CrawlPlan(seeds=np.array([60]), pages=5), rng)
         bare = dataclasses.replace(MadeWorld(1).web(), anchors=np.zeros(0, np.float32), hosts=np.zeros(0, np.int32))
-        for settings, part in ((EvolvedSettings(anchor=1), "anchors"), (EvolvedSettings(host=1), "hosts")):
+        for settings, part in (
+            (EvolvedSettings(anchor=1), "anchors"),
+            (EvolvedSettings(host=1), "hosts"),
+            (EvolvedSettings(middle_from=2, middle_host=1), "hosts"),
+        ):
             with pytest.raises(ConfigError, match=f"this web knows nothing of {part}"):
-                Simulator(bare).crawl(settings.weights(), CrawlPlan(seeds=np.array([1]), pages=5), rng)
+                Simulator(bare).crawl(settings, CrawlPlan(seeds=np.array([1]), pages=5), rng)
 
     @pytest.mark.parametrize("seeds", [[], [3, 4, 3]])
     def test_impossible_seeds(self, seeds):

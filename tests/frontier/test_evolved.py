@@ -139,6 +139,42 @@ class TestScores:
         assert tell(strategy, 1, [2, 3]) == first
 
 
+class TestPhases:
+    PHASED = only(comm_in=1, middle_from=2, middle_hub=1, late_from=4, late_parent_2=1)
+
+    def test_weights_change_when_so_many_pages_have_been_visited(self):
+        strategy = made(self.PHASED)
+        assert tell(strategy, 1, [8, 9], is_relevant=True, relevance=0.9) == [1, 1]
+        assert tell(strategy, 2, [8]) == pytest.approx([2 / 1.5])  # the hub 1 has two links, pages have 1.5
+        assert tell(strategy, 8, [7]) == pytest.approx([1 / (4 / 3)])
+        assert tell(strategy, 3, [7]) == pytest.approx([0.8])  # the parent of 8 was known though nobody had asked
+
+    def test_all_waiting_links_are_ranked_anew_at_once(self):
+        strategy, frontier = made(self.PHASED), Frontier()
+        frontier.push(5, 0, strategy.seed_score())
+        frontier.push(6, 0, 1.25)  # a redirect led there: nobody cites it
+        for page, targets in ((1, [5, 8, 9]), (2, [7])):
+            scores = strategy.tell(visit(page, targets, is_relevant=True), np.array(targets))
+            new = np.array(targets) > 6
+            frontier.push_many(np.array(targets)[new], np.zeros(new.sum(), np.int64), scores[new])
+        strategy.ask(0, frontier, 0.0)
+        assert strategy.rescored() == {8: 2.5, 9: 2.5}  # 7 has the score it was pushed with
+        assert [frontier.score_of(link) for link in (5, 6, 7, 8, 9)] == [SEED_SCORE, 1.25, 1.5, 2.5, 2.5]
+
+    def test_a_phase_may_be_empty(self):
+        strategy = made(only(comm_in=1, middle_from=1, middle_hub=1, late_from=1, late_authority=1))
+        assert tell(strategy, 1, [8, 9]) == pytest.approx([3 / 2, 3 / 2])
+
+    def test_told_everything_again_it_is_in_the_same_phase(self):
+        one, other = made(self.PHASED), made(self.PHASED)
+        for strategy in (one, other):
+            for page in (1, 2, 3):
+                tell(strategy, page, [8])
+        other.restore(one.save())
+        assert one._weights == other._weights == self.PHASED.weights(1).tolist()
+        assert len(other._phases) == 1
+
+
 class TestFrontier:
     def test_a_waiting_link_moves_down_when_its_rank_falls(self):
         strategy, frontier = made(only(comm_in=1)), Frontier()
@@ -205,6 +241,13 @@ class TestSettings:
             (NOTHING, "evolved: all weights are 0"),
             ({"hub": -1.0}, "evolved.hub is -1.0: it must be 0 or more"),
             ({"parent_2": float("nan")}, "evolved.parent_2 is nan"),
+            ({"middle_from": 5}, "evolved: all weights of the middle phase are 0"),
+            ({"late_hub": 5}, "weights for a late phase, but evolved.late_from is 0"),
+            ({"late_from": 5, "late_hub": 1.0, "middle_hub": 1.0}, "evolved.late_from is 5, middle_from 0: the middle"),
+            (
+                {"middle_from": 6, "middle_hub": 1.0, "late_from": 5, "late_hub": 1.0},
+                "evolved.late_from is 5, middle_from 6: the middle phase comes first",
+            ),
         ],
     )
     def test_impossible_weights(self, weights, message):

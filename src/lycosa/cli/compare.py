@@ -17,6 +17,7 @@ from lycosa.cli.terminal import err, out, plain
 from lycosa.errors import InputError
 from lycosa.evaluate.report import print_table, write_report
 from lycosa.evaluate.runs import Comparison
+from lycosa.evolve.kept import judge_of
 from lycosa.worlds.compare import ComparePlan
 from lycosa.worlds.compare import compare as run_comparison
 from lycosa.worlds.judging import JUDGES, KEYWORDS
@@ -81,11 +82,22 @@ def compare(
         judge=judge,
         examples=examples,
     )
+    _warn_of_other_judges(plan)
     comparison = compare_in_parallel(plan, processes=processes)
     print_table(comparison, out)
     for topic, reason in comparison.skipped:
         out.print(f"skipped: {plain(topic)}: {plain(reason)}")
     out.print(f"report: {plain(write_report(comparison, output))}")
+
+
+def _warn_of_other_judges(plan: ComparePlan) -> None:
+    for name in plan.strategies:
+        judge = judge_of(name)
+        if judge not in (None, plan.judge):
+            err.print(
+                f"warning: {plain(name)} was evolved under the judge {plain(judge)}, but {plan.judge} guides here: its "
+                f"weights may mean little (--judge {plain(judge)})"
+            )
 
 
 def compare_in_parallel(

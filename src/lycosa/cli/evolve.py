@@ -23,9 +23,10 @@ from lycosa.cli.terminal import err, out, plain
 from lycosa.errors import InputError
 from lycosa.evaluate.pictures import Bars, Line, Plot, draw, draw_bars, styles
 from lycosa.evolve.course import JUDGES, Course, CoursePlan, lay_out
-from lycosa.evolve.fitness import HARVEST, MEASURES, PAPER, SCORES, CrawlFitness, settings_of
+from lycosa.evolve.fitness import HARVEST, MEASURES, CrawlFitness
 from lycosa.evolve.kept import Generation, Kept, Reached, rows_of_history, winner_of, write_strategy
-from lycosa.frontier.evolved import GA2003, WEIGHTS, EvolvedSettings
+from lycosa.evolve.spelling import PAPER, SCORES, Spelling
+from lycosa.frontier.evolved import PHASES, WEIGHTS, EvolvedSettings
 from lycosa.lib.evolve import Fitness, GeneticSettings, Genome, Map
 from lycosa.lib.evolve import evolve as generations_of
 from lycosa.lib.parquet import write_parquet
@@ -33,7 +34,7 @@ from lycosa.worlds.world import World
 
 REFERENCES = {
     "best-first": EvolvedSettings(**{**dict.fromkeys(WEIGHTS, 0), "parent_1": 1}),
-    "ga2003": EvolvedSettings(**GA2003),
+    "ga2003": EvolvedSettings(),
 }
 COLUMNS = (
     TextColumn("{task.description}"),
@@ -43,7 +44,7 @@ COLUMNS = (
     TimeRemainingColumn(),
 )
 BAR = 40
-"""Characters of the longest bar in the table of weights."""
+"""Characters of the longest bars in the table of weights, of all phases together."""
 
 
 def evolve(
@@ -61,6 +62,9 @@ def evolve(
     fitness: str = typer.Option(HARVEST, "--fitness", help=f"What is bred for: {', '.join(MEASURES)}."),
     scores: str = typer.Option(
         PAPER, "--scores", help=f"What links are ranked by: {', '.join(SCORES)} (anchors and hosts, too)."
+    ),
+    phases: int = typer.Option(
+        1, "--phases", help="3: other weights early, in the middle and late in a crawl; when they change is bred, too."
     ),
     connections: int = typer.Option(
         100, "--connections", help="Downloads under way at a time in a simulated crawl; 0: the best link is next."
@@ -91,6 +95,7 @@ def evolve(
         connections=connections,
         measure=fitness,
         scores=scores,
+        phases=phases,
         seed=seed,
     )
     settings = GeneticSettings(
@@ -98,9 +103,9 @@ def evolve(
         generations=generations,
         crossover_probability=crossover,
         mutation_probability=mutation,
-        genes=len(plan.genes),
+        genes=len(plan.spelling.genes),
     )
-    winners = [winner_of(path, plan.genes) for path in winner]
+    winners = [winner_of(path, plan.spelling) for path in winner]
     kept = Kept(output, _command(plan, settings, winners, opened), settings)
     reached = kept.load()
     course = _laid_out(plan)
@@ -114,7 +119,7 @@ def evolve(
     except KeyboardInterrupt:
         is_whole = False
     if isinstance(reached, Reached):
-        _finish(kept, reached, references, plan.genes)
+        _finish(kept, reached, references, plan.spelling)
     if not is_whole:
         err.print("stopped; the same command goes on from the last generation")
         sys.exit(130)
@@ -202,19 +207,19 @@ def _pool(course: Course, here: CrawlFitness, processes: int) -> Iterator[Map]:
 # What came of it
 
 
-def _finish(kept: Kept, reached: Reached, references: dict[str, float], names: tuple[str, ...]) -> None:
+def _finish(kept: Kept, reached: Reached, references: dict[str, float], spelling: Spelling) -> None:
     best = reached.history[-1]
-    settings = settings_of(best.genome, names)
+    settings = spelling.settings(best.genome)
     if settings is None:
         raise InputError("no strategy found a single good page: choose more pages, other seeds or another topic")
     write_strategy(
         kept.directory / "best.toml", settings, kept.origin | {"generation": best.number, "value": best.best}
     )
-    rows = rows_of_history(reached.history, names)
+    rows = rows_of_history(reached.history, spelling)
     columns = dict.fromkeys(rows[0], "DOUBLE") | {"generation": "INTEGER"}
     write_parquet(rows, kept.directory / "history.parquet", columns)
-    _draw(kept, reached.history, settings, names)
-    _print_weights(settings, names)
+    _draw(kept, reached.history, settings, spelling.names)
+    _print_weights(settings, spelling.names)
     against = ", ".join(f"{name} {value:.4f}" for name, value in references.items())
     out.print(
         f"fitness [bold]{best.best:.4f}[/] after {best.number} generations, on the crawls it was evolved on "
@@ -230,13 +235,25 @@ def _finish(kept: Kept, reached: Reached, references: dict[str, float], names: t
 
 
 def _print_weights(settings: EvolvedSettings, names: tuple[str, ...]) -> None:
-    table = Table("weight", "share", "", "ga2003", box=None, pad_edge=False, header_style="dim")
-    for column in (table.columns[1], table.columns[3]):
-        column.justify = "right"
-    weights, paper = settings.weights(), REFERENCES["ga2003"].weights()
-    for place, name in enumerate(names):
-        bar = "█" * round(BAR * float(weights[place] / weights.max()))
-        table.add_row(name, f"{weights[place]:.3f}", f"{bar:{BAR}}", f"{paper[place]:.3f}")
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("weight")
+    phases = PHASES[: settings.phases]
+    for name in phases if len(phases) > 1 else ["share"]:
+        table.add_column(name, justify="right")
+        table.add_column("")
+    table.add_column("ga2003", justify="right")
+    width = BAR // len(phases) - 3 * (len(phases) > 1)  # so that a line has at most 80 characters
+    paper = REFERENCES["ga2003"].weights()
+    for name in names:
+        place, cells = WEIGHTS.index(name), []
+        for phase in range(len(phases)):
+            weights = settings.weights(phase)
+            bar = "█" * round(width * float(weights[place] / weights.max()))
+            cells += [f"{weights[place]:.3f}", f"{bar:{width}}"]
+        table.add_row(name, *cells, f"{paper[place]:.3f}")
+    if len(phases) > 1:
+        begins = (cell for visits in (0, *settings.switches()) for cell in (f"{visits:,}", ""))
+        table.add_row("from page", *begins, "", style="dim")
     out.print(table)
 
 
@@ -250,12 +267,17 @@ def _draw(kept: Kept, history: Sequence[Generation], settings: EvolvedSettings, 
     if len(history) > 1:
         plot = Plot(title, "generation", "", x, lines, is_share=True)
         _save(kept.directory / "fitness", draw(plot, styles(["best", "mean"])))
+    places = [WEIGHTS.index(name) for name in names]
+    begins = (0, *settings.switches())
+    called = [f"{PHASES[phase]}, from page {visits:,}" for phase, visits in enumerate(begins)]
     shares = [
-        Line(name, weights.weights()[: len(names)])
-        for name, weights in (("evolved", settings), ("ga2003", REFERENCES["ga2003"]))
+        Line(name, settings.weights(phase)[places])
+        for phase, name in enumerate(called if settings.phases > 1 else ["evolved"])
     ]
-    bars = Bars("Weights of the fittest strategy, their sum 1", "", names, shares)
-    _save(kept.directory / "weights", draw_bars(bars, styles(["evolved", "ga2003"])))
+    shares.append(Line("ga2003", REFERENCES["ga2003"].weights()[places]))
+    labels = [name.replace("comm_", "com. ").replace("parent_", "par. ") for name in names]  # so that eleven fit
+    bars = Bars("Weights of the fittest strategy, their sum 1", "", labels, shares)
+    _save(kept.directory / "weights", draw_bars(bars, styles([line.name for line in shares])))
 
 
 def _save(path: Path, pictures: tuple[bytes, bytes]) -> None:

@@ -21,8 +21,9 @@ from pathlib import Path
 import numpy as np
 
 from lycosa.errors import ConfigError, InputError
-from lycosa.evolve.fitness import HARVEST, MEASURES, PAPER, SCORES, CrawlFitness, Truth
+from lycosa.evolve.fitness import HARVEST, MEASURES, CrawlFitness, Truth
 from lycosa.evolve.simulator import CrawlPlan, Simulator
+from lycosa.evolve.spelling import PAPER, SCORES, Spelling
 from lycosa.evolve.web import Verdicts, verdicts_of, web_of
 from lycosa.frontier.current_list import CurrentListSettings
 from lycosa.lib.bounds import require_at_least
@@ -59,7 +60,9 @@ class CoursePlan:
     """Size of the paper's current list, which is refilled when half of it is left; 0: the best link is next."""
     measure: str = HARVEST
     scores: str = PAPER
-    """Which weights are evolved: `fitness.SCORES`."""
+    """Which weights are evolved: `spelling.SCORES`."""
+    phases: int = 1
+    """With weights of their own; when they begin is evolved, too."""
     seed: int = 1
     """Of the random numbers."""
 
@@ -74,10 +77,11 @@ class CoursePlan:
                 raise ConfigError(f"there is no {name} {value!r}; there are {', '.join(known)}")
         if not self.topics:
             raise InputError("no topic is given: which pages would be good?")
+        _ = self.spelling  # checks the phases
 
     @property
-    def genes(self) -> tuple[str, ...]:
-        return SCORES[self.scores]
+    def spelling(self) -> Spelling:
+        return Spelling(names=SCORES[self.scores], phases=self.phases, pages=self.pages)
 
     @property
     def order(self) -> CurrentListSettings | None:
@@ -104,7 +108,7 @@ class Course:
             truth=self.truth,
             seed=self.plan.seed,
             measure=self.plan.measure,
-            names=self.plan.genes,
+            spelling=self.plan.spelling,
         )
 
 
@@ -126,7 +130,7 @@ def lay_out(plan: CoursePlan, *, progress: Callable[[int], None] = lambda _: Non
     return Course(
         plan=plan,
         world=world,
-        verdicts=verdicts_of(world, judged, judge.score_text if ANCHOR in plan.genes else None),
+        verdicts=verdicts_of(world, judged, judge.score_text if ANCHOR in plan.spelling.names else None),
         examples=examples,
         crawls=tuple(CrawlPlan(seeds=seeds, pages=plan.pages, order=plan.order) for seeds in starts),
         truth=Truth(is_paying, np.asarray(world.host_of)),

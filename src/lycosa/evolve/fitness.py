@@ -5,7 +5,7 @@
     lengths   the mean of the harvest after a quarter, a half and all of the pages: a good start counts, too
 
 The last two are the paper's future work: a fitness that rewards exploration, and crawls of several lengths. Each is
-averaged over the runs. A genome has a gene for each weight of the evolved rank. Random numbers belong to the run, not
+averaged over the runs. What a genome means is said in `spelling`. Random numbers belong to the run, not
 to the genome: all are tried under the same luck, a genome always has the same fitness, and processes may evaluate them
 in any order.
 
@@ -15,7 +15,7 @@ Differs from GA: a genome of nothing but zeros has no weights to be normalised, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +23,10 @@ from numpy.typing import NDArray
 from lycosa.errors import ConfigError
 from lycosa.evaluate.spread import capped_harvest
 from lycosa.evolve.simulator import CrawlPlan, Simulator
-from lycosa.frontier.evolved import GA2003, WEIGHTS, EvolvedSettings
-from lycosa.lib.evolve import Genome, genes, genome_of
+from lycosa.evolve.spelling import Spelling
+from lycosa.frontier.evolved import EvolvedSettings
+from lycosa.lib.evolve import Genome
 
-GENES = tuple(GA2003)
-"""Paper GA's nine weights, in the order of the genome."""
-PAPER = "paper"
-SCORES: Mapping[str, tuple[str, ...]] = {PAPER: GENES, "all": WEIGHTS}
-"""Which weights are evolved: the paper's, or those for anchors and hosts, too (its future work)."""
-BITS = 7
 PER_SITE = 10
 LENGTHS = (0.25, 0.5, 1.0)
 
@@ -83,8 +78,7 @@ class CrawlFitness:
     truth: Truth
     seed: int
     measure: str = HARVEST
-    names: tuple[str, ...] = GENES
-    """The weights that a genome spells."""
+    spelling: Spelling = field(default_factory=Spelling)
 
     def __post_init__(self) -> None:
         if not self.plans:
@@ -93,32 +87,13 @@ class CrawlFitness:
             raise ConfigError(f"there is no fitness {self.measure!r}; there are {', '.join(MEASURES)}")
 
     def __call__(self, genome: Genome) -> float:
-        settings = settings_of(genome, self.names)
+        settings = self.spelling.settings(genome)
         return 0.0 if settings is None else self.of(settings)
 
     def of(self, settings: EvolvedSettings) -> float:
-        """The fitness of these weights, whether or not a genome spells them."""
-        weights = settings.weights()
+        """The fitness of this strategy, whether or not a genome spells it."""
         total = 0.0
         for run, plan in enumerate(self.plans):
-            downloads = self.simulator.crawl(weights, plan, np.random.default_rng([self.seed, run]))
+            downloads = self.simulator.crawl(settings, plan, np.random.default_rng([self.seed, run]))
             total += MEASURES[self.measure](downloads, self.truth, plan.pages)
         return total / len(self.plans)
-
-
-def settings_of(genome: Genome, names: tuple[str, ...] = GENES) -> EvolvedSettings | None:
-    """The weights that a genome spells, all others 0; None: these are 0, too."""
-    values = genes(genome, BITS)
-    if len(values) != len(names):
-        raise ValueError(f"a strategy's genome has {len(names)} genes of {BITS} bits, not {len(values)}")
-    if not any(values):
-        return None
-    return EvolvedSettings(**{**dict.fromkeys(WEIGHTS, 0), **dict(zip(names, values, strict=True))})
-
-
-def genome_of_settings(settings: EvolvedSettings, names: tuple[str, ...] = GENES) -> Genome:
-    """The genome nearest to these weights, the largest of which gets the largest gene: to start from a winner."""
-    values = np.array([getattr(settings, name) for name in names])
-    if not values.any():
-        raise ConfigError(f"none of the weights that are evolved ({', '.join(names)}) is more than 0")
-    return genome_of(np.rint(values / values.max() * ((1 << BITS) - 1)).astype(int).tolist(), BITS)

@@ -13,6 +13,7 @@ it, also with more generations; another one is refused.
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,9 +22,9 @@ from typing import Any
 import tomli_w
 
 from lycosa.errors import ConfigError, InputError
-from lycosa.evolve.fitness import GENES, genome_of_settings, settings_of
-from lycosa.frontier.evolved import EvolvedSettings
-from lycosa.frontier.strategies import from_file
+from lycosa.evolve.spelling import Spelling
+from lycosa.frontier.evolved import PHASES, EvolvedSettings
+from lycosa.frontier.strategies import RULES, from_file
 from lycosa.lib.evolve import GeneticSettings, Genome, Population, is_genome
 
 FORMAT = 1
@@ -137,29 +138,44 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def write_strategy(path: Path, settings: EvolvedSettings, origin: Mapping[str, Any]) -> None:
-    """A strategy as a file, with all its weights: 0 is not their default. `origin` is for people."""
-    weights = {f"{FAMILY}.{name}": value for name, value in asdict(settings).items()}
+    """A strategy as a file, with all the weights of its phases: 0 is not their default. `origin` is for people."""
+    unused = tuple(f"{phase}_" for phase in PHASES[settings.phases :])
+    weights = {f"{FAMILY}.{name}": value for name, value in asdict(settings).items() if not name.startswith(unused)}
     write_whole(path, tomli_w.dumps({"strategy": FAMILY, "constants": weights, "origin": dict(origin)}))
 
 
-def winner_of(path: Path, names: tuple[str, ...] = GENES) -> Genome:
+def winner_of(path: Path, spelling: Spelling) -> Genome:
     """The genome nearest to the strategy in a file."""
     name, constants = from_file(str(path))
     if name != FAMILY:
         raise InputError(f"{path}: its strategy is {name!r}: only {FAMILY!r} can be evolved further")
-    settings = EvolvedSettings(**{key.partition(".")[2]: value for key, value in constants.items()})
-    return genome_of_settings(settings, names)
+    own: dict[str, Any] = {key.partition(".")[2]: value for key, value in constants.items()}
+    try:
+        return spelling.genome(EvolvedSettings(**own))
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
 
 
-def rows_of_history(history: Sequence[Generation], names: tuple[str, ...] = GENES) -> list[dict[str, Any]]:
+def judge_of(strategy: str) -> str | None:
+    """The judge under which a strategy was evolved, if it is a file that tells; a rule of focus may stand before it."""
+    from_file(strategy)  # tells what is wrong with the file
+    rule, plus, inner = strategy.partition("+")
+    if plus and rule in RULES:
+        return judge_of(inner)
+    if not strategy.endswith(".toml"):
+        return None
+    origin = tomllib.loads(Path(strategy).read_text(encoding="utf-8")).get("origin")
+    judge = origin.get("judge") if isinstance(origin, dict) else None
+    return judge if isinstance(judge, str) else None
+
+
+def rows_of_history(history: Sequence[Generation], spelling: Spelling) -> list[dict[str, Any]]:
     """For a table: fitness, and the weights of the fittest with the sum 1."""
-    rows = []
-    for each in history:
-        settings = settings_of(each.genome, names)
-        weights = settings.weights()[: len(names)].tolist() if settings else [0.0] * len(names)
-        fitness = {"generation": each.number, "best": each.best, "mean": each.mean, "worst": each.worst}
-        rows.append(fitness | dict(zip(names, weights, strict=True)))
-    return rows
+    return [
+        {"generation": each.number, "best": each.best, "mean": each.mean, "worst": each.worst}
+        | spelling.shares(spelling.settings(each.genome))
+        for each in history
+    ]
 
 
 def _damaged(how: str) -> str:

@@ -9,15 +9,15 @@ What makes it fast: URLs are numbered in the order in which they are met, so all
 is met, and a number counts only if it is above the `base` of this run, which is above all numbers of earlier runs.
 
 The frontier is a heap of (score, number) in which each waiting link has one entry that counts. A better score gets an
-entry at once; a worse one when the better entry comes up.
+entry at once; a worse one when the better entry comes up. When another phase begins, all waiting links are ranked anew
+and the heap is built anew.
 
 Arrays are handed from function to function one by one: bundled in a tuple, which numba can take, the same code is half
-as fast. numba is imported here and nowhere else (`lycosa[evolve]`).
+as fast.
 """
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from lycosa.evolve.web import DOCUMENT
@@ -36,6 +36,7 @@ from lycosa.frontier.evolved import (
     PARENT_1,
     SEED_SCORE,
 )
+from lycosa.lib.compiled import compiled, inlined
 from lycosa.worlds.replay import MAX_REDIRECTS
 
 # The record of a URL: 16 numbers of 4 bytes, integers in `known`, floats (the same memory) in `scored`.
@@ -52,9 +53,6 @@ HOPS = 8
 TURNED = 0x7FFF_FFFF
 """Turns the bits of a score from 0 on into a number that is the smaller the better (`frontier.keys`)."""
 
-compiled = numba.njit(cache=True, nogil=True, boundscheck=False)
-inlined = numba.njit(cache=True, nogil=True, boundscheck=False, inline="always")
-
 
 @compiled
 def crawl(  # type: ignore[no-untyped-def]
@@ -67,7 +65,8 @@ def crawl(  # type: ignore[no-untyped-def]
     anchors,
     hosts,
     seeds,
-    weights,
+    phases,
+    switches,
     size,
     refill,
     rng,
@@ -90,9 +89,15 @@ def crawl(  # type: ignore[no-untyped-def]
     """`crawl.run`, compiled: how many pages were downloaded, and how many URLs met."""
     depth = 0
     for generation in range(GENERATIONS):
-        if weights[PARENT_1 + generation] > 0:
+        if phases[:, PARENT_1 + generation].max() > 0:
             depth = generation + 1
-    has_anchors, has_hosts = weights[ANCHOR] > 0, weights[HOST] > 0
+    has_kin, has_anchors, has_hosts = (
+        phases[:, COMM_OUT].max() > 0,
+        phases[:, ANCHOR].max() > 0,
+        phases[:, HOST].max() > 0,
+    )
+    phase = 0
+    weights = phases[phase]
     if has_hosts:
         records[:] = 0
     met, seen, visits = 0, 0, 0
@@ -139,7 +144,7 @@ def crawl(  # type: ignore[no-untyped-def]
         is_member = np.int32(is_relevant[page] or known[number, STATE] & SEED != 0)
         if is_member:
             known[number, STATE] |= COMMUNITY
-            if weights[COMM_OUT] > 0:
+            if has_kin:
                 _welcome(known[number, LATEST], known, targets, sources, before, starts)
         scored[number, STANDING] = standing[page]
         kin = 0
@@ -167,6 +172,11 @@ def crawl(  # type: ignore[no-untyped-def]
         if has_hosts:
             records[hosts[page], 0] += 1
             records[hosts[page], 1] += is_relevant[page]
+        is_switched = False
+        while phase < len(switches) and visits >= switches[phase]:
+            phase += 1
+            weights = phases[phase]
+            is_switched = True
         for at in range(low, high):
             target = targets[at]
             state = known[target, STATE]
@@ -176,15 +186,54 @@ def crawl(  # type: ignore[no-untyped-def]
                 if has_anchors:
                     rank += weights[ANCHOR] * np.float64(heard[target])
                 if has_hosts:
-                    host = hosts[url_of[target]]
-                    rank += weights[HOST] * ((records[host, 1] + 1) / (records[host, 0] + 2))
+                    rank += weights[HOST] * _record(hosts[url_of[target]], records)
                 score = np.float32(min(max(rank + 1.0, 0.0), MAX_SCORE))
                 scored[target, SCORE] = score
                 if is_joining:
                     known[target, STATE] = state ^ (DORMANT | WAITING)
                 if is_joining or (score > scored[target, QUEUED] and not state & LISTED):
                     entries = _enter(target, score, known, scored, heap, entries)
+        if is_switched:
+            entries = _rank_all(
+                *(met, weights, depth, mean_out, mean_in, has_anchors, has_hosts),
+                *(hosts, url_of, known, scored, heap, heard, records),
+            )
     return visits, met
+
+
+@compiled
+def _rank_all(  # type: ignore[no-untyped-def]
+    met,
+    weights,
+    depth,
+    mean_out,
+    mean_in,
+    has_anchors,
+    has_hosts,
+    hosts,
+    url_of,
+    known,
+    scored,
+    heap,
+    heard,
+    records,
+):
+    """Another phase begins: rank all waiting links anew, and build the heap from them. Seeds stay the first, and what a
+    page redirects to keeps its score until it is cited."""
+    entries = 0
+    for number in range(1, met + 1):
+        if not known[number, STATE] & WAITING:
+            continue
+        if known[number, CITED] and scored[number, SCORE] < SEED_SCORE:
+            rank = _rank(number, weights, depth, mean_out, mean_in, known, scored)
+            if has_anchors:
+                rank += weights[ANCHOR] * np.float64(heard[number])
+            if has_hosts:
+                rank += weights[HOST] * _record(hosts[url_of[number]], records)
+            scored[number, SCORE] = np.float32(min(max(rank + 1.0, 0.0), MAX_SCORE))
+        if not known[number, STATE] & LISTED:
+            entries = _enter(number, scored[number, SCORE], known, scored, heap, entries)
+    return entries
 
 
 @inlined
@@ -285,6 +334,11 @@ def _rank(target, weights, depth, mean_out, mean_in, known, scored):  # type: ig
         value = np.float64(scored[target, STANDING + 1 + generation])
         rank += weights[PARENT_1 + generation] * (value if value > LEAST_ABOVE else -value / BELOW)
     return rank
+
+
+@inlined
+def _record(host, records):  # type: ignore[no-untyped-def]
+    return (records[host, 1] + 1) / (records[host, 0] + 2)
 
 
 @inlined

@@ -1,6 +1,6 @@
 """Simulated crawls of one web, one after the other: what the kernel needs, kept for it.
 
-The kernel is loaded when there is a web to crawl: numba is an extra, and takes a second to load.
+The kernel is loaded when there is a web to crawl: what it is compiled with takes half a second.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.errors import ConfigError, InputError
+from lycosa.errors import ConfigError
 from lycosa.evolve.web import Web
 from lycosa.frontier.current_list import CurrentListSettings
-from lycosa.frontier.evolved import ANCHOR, GENERATIONS, HOST
+from lycosa.frontier.evolved import ANCHOR, GENERATIONS, HOST, EvolvedSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,10 +36,8 @@ class Simulator:
     """Crawls one web again and again, in memory that is taken once and used as far as a crawl gets. For one thread."""
 
     def __init__(self, web: Web) -> None:
-        try:
-            from lycosa.evolve import kernel
-        except ImportError as error:
-            raise InputError("simulated crawls need numba: pip install 'lycosa[evolve]'") from error
+        from lycosa.evolve import kernel  # what it is compiled with takes half a second to load
+
         self._crawl = kernel.crawl
         links, pages, urls = len(web.link_urls), len(web), web.urls
         self._web = web
@@ -62,16 +60,17 @@ class Simulator:
             np.zeros((int(web.hosts.max()) + 1 if len(web.hosts) else 0, 2), np.int64),  # by host: pages, relevant ones
         )
 
-    def crawl(self, weights: NDArray[np.float64], plan: CrawlPlan, rng: np.random.Generator) -> NDArray[np.int32]:
-        """The pages in the order of their download. `weights` as `EvolvedSettings.weights` gives them."""
+    def crawl(self, settings: EvolvedSettings, plan: CrawlPlan, rng: np.random.Generator) -> NDArray[np.int32]:
+        """The pages in the order of their download."""
         web = self._web
         pages = len(web)
         if not 1 <= plan.pages <= pages:
             raise ConfigError(f"a crawl of {plan.pages:,} pages in a web of {pages:,}: it can be 1 to {pages:,}")
         if not 0 <= int(plan.seeds.min()) <= int(plan.seeds.max()) < pages:
             raise ConfigError(f"a seed is not among the {pages:,} pages of the web")
+        phases = np.array([settings.weights(phase) for phase in range(settings.phases)])
         for weight, part in ((ANCHOR, "anchors"), (HOST, "hosts")):
-            if weights[weight] and not len(getattr(web, part)):
+            if phases[:, weight].any() and not len(getattr(web, part)):
                 raise ConfigError(f"this web knows nothing of {part}: their weight must be 0")
         if self._base > np.iinfo(np.int32).max - 2 * web.urls:
             self._base = 0
@@ -87,7 +86,8 @@ class Simulator:
             web.anchors,
             web.hosts,
             plan.seeds,
-            weights,
+            phases,
+            np.array(settings.switches(), np.int64),
             plan.order.size if plan.order else 0,
             plan.order.refill if plan.order else 0,
             rng,

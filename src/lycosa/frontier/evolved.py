@@ -18,6 +18,11 @@ links keep the value they have, though the means, the community and the ancestor
 is always the value of that moment: COMM_out knows the community as it is then, PARENT_k every chain of k links among
 the pages downloaded by then. A link's score is rank + 1, because scores below 0 are those of links that failed before.
 
+A crawl may have phases (the paper's future work, section 4), each with weights of its own: when `middle_from` pages
+have been visited, and again at `late_from`, all waiting links are ranked anew by the weights that hold from then on.
+Ranks by different weights are in different measures, so a frontier must not mix them; and that is twice in a crawl at
+most.
+
 The signed score of a page is 2 · relevance − 1: for an SVM with calibrated probabilities it grows with the SVM's own
 score and has its sign; other judges serve as well. Best first is the special case PARENT_1 = 1.
 
@@ -60,22 +65,22 @@ LEAST_ABOVE = 2.0**-58
 DUE = 1 << 16
 
 GA2003: Mapping[str, float] = {
-    "hub": 10,
-    "authority": 10,
-    "comm_in": 76,
-    "comm_out": 121,
-    "parent_1": 97,
-    "parent_2": 36,
-    "parent_3": 31,
-    "parent_4": 2,
-    "parent_5": 4,
+    "hub": 10.0,
+    "authority": 10.0,
+    "comm_in": 76.0,
+    "comm_out": 121.0,
+    "parent_1": 97.0,
+    "parent_2": 36.0,
+    "parent_3": 31.0,
+    "parent_4": 2.0,
+    "parent_5": 4.0,
 }
 """The best individual of paper GA, table 1 (middle eastern dance, 10,000 pages)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvolvedSettings:
-    """The weights, in any measure: only their proportions count."""
+    """The weights, in any measure: only their proportions count. The first eleven are those a crawl begins with."""
 
     hub: float = GA2003["hub"]
     authority: float = GA2003["authority"]
@@ -88,20 +93,71 @@ class EvolvedSettings:
     parent_5: float = GA2003["parent_5"]
     anchor: float = 0.0
     host: float = 0.0
+    middle_from: int = 0
+    """After so many visits the weights of the middle phase hold; 0: never, there is but one phase."""
+    middle_hub: float = 0.0
+    middle_authority: float = 0.0
+    middle_comm_in: float = 0.0
+    middle_comm_out: float = 0.0
+    middle_parent_1: float = 0.0
+    middle_parent_2: float = 0.0
+    middle_parent_3: float = 0.0
+    middle_parent_4: float = 0.0
+    middle_parent_5: float = 0.0
+    middle_anchor: float = 0.0
+    middle_host: float = 0.0
+    late_from: int = 0
+    """After so many visits those of the late phase hold; 0: never."""
+    late_hub: float = 0.0
+    late_authority: float = 0.0
+    late_comm_in: float = 0.0
+    late_comm_out: float = 0.0
+    late_parent_1: float = 0.0
+    late_parent_2: float = 0.0
+    late_parent_3: float = 0.0
+    late_parent_4: float = 0.0
+    late_parent_5: float = 0.0
+    late_anchor: float = 0.0
+    late_host: float = 0.0
 
     def __post_init__(self) -> None:
-        require_at_least(self, "evolved", **dict.fromkeys(WEIGHTS, 0))
-        if not any(getattr(self, name) for name in WEIGHTS):
-            raise ConfigError("evolved: all weights are 0: one at least must be more")
+        require_at_least(self, "evolved", **dict.fromkeys((field.name for field in dataclasses.fields(self)), 0))
+        if self.late_from and not 0 < self.middle_from <= self.late_from:
+            raise ConfigError(
+                f"evolved.late_from is {self.late_from}, middle_from {self.middle_from}: the middle phase comes first"
+            )
+        for phase, name in enumerate(PHASES):
+            has_weights = any(getattr(self, each) for each in weight_names(phase))
+            if phase < self.phases and not has_weights:
+                where = "" if self.phases == 1 else f" of the {name} phase"
+                raise ConfigError(f"evolved: all weights{where} are 0: one at least must be more")
+            if phase >= self.phases and has_weights:
+                raise ConfigError(f"evolved: there are weights for a {name} phase, but evolved.{name}_from is 0: never")
 
-    def weights(self) -> NDArray[np.float64]:
+    @property
+    def phases(self) -> int:
+        return 1 + (self.middle_from > 0) + (self.late_from > 0)
+
+    def weights(self, phase: int = 0) -> NDArray[np.float64]:
         """In the order of `WEIGHTS`, with the sum 1."""
-        values = np.array([getattr(self, name) for name in WEIGHTS], dtype=np.float64)
+        values = np.array([getattr(self, name) for name in weight_names(phase)], dtype=np.float64)
         normalised: NDArray[np.float64] = values / values.sum()
         return normalised
 
+    def switches(self) -> list[int]:
+        """After how many visits the second and the third phase begin, as far as there are any."""
+        return [self.middle_from, self.late_from][: self.phases - 1]
 
-WEIGHTS: tuple[str, ...] = tuple(field.name for field in dataclasses.fields(EvolvedSettings))
+
+WEIGHTS = (*GA2003, "anchor", "host")
+PHASES = ("early", "middle", "late")
+
+
+def weight_names(phase: int) -> list[str]:
+    """The weights of a phase, as the settings name them."""
+    return [f"{PHASES[phase]}_{name}" if phase else name for name in WEIGHTS]
+
+
 HUB, AUTHORITY, COMM_IN, COMM_OUT, PARENT_1 = range(5)
 ANCHOR, HOST = PARENT_1 + GENERATIONS, PARENT_1 + GENERATIONS + 1
 
@@ -121,8 +177,13 @@ class Evolved(Ranked):
 
     def __init__(self, parts: StrategyParts, settings: EvolvedSettings) -> None:
         self._weights: list[float] = settings.weights().tolist()
+        """Those of the phase the crawl is in."""
+        self._phases = [(switch, settings.weights(at + 1).tolist()) for at, switch in enumerate(settings.switches())]
+        """What is to come: after how many visits, and the weights from then on."""
+        self._ever = np.max([self._weights, *(weights for _, weights in self._phases)], axis=0).tolist()
+        """By weight: the largest of all phases. What one of them needs has to be known from the beginning."""
         self._similarity = parts.similarity
-        parents = self._weights[PARENT_1 : PARENT_1 + GENERATIONS]
+        parents = self._ever[PARENT_1 : PARENT_1 + GENERATIONS]
         self._depth = max((k + 1 for k, weight in enumerate(parents) if weight), default=0)
         """How many generations have to be known."""
         self._links = CitedLinks(self._depth)
@@ -162,14 +223,13 @@ class Evolved(Ranked):
         if self._depth:
             links.standing[0][page] = standing(2.0 * judgement.relevance - 1.0) if judgement is not None else 0.0
             self._hand_down(page, targets)
-        if self._weights[ANCHOR]:
+        if self._ever[ANCHOR]:
             self._hear_anchors(visit, targets)
-        if self._weights[HOST]:
+        if self._ever[HOST]:
             self._keep_host_records(visit, targets, is_relevant)
-        scores = self._scores(targets)
-        links.score[targets] = scores
-        self._note_due(targets)
-        return scores
+        if self._enter_phase():
+            self._rank(np.flatnonzero(links.cited))
+        return self._rank(targets)
 
     def again(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:  # noqa: ARG002 - all visits are known
         return self._scores(targets)
@@ -193,11 +253,26 @@ class Evolved(Ranked):
             return f"{self.name}: a seed, or what a seed redirects to"
         return f"{self.name}: {score - 1:.3f} is its rank by the visited pages that link to it"
 
+    def _enter_phase(self) -> bool:
+        """Take the weights that hold after this visit; whether they are others than before it."""
+        is_new = False
+        while self._phases and self._citations.visits >= self._phases[0][0]:
+            self._weights = self._phases.pop(0)[1]
+            is_new = True
+        return is_new
+
+    def _rank(self, targets: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Rank these links anew; the frontier hears of it at the next `ask`."""
+        scores = self._scores(targets)
+        self._links.score[targets] = scores
+        self._note_due(targets)
+        return scores
+
     def _welcome(self, page: int) -> None:
         """The page joins the community: each link of each page that cites it has one more sibling in there."""
         links, citations = self._links, self._citations
         links.is_community[page] = True
-        if self._weights[COMM_OUT] and (citing := citations.of(links.latest.item(page))):
+        if self._ever[COMM_OUT] and (citing := citations.of(links.latest.item(page))):
             np.add.at(links.kin, citations.targets_of(links.visit[citing]), 1)
 
     def _hand_down(self, page: int, targets: NDArray[np.int64]) -> None:

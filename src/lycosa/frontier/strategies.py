@@ -28,7 +28,7 @@ from lycosa.frontier.ariadne import Ariadne, AriadneSettings
 from lycosa.frontier.best_first import BestFirst, BestFirstSettings
 from lycosa.frontier.breadth_first import BreadthFirst, BreadthFirstSettings
 from lycosa.frontier.current_list import CurrentList, CurrentListSettings
-from lycosa.frontier.evolved import GA2003, Evolved, EvolvedSettings, Ga2003
+from lycosa.frontier.evolved import Evolved, EvolvedSettings, Ga2003
 from lycosa.frontier.focus import RESETS, Decay, DecaySettings, HardFocus
 from lycosa.frontier.hunter import Hunter, HunterSettings
 from lycosa.frontier.infospiders import InfoSpiders, InfoSpidersSettings
@@ -60,7 +60,7 @@ STRATEGIES: Mapping[str, Entry] = {
     "shark": Entry("shark", Shark, SharkSettings),
     "fish": Entry("fish", Fish, FishSettings),
     "evolved": Entry("evolved", Evolved, EvolvedSettings),
-    "ga2003": Entry("evolved", Ga2003, EvolvedSettings, GA2003),
+    "ga2003": Entry("evolved", Ga2003, EvolvedSettings, dataclasses.asdict(EvolvedSettings())),
     "hunter": Entry("hunter", Hunter, HunterSettings),
     "ariadne": Entry("ariadne", Ariadne, AriadneSettings),
     "pagerank": Entry("pagerank", PageRank, PageRankSettings),

@@ -1,0 +1,172 @@
+"""The switches of `lycosa evolve`, paper GA's future work: each evolved on the same topics as the plain strategy, and
+tried against it and against best first, from seeds that nothing was evolved on.
+
+An evolution is a matter of luck, too. So there are several of each, which differ in their seeds and random numbers, and
+strategies of the same luck are compared. Over all topics an evolution counts once, by the mean of its trials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from ga_crawls import BEST_FIRST, FIXED, SEED, Case, Ground, Scale, Study, bred, crawls, ground_of
+
+from lycosa.evaluate.runs import Floats
+from lycosa.evaluate.significance import holm, wilcoxon
+from lycosa.evolve.fitness import HARVEST, MEASURES, Truth
+from lycosa.evolve.spelling import GENES, Spelling
+from lycosa.frontier.evolved import EvolvedSettings
+from lycosa.lib.evolve import GeneticSettings
+
+GENERATIONS = 30
+EVOLUTIONS = 5
+TRIALS = 3
+"""Of each evolution."""
+SHORTER = 4
+"""Earlier winners come from crawls that were so many times shorter."""
+
+
+@dataclass(frozen=True)
+class Switch:
+    option: str
+    """Of `lycosa evolve`."""
+    says: str
+    measure: str = HARVEST
+    has_more_scores: bool = False
+    phases: int = 1
+    is_seeded: bool = False
+
+
+PLAIN = Switch("plain", "paper GA's nine weights, bred for the harvest")
+SWITCHES = (
+    Switch("--fitness sites", "of a site ten good pages count", measure="sites"),
+    Switch("--fitness lengths", "the mean harvest of a quarter, a half and all of the crawl", measure="lengths"),
+    Switch("--scores all", "weights for anchors and hosts, too (in generated webs: hosts alone)", has_more_scores=True),
+    Switch("--phases 3", "other weights early, in the middle and late", phases=3),
+    Switch("--from", f"the winner of crawls {SHORTER} times shorter is in the first generation", is_seeded=True),
+)
+LONG_SWITCHES = tuple(switch for switch in SWITCHES if switch.phases > 1)
+"""Compared in long crawls, too: those the paper has in mind for its sub-strategies."""
+LONG_EVOLUTIONS = 3
+Tried = Mapping[str, Floats]
+"""By strategy: trials × measures."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What one topic gave."""
+
+    study: Study
+    case: Case
+    has_sites: bool
+    tried: Sequence[Tried]
+    """By evolution."""
+
+    def values(self, name: str, measure: str) -> Floats:
+        """Evolutions × trials."""
+        return np.array([each[name][:, list(MEASURES).index(measure)] for each in self.tried])
+
+
+def in_long_crawls(case: Case) -> Case:
+    return replace(case, lengths=(case.lengths[-1],) * 3)
+
+
+def tried(
+    study: Study, case: Case, scale: Scale, number: int, switches: Sequence[Switch] = SWITCHES
+) -> tuple[bool, Tried]:
+    """Whether the web has several sites; one evolution of each kind, and what its fittest strategy found."""
+    ground = ground_of(study, case.labels, has_more_scores=True)
+    has_sites = len(np.unique(ground.sites)) > 1
+    evolved = {
+        switch.option: winner(study, case, scale, ground, switch, number)
+        for switch in (PLAIN, *switches)
+        if has_sites or switch.measure != "sites"
+    }
+    pages, found = case.lengths[0], dict[str, list[list[float]]]()
+    repeats = range(number * TRIALS, (number + 1) * TRIALS)
+    strategies = {BEST_FIRST: FIXED[BEST_FIRST], **evolved}
+    for name, way, seeds in crawls(study, ground, strategies, pages, repeats):
+        is_good = ground.is_good.copy()
+        is_good[ground.examples] = is_good[seeds] = False
+        truth = Truth(is_good, ground.sites)
+        found.setdefault(name, []).append([measure(way, truth, pages) for measure in MEASURES.values()])
+    return has_sites, {name: np.array(rows) for name, rows in found.items()}
+
+
+def winner(study: Study, case: Case, scale: Scale, ground: Ground, switch: Switch, number: int) -> EvolvedSettings:
+    pages = case.lengths[0]
+    more = ("anchor", "host") if len(ground.web.anchors) else ("host",)
+    names = (*GENES, *more) if switch.has_more_scores else GENES
+    spelling = Spelling(names=names, phases=switch.phases, pages=pages)
+    start = []
+    if switch.is_seeded:
+        shorter = replace(case, lengths=(max(1, pages // SHORTER), *case.lengths[1:]))
+        start = [spelling.genome(winner(study, shorter, scale, ground, PLAIN, number))]
+    settings = GeneticSettings(
+        population=scale.population,
+        generations=min(GENERATIONS, scale.generations),
+        genes=len(spelling.genes),
+    )
+    luck = [SEED, 5, number]
+    *_, last = bred(study, ground, pages, settings, spelling, measure=switch.measure, start=start, luck=luck)
+    found = spelling.settings(last.best)
+    assert found is not None, "the fittest strategy has no weights"
+    return found
+
+
+# The table
+
+
+def table(all_compared: Sequence[Compared], switches: Sequence[Switch] = SWITCHES) -> Iterator[str]:
+    """A line for each switch: the harvest with it minus the harvest without, on each topic and over all."""
+    names = [f"{each.study.name.split(',')[0]}, {each.case.kind}" for each in all_compared]
+    yield (
+        f"| switch | {' | '.join(names)} | all topics: against plain | against best-first | "
+        "by its own measure, against plain |"
+    )
+    yield "|---" * (len(names) + 4) + "|"
+    rows = {switch: list(_differences(switch, all_compared)) for switch in switches}
+    plain = _pooled(all_compared, PLAIN, BEST_FIRST, HARVEST)
+    cells = [plain, *(each for row in rows.values() for each in row if each is not None)]
+    tested = iter(holm([wilcoxon(each).p for each in cells]))
+    yield _of_plain(all_compared, _cell(plain, next(tested)))
+    for switch, row in rows.items():
+        cells = ["–" if each is None else _cell(each, next(tested)) for each in row]
+        yield f"| `{switch.option}`: {switch.says} | {' | '.join(cells)} |"
+
+
+def _differences(switch: Switch, all_compared: Sequence[Compared]) -> Iterator[Floats | None]:
+    """By cell: paired differences; None: it cannot be compared there."""
+    here = [each for each in all_compared if each.has_sites or switch.measure != "sites"]
+    for each in all_compared:
+        is_here = each in here
+        yield _minus(each, switch, PLAIN.option, HARVEST).ravel() if is_here else None
+    yield _pooled(here, switch, PLAIN.option, HARVEST)
+    yield _pooled(here, switch, BEST_FIRST, HARVEST)
+    yield None if switch.measure == HARVEST else _pooled(here, switch, PLAIN.option, switch.measure)
+
+
+def _minus(compared: Compared, switch: Switch, other: str, measure: str) -> Floats:
+    return compared.values(switch.option, measure) - compared.values(other, measure)
+
+
+def _pooled(here: Sequence[Compared], switch: Switch, other: str, measure: str) -> Floats:
+    """Each evolution on each topic once."""
+    return np.concatenate([_minus(each, switch, other, measure).mean(axis=1) for each in here])
+
+
+def _of_plain(all_compared: Sequence[Compared], against_best_first: str) -> str:
+    """What the differences start from."""
+    cells = [
+        f"{each.values(PLAIN.option, HARVEST).mean():.3f} (best-first {each.values(BEST_FIRST, HARVEST).mean():.3f})"
+        for each in all_compared
+    ]
+    mean = np.mean([each.values(PLAIN.option, HARVEST).mean() for each in all_compared])
+    return f"| {PLAIN.option}: {PLAIN.says} | {' | '.join(cells)} | {mean:.3f} | {against_best_first} | – |"
+
+
+def _cell(differences: Floats, p: float) -> str:
+    said = f"{differences.mean():+.3f}"
+    return f"**{said}** (p = {p:.2g})" if p < 0.05 else said
