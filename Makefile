@@ -5,7 +5,7 @@ STAMP := .venv/.installed
 BENCH_STAMP := .venv/.installed-bench
 
 .PHONY: help demo test lint unit docs clean
-.PHONY: bench bench-crawl bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter
+.PHONY: bench bench-crawl bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-forecast
 .PHONY: reproduce reproduce-tc reproduce-fc reproduce-ar reproduce-gp reproduce-ga
 
 help:            ## This list
@@ -35,7 +35,7 @@ lint: $(STAMP)            ## Style, types, direction of imports
 unit: $(STAMP)            ## Tests only
 	$(BIN)/pytest -n 2 --dist worksteal -q
 
-bench: bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-crawl    ## All benchmarks
+bench: bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-forecast bench-crawl    ## All benchmarks
 
 bench-frontier: $(STAMP)  ## Cost and memory of the frontier up to ten million links
 	@$(BIN)/python bench/frontier.py
@@ -54,6 +54,9 @@ bench-evolve: $(STAMP)    ## Simulated visits a second of the compiled kernel
 
 bench-hunter: $(STAMP)    ## What the hunter finds, next to the other strategies with the same judge; and what it costs
 	@$(BIN)/python bench/hunter.py
+
+bench-forecast: $(STAMP)  ## Whether forecasts hold: the harvest of the next pages, and what is left
+	@$(BIN)/python bench/forecast.py
 
 reproduce: reproduce-fc reproduce-ar reproduce-gp reproduce-ga reproduce-tc   ## All experiments of the papers
 

@@ -51,7 +51,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "without link texts": {"hunter.has_text": False},
     "without URLs": {"hunter.has_urls": False},
     "without hosts and folders": {"hunter.has_places": False},
-    "without learning weights": {"hunter.ridge": 0.0},
+    "without learning weights": {"hunter.freedom": 0.0},
 }
 NO_NEGATIVES = "without the judge's negatives"
 ABLATED_TOPICS = 6

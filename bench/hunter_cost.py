@@ -2,12 +2,13 @@
 
 The web is made up page by page as the crawl goes: 50 links a page, of which about 30 are new, half of them within a
 page's own topic; so that a million waiting links need no more memory than the crawl itself. Only the strategy and
-the frontier run; reading pages is not counted, taking words from link texts is.
+the frontier run; reading pages is not counted, nor taking words from link texts, which the reader does with it.
 """
 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -120,6 +121,7 @@ def _step(web: MadeWeb, hunter: Hunter, frontier: Frontier) -> float:
     spent = time.process_time() - began
     score = frontier.score_of(link)
     page, targets = web.page(link)
+    page = replace(page, digest=hunter.digest(page) if hunter.digest else b"")
     lease = Lease(link, page.url, 1, score, 0 if score == hunter.seed_score() else 1, 0, 0)
     visit = Visit(Fetched(lease, OUTCOME), OUTCOME, page, Judgement(0, False))
     began = time.process_time()

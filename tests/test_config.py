@@ -8,7 +8,7 @@ import tomllib
 
 import pytest
 
-from lycosa.config import Config, build, known_keys, load_file
+from lycosa.config import Config, build, known_keys, load_crawl, load_file
 from lycosa.errors import ConfigError
 
 
@@ -198,3 +198,49 @@ class TestUserAgent:
     def test_it_can_be_given_whole(self):
         config = build(("test", {"http": {"user_agent": "Mine/1"}, "network": {"contact": "me@example.org"}}))
         assert config.user_agent() == "Mine/1"
+
+
+class TestOlderCrawls:
+    """What a crawl's own file does not say, an older version did not know."""
+
+    def test_a_crawl_begun_without_a_kind_of_judge_has_keywords(self, tmp_path):
+        path = tmp_path / "lycosa.toml"
+        path.write_text('topic = "cycling"\nstrategy = "best-first"\n[judge]\nthreshold = 0.2\n')
+        config = build((str(path), load_crawl(path, is_begun=True)))
+        assert (config.strategy, config.judge.kind, config.judge.threshold) == ("best-first", "keywords", 0.2)
+        assert build((str(path), load_crawl(path, is_begun=False))).judge.kind == "auto"
+
+    def test_one_that_says_it_keeps_it(self, tmp_path):
+        path = tmp_path / "lycosa.toml"
+        path.write_text('[judge]\nkind = "contrast"\n')
+        assert build((str(path), load_crawl(path, is_begun=True))).judge.kind == "contrast"
+
+    def test_a_section_that_is_none_is_refused_as_ever(self, tmp_path):
+        path = tmp_path / "lycosa.toml"
+        path.write_text("judge = 3\n")
+        with pytest.raises(ConfigError, match="'judge' is a section"):
+            build((str(path), load_crawl(path, is_begun=True)))
+
+
+class TestTitle:
+    def test_words_come_first(self):
+        assert Config(topic="cycling", seeds=("https://a.test/",)).title == "cycling"
+
+    def test_seeds_stand_in(self):
+        assert Config(seeds=("https://a.test/",)).title == "pages like https://a.test/"
+        assert Config(seeds=("https://a.test/", "https://b.test/")).title == "pages like https://a.test/ and 1 more"
+        assert Config().title == ""
+
+
+class TestJudgeSettings:
+    @pytest.mark.parametrize(
+        ("wrong", "right"),
+        [
+            ({"kind": "keyword"}, "judge.kind is 'keyword': it must be auto, contrast or keywords"),
+            ({"seeds_are_examples": "maybe"}, "judge.seeds_are_examples is 'maybe': it must be auto, yes or no"),
+            ({"widen_by": "x"}, "judge.widen_by is 'x': it must be parent, drop or weight"),
+        ],
+    )
+    def test_what_is_not_known_is_refused(self, wrong, right):
+        with pytest.raises(ConfigError, match=right):
+            build(("test", {"judge": wrong}))

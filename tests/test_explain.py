@@ -7,7 +7,10 @@ import pytest
 from lycosa.errors import InputError
 from lycosa.explain import explain
 from lycosa.fetch.urls import UrlRules
+from lycosa.frontier.best_first import BestFirst, BestFirstSettings
+from lycosa.frontier.hunter_links import FEATURES
 from lycosa.frontier.strategies import strategy
+from lycosa.frontier.strategy import StrategyParts
 from lycosa.model import Kind, Outcome
 
 A, B, C, D = (f"http://a.test/{name}" for name in ("", "b", "c", "d"))
@@ -59,6 +62,55 @@ class TestStates:
         assert facts["factors"].startswith("source 0.")
         assert "host 0.67, distance 0.50, depth 0.50, transversal 0.50" in facts["factors"]
         assert facts["factors"].endswith(f"(on {A})")
+
+    def test_what_the_hunter_expects_in_words(self, rig, html, told):
+        good = [f"http://g{n}.test/" for n in range(4)]
+        poor = [f"http://p{n}.test/" for n in range(4)]
+        wanted = "http://a.test/bikes"
+        web = {A: html(*good, *poor, text=CYCLING)}
+        web |= {url: html(f"{wanted} touring bikes", f"{D} x", text=CYCLING + url) for url in good}
+        web |= {url: html("http://c.test/ recipes", text=f"soup {url}") for url in poor}
+        web[poor[0]] = html(f"{wanted} touring bikes", "http://c.test/ recipes", text="soup")
+        crawl = rig(web)
+        crawl.crawl(A, pages=9, strategy="hunter")
+        facts = told(crawl, wanted, strategy_name="hunter")
+        assert facts["because"].startswith("linked from 4 relevant pages and 1 other, ")
+        assert "anchor “touring bikes”; host 1 of 1 relevant" in facts["because"]
+        assert "but" not in facts["because"]
+        assert len(facts["factors"].split(", ")) == 6
+        assert "+" in facts["factors"]
+        poorer = told(crawl, "http://c.test/", strategy_name="hunter")["because"]
+        assert poorer == (
+            "linked from 0 relevant pages and 4 others, anchor “recipes”; host 0 of 0 relevant; "
+            "but the words near the link speak against it"
+        )
+
+    def test_what_speaks_for_a_link_and_against_it(self, rig, html):
+        parts = dict.fromkeys(FEATURES, 0.0)
+        parts |= {
+            "neighbours": 0.9,
+            "citations": 0.2,
+            "link text": 0.1,
+            "link words": -1.0,
+            "folder": -0.1,
+            "host": 3.0,
+        }
+
+        class Stub(BestFirst):
+            is_retold = True
+
+            def factors(self, visit, link):
+                return parts
+
+        crawl = rig({A: html(f"{B} quiet roads", text=CYCLING)})
+        crawl.crawl(A, pages=1)
+        stub = Stub(StrategyParts(), BestFirstSettings())
+        facts = dict(explain(crawl.store, B, urls=crawl.urls, strategy=stub))
+        assert facts["because"] == (
+            "linked from 1 relevant page, near other relevant links, cited often, anchor “quiet roads”; host 1 of 1 "
+            "relevant; but the words near the link speak against it"
+        )
+        assert facts["factors"].startswith("host +3.00, link words -1.00, neighbours +0.90, ")
 
     def test_a_page(self, rig, html, told):
         crawl = rig({A: html(B, text=CYCLING, title="On bikes")})

@@ -37,9 +37,17 @@ from lycosa.steering import DistillingSettings
 class JudgeSettings:
     """When a page counts as relevant."""
 
+    kind: str = "auto"
+    """What judges pages where no topic was trained: contrast (learns from words, from seeds, and in the crawl what the
+    topic is not), keywords (the cosine to the words, paper TC). auto: contrast with hunter, keywords with other
+    strategies."""
+    seeds_are_examples: str = "auto"
+    """Whether contrast learns from the seeds what the topic is: yes, no (they are places to start from), auto: without
+    words, yes; with words, the seeds that fit the words, and those that resemble one that does."""
     threshold: float = 0.0
-    """Relevance from which on a page counts as relevant. 0: the judge's own, which is 0.1 for words, 0.5 for trained
-    topics, and for a formula the smallest score above 0 among the start pages (paper AR, section 2.3)."""
+    """Relevance from which on a page counts as relevant. 0: the judge's own, which is 0.1 for keywords, 0.5 for
+    contrast and trained topics, and for a formula the smallest score above 0 among the start pages (paper AR, section
+    2.3)."""
     widen_by: str = "parent"
     """How tunnelling widens a formula: parent (climb the taxonomy), drop (a frequent topic), weight (the rare one)."""
     is_not_after: bool = False
@@ -48,8 +56,14 @@ class JudgeSettings:
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:
             raise ConfigError(f"judge.threshold is {self.threshold}: it must lie between 0 and 1")
-        if self.widen_by not in ("parent", "drop", "weight"):
-            raise ConfigError(f"judge.widen_by is {self.widen_by!r}: it must be parent, drop or weight")
+        for name, known in (
+            ("kind", ("auto", "contrast", "keywords")),
+            ("seeds_are_examples", ("auto", "yes", "no")),
+            ("widen_by", ("parent", "drop", "weight")),
+        ):
+            if getattr(self, name) not in known:
+                *others, last = known
+                raise ConfigError(f"judge.{name} is {getattr(self, name)!r}: it must be {', '.join(others)} or {last}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,15 +136,17 @@ class Config(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     topic: str = ""
-    """What the pages should be about, in words; or a name for what `topics` or `interest` say."""
+    """What the pages should be about, in words; or a name for what `topics` or `interest` say. Empty: the seeds are
+    examples of it."""
     topics: tuple[str, ...] = ()
     """Topics of the topic book: pages on these, or on what is below them, are relevant."""
     interest: str = ""
     """A formula over topics of the book: tourism AND (Ruegen OR Usedom) AND NOT camping."""
     seeds: tuple[str, ...] = ()
     """URLs to start from."""
-    strategy: str = "best-first"
-    """The order of the frontier: best-first, best-first-16, breadth-first, shark, fish, pagerank, infospiders, …"""
+    strategy: str = "hunter"
+    """The order of the frontier: hunter, best-first, best-first-16, breadth-first, shark, fish, pagerank, infospiders,
+    …"""
     constants: dict[str, bool | int | float] = {}
     """Constants of the strategy that are not its defaults: {"shark.depth" = 2}."""
     seed: int = 0
@@ -154,6 +170,14 @@ class Config(BaseModel):
     frontier: FrontierSettings = FrontierSettings()
     archive: ArchiveSettings = ArchiveSettings()
 
+    @property
+    def title(self) -> str:
+        """What the crawl is about, for a heading."""
+        if self.topic or not self.seeds:
+            return self.topic
+        others = len(self.seeds) - 1
+        return f"pages like {self.seeds[0]}" + (f" and {others:,} more" if others else "")
+
     def user_agent(self) -> str:
         """Who we say we are: the product token robots.txt files can name, the version, and a contact."""
         contact = self.network.contact
@@ -176,6 +200,15 @@ def load_file(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: not valid TOML: {error}") from error
+
+
+def load_crawl(path: Path, *, is_begun: bool) -> dict[str, Any]:
+    """A crawl's own file. What one that was begun by an older version does not say is as it was then."""
+    stored = load_file(path)
+    judge = stored.setdefault("judge", {})
+    if is_begun and isinstance(judge, dict):
+        judge.setdefault("kind", "keywords")
+    return stored
 
 
 def build(*layers: tuple[str, Mapping[str, Any]]) -> Config:

@@ -1,17 +1,50 @@
-"""Why a URL was fetched, skipped, or left waiting: everything the store knows of it, in words."""
+"""Why a URL was fetched, skipped, or left waiting: everything the store knows of it, in words.
+
+What the hunter expects of a link is a sum of parts, one for each kind of evidence, against the links that wait. Parts
+that tell the same are told together, and only if they matter; what the store can count is counted.
+"""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lycosa.errors import InputError
 from lycosa.fetch.urls import Urls, url_hash
+from lycosa.frontier.hunter_links import FEATURES
 from lycosa.frontier.strategy import Strategy
 from lycosa.store.rows import State
 from lycosa.store.store import Store
+
+MATTERS = 0.15
+"""Parts of the log-odds below this are not worth a word."""
+SHOWN_PARTS = 6
+_PAGES = ("on relevant pages", "on pages that are not relevant")
+_TEXT = ("the words near the link speak for it", "the words near the link speak against it")
+_URL = ("the words of its URL speak for it", "the words of its URL speak against it")
+PHRASES: Mapping[str, tuple[str, str]] = {
+    "neighbours": ("near other relevant links", "near links that were not relevant"),
+    "hubs": ("on pages whose other links were relevant", "on pages whose other links were not relevant"),
+    "parents": _PAGES,
+    "best parent": _PAGES,
+    "early parents": _PAGES,
+    "link text": _TEXT,
+    "link text learned": _TEXT,
+    "link words": _TEXT,
+    "best link words": _TEXT,
+    "URL learned": _URL,
+    "URL words": _URL,
+    "host": ("a host with many relevant pages", "a host with few relevant pages"),
+    "folder": ("a folder with many relevant pages", "a folder with few relevant pages"),
+    "citations": ("cited often", "cited seldom"),
+}
+"""By kind of the hunter's evidence: what it says where it speaks for a link, and where it speaks against it."""
+CITING = """
+select count(distinct l.source_id), count(distinct case when j.is_relevant then l.source_id end)
+from links l left join judgements j on j.page_id = l.source_id where l.target_id = ?
+"""
 
 
 def explain(store: Store, url: str, *, urls: Urls, strategy: Strategy) -> Iterator[tuple[str, str]]:
@@ -34,7 +67,7 @@ def explain(store: Store, url: str, *, urls: Urls, strategy: Strategy) -> Iterat
     if link["state"] == State.WAITING:
         is_seed = link["parent_id"] is None and link["score"] == strategy.seed_score()
         yield "score", f"{link['score']:.3f}, as every seed" if is_seed else strategy.reason(link["score"])
-        yield from _factors(store, link["id"], strategy)
+        yield from _factors(store, link, host, strategy)
     elif link["state"] != State.EXCLUDED:
         yield "score", f"{link['score']:.3f} when it was fetched"
     if link["reason"] and link["state"] == State.EXCLUDED:
@@ -44,14 +77,14 @@ def explain(store: Store, url: str, *, urls: Urls, strategy: Strategy) -> Iterat
     yield "host", _host(host)
 
 
-def _factors(store: Store, link: int, strategy: Strategy) -> Iterator[tuple[str, str]]:
+def _factors(store: Store, link: dict[str, Any], host: dict[str, Any], strategy: Strategy) -> Iterator[tuple[str, str]]:
     """What the score is made of, for the citing page that gives the best one."""
     if not strategy.is_retold:
         return
     citing = []
     for visit, targets in store.visits():
         strategy.tell(visit, targets)
-        places = (targets == link).nonzero()[0]
+        places = (targets == link["id"]).nonzero()[0]
         if len(places):
             citing.append((visit, targets, int(places[0])))
     best = max(citing, key=lambda each: float(strategy.again(each[0], each[1])[each[2]]), default=None)
@@ -60,9 +93,37 @@ def _factors(store: Store, link: int, strategy: Strategy) -> Iterator[tuple[str,
     visit, _, place = best
     assert visit.page is not None
     factors = strategy.factors(visit, visit.page.links[place])
-    if factors:
+    if factors and tuple(factors) == FEATURES:
+        yield "because", _because(store, link, host, visit.page.links[place].anchor, factors)
+        strongest = sorted(factors.items(), key=lambda part: -abs(part[1]))[:SHOWN_PARTS]
+        yield "factors", ", ".join(f"{name} {value:+.2f}" for name, value in strongest)
+    elif factors:
         words = ", ".join(f"{name.replace('_', ' ')} {value:.2f}" for name, value in factors.items())
         yield "factors", f"{words} (on {visit.page.url})"
+
+
+def _because(
+    store: Store, link: dict[str, Any], host: dict[str, Any], anchor: str, factors: Mapping[str, float]
+) -> str:
+    """linked from 4 relevant pages, near other relevant links, anchor “touring bikes”; host 31 of 40 relevant"""
+    pages, relevant = next(store.query(CITING, (link["id"],))[1])
+    parts: dict[tuple[str, str], float] = {}
+    for name, value in factors.items():
+        phrase = PHRASES.get(name, (f"{name} speaks for it", f"{name} speaks against it"))
+        parts[phrase] = parts.get(phrase, 0.0) + value
+    told = sorted(((value, phrase) for phrase, value in parts.items() if abs(value) >= MATTERS), reverse=True)
+    # What citing pages and the host are like is counted below.
+    counted = {_PAGES, PHRASES["host"]}
+    reasons = [phrase[0] for value, phrase in told if value > 0 and phrase not in counted]
+    doubts = [phrase[1] for value, phrase in reversed(told) if value < 0 and phrase not in counted]
+    noun = "page" if relevant == 1 else "pages"
+    others = f" and {pages - relevant} other{'s' * (pages - relevant > 1)}" if pages > relevant else ""
+    cited = f"linked from {relevant} relevant {noun}{others}"
+    words = [cited, *reasons]
+    if anchor:
+        words.append(f"anchor “{anchor}”")
+    text = f"{', '.join(words)}; host {host['relevant']} of {host['pages']} relevant"
+    return text + (f"; but {', '.join(doubts)}" if doubts else "")
 
 
 def _state(link: dict[str, Any], host: dict[str, Any]) -> str:

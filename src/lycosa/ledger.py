@@ -52,9 +52,10 @@ RELEVANT_BY_HOST = """
 select f.host_id, sum(j.is_relevant) from judgements j join frontier f on f.id = j.page_id group by 1
 """
 THRESHOLD, JUDGE, DISTILLER, DISTILLED_AT = "threshold", "judge", "distiller", "distilled at"
+LEARNED_AT, ADVISED, OUTLOOK = "learned at", "advised", "outlook"
 """Names of state."""
-STEERED = frozenset({"focus", "judge", "distilled"})
-"""Events that change the crawl's course."""
+STEERED = frozenset({"focus", "judge", "distilled", "advice"})
+"""Events that change the crawl's course, or would."""
 SYNC_EVERY = 1.0
 WINDOW = 1_000
 """Pages over which the current harvest rate is taken."""
@@ -169,9 +170,9 @@ class CrawlLedger:
         self._write(batch)
         return added
 
-    def note(self, kind: str, message: str) -> None:
-        """An event of the crawl as a whole."""
-        batch = Batch()
+    def note(self, kind: str, message: str, state: Mapping[str, bytes] | None = None) -> None:
+        """An event of the crawl as a whole, and state that belongs to it."""
+        batch = Batch(state=dict(state or {}))
         self._event(batch, kind, message)
         self._write(batch)
 
@@ -206,7 +207,7 @@ class CrawlLedger:
     def set_threshold(self, threshold: float, why: str) -> None:
         """Pages are relevant from this relevance on, those fetched before, too."""
         self._threshold = threshold
-        batch = Batch(threshold=threshold)
+        batch = Batch(threshold=threshold, recounts_hosts=True)
         batch.state[THRESHOLD] = repr(threshold).encode()
         self._event(batch, "judge", why)
         self._write(batch)
@@ -216,18 +217,33 @@ class CrawlLedger:
         """Which version of the judge the crawl begins with."""
         self._write(Batch(state={JUDGE: str(version).encode()}))
 
+    def keep_outlook(self, outlook: str) -> None:
+        """What the crawl expects of the pages it has not fetched, as it ends: JSON (`cli.forecasting`)."""
+        self._write(Batch(state={OUTLOOK: outlook.encode()}))
+
     def adopt_judge(self, version: int, why: str) -> None:
         """Another version judges from now on, and has judged what was fetched before: links are scored by that."""
-        batch = Batch()
+        batch = Batch(recounts_hosts=True)
         batch.state[JUDGE] = str(version).encode()
         self._event(batch, "judge", why)
         self._write(batch)
         self.count_again()
         self.score_again(f"judge version {version}")
 
+    def regrade(self, relevance: Mapping[int, float], threshold: float, lesson: str = "") -> None:
+        """The judge has learned: pages, by their numbers, have this relevance now."""
+        batch = Batch(recounts_hosts=True)
+        batch.grades.extend((value, value >= threshold, number) for number, value in relevance.items())
+        if lesson:
+            batch.state[LEARNED_AT] = str(self.pages).encode()
+            self._event(batch, "judge", lesson)
+        self._write(batch)
+        self.count_again()
+
     def count_again(self) -> None:
         """The judgements in the store have changed."""
         self._tally = tally_of(self._store, self._rules)
+        self.recent.clear()
         self.recent.extend(self._store.recent_relevance(WINDOW))
         relevant = dict(self._store.query(RELEVANT_BY_HOST)[1])
         for host in self.hosts:

@@ -167,6 +167,8 @@ class Page:
     """How many words that are not stop words title and text have."""
     link_hashes: bytes = b""
     """`url_hash` of each link, then of each rejected URL: 8 bytes each, the machine's byte order."""
+    digest: bytes = b""
+    """What the crawl's strategy wants to know of it, worked out in the reader; empty where it was not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ resolved and checked against the URL rules. Whatever the web sent, the answer is
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from lycosa.fetch.decode import DecodeLimits, decode
@@ -25,6 +26,8 @@ class Reading:
 
     urls: Urls
     judge: Judge
+    digest: Callable[[Page], bytes] | None = None
+    """What the strategy wants to know of a page."""
     limits: PageLimits = field(default_factory=PageLimits)
     decode_limits: DecodeLimits = field(default_factory=DecodeLimits)
     product_token: str = "lycosa"  # noqa: S105 - a robots.txt product token
@@ -61,7 +64,12 @@ def read_response(response: Response, reading: Reading) -> Read:
         product_token=reading.product_token,
         limits=reading.limits,
     )
-    page = replace(page, words=sum(page.terms.values()), link_hashes=_hashes(page))
+    page = replace(
+        page,
+        words=sum(page.terms.values()),
+        link_hashes=_hashes(page),
+        digest=reading.digest(page) if reading.digest else b"",
+    )
     return Read(Outcome(Kind.FETCHED, f"http {response.status}", "", response.status), page, reading.judge.judge(page))
 
 

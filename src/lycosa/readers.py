@@ -292,6 +292,7 @@ def _pack(result: Read, *, whole_pages: bool) -> bytes:
             dict(page.terms) if whole_pages else {},
             page.words,
             page.link_hashes,
+            page.digest,
         )
     judgement_fields = None
     if judgement is not None:

@@ -1,6 +1,7 @@
-"""What a running crawl does beside its straight line: it distils, adopts a judge that has learned, finds its threshold.
+"""What a running crawl does beside its straight line: it distils, adopts a judge that has learned, finds its threshold,
+and gives advice.
 
-`look` is called after each turn of the loop and does nothing most of the time. Each of the three ends in one
+`look` is called after each turn of the loop and does nothing most of the time. Each of these ends in one
 transaction of the ledger, so that a kill in the middle loses that one thing at most; the resumed crawl does it again.
 """
 
@@ -10,8 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from lycosa.advice import Advice
 from lycosa.distill import NAME, Citations, DistillSettings, distill
 from lycosa.errors import InputError
+from lycosa.learning import Learning
 from lycosa.ledger import DISTILLED_AT, CrawlLedger
 from lycosa.lib.bounds import require_at_least
 from lycosa.lib.clock import Clock
@@ -72,6 +75,8 @@ class Steering:
         has_open_threshold: bool = False,
         version: int = 0,
         newer: NewJudge | None = None,
+        learning: Learning | None = None,
+        advice: Advice | None = None,
     ) -> None:
         self._ledger = ledger
         self._store = store
@@ -82,6 +87,8 @@ class Steering:
         self._has_open_threshold = has_open_threshold
         self._version = version
         self._newer = newer
+        self._learning = learning
+        self._advice = advice
         self._looked_at = 0.0
         self._distilled_at = int(store.state(DISTILLED_AT) or 0)
         self._citations: Citations | None = None
@@ -89,6 +96,10 @@ class Steering:
     def look(self) -> None:
         if self._distilling.every and self._ledger.pages - self._distilled_at >= self._distilling.every:
             self._distil()
+        if self._learning is not None and (learned := self._learning.look()) is not None:
+            self._adopt(learned)
+        if self._advice is not None:
+            self._advice.look()
         now = self._clock.now()
         if self._has_open_threshold and now - self._looked_at >= LOOK_AT_START_EVERY:
             self._looked_at = now
@@ -105,6 +116,10 @@ class Steering:
         """The crawl has stopped, perhaps before all start pages were fetched: they decide all the same."""
         if self._has_open_threshold:
             self._find_threshold(is_last=True)
+        if self._learning is not None:
+            self._learning.look(is_last=True)
+        if self._advice is not None:
+            self._advice.look(is_last=True)
 
     def _distil(self) -> None:
         self._distilled_at = self._ledger.pages

@@ -283,8 +283,13 @@ class TestCrawl:
         assert result.returncode == 0
         assert result.stderr == ""
         *progress, end = [json.loads(line) for line in result.stdout.splitlines()]
-        assert all(line["event"] == "progress" for line in progress)
+        told = [line for line in progress if line["event"] != "progress"]
+        assert {line["event"] for line in told} == {"judge"}
+        assert "what it is about: " in told[-1]["message"]
         assert end["event"] == "end"
+        assert [(change["kind"], change["message"]) for change in end["changes"]] == [
+            (line["event"], line["message"]) for line in told
+        ]
         assert end["stop_reason"] == "frontier empty: every link found has been dealt with"
         assert end["pages"] == len(reachable)
         assert end["directory"] == str(tmp_path / "crawl")
@@ -297,7 +302,8 @@ class TestCrawl:
     def test_plain_lines_without_a_terminal(self, crawl_command, tmp_path, capfd):
         code, out, err = run_here(capfd, *crawl_command("--pages", "20"))
         assert (code, err) == (0, "")
-        assert out.startswith("stopped: page budget: 20 of 20 pages fetched\n20 pages, ")
+        assert out.startswith("judge: from 20 pages, what it is about: ")
+        assert "\nstopped: page budget: 20 of 20 pages fetched\n20 pages, " in out
         assert f"in {tmp_path}/crawl/: crawl.db" in out
         assert "\x1b" not in out
 
@@ -324,6 +330,59 @@ class TestCrawl:
         command = ("crawl", "-c", str(settings), "-o", str(tmp_path / "crawl"), "-q", "-n", "1")
         assert run_here(capfd, *command) == (0, "", "")
         assert fetched(tmp_path / "crawl") == [server.url(0)]
+
+    def test_seeds_alone_are_examples(self, settings, server, small_web, reachable, tmp_path, capfd):
+        own = [page for page in range(len(small_web)) if small_web.topic_of(page) == 0]
+        pages = [page for page in own if server.url(page) in reachable][:3]
+        seeds = [option for page in pages for option in ("--seed", server.url(page))]
+        command = ("crawl", *seeds, "-c", str(settings), "-o", str(tmp_path / "crawl"), "-n", "15")
+        code, out, err = run_here(capfd, *command)
+        assert (code, err) == (0, "")
+        assert "what it is about: " in out
+        relevance = dict(
+            query(tmp_path / "crawl", "select f.url, j.relevance from judgements j, frontier f where f.id = page_id")
+        )
+        assert all(relevance[server.url(page)] > 0.89 for page in pages)
+        assert query(tmp_path / "crawl", "select distinct judge from judgements") == [("contrast",)]
+        code, out, _ = run_here(capfd, "status", str(tmp_path / "crawl"))
+        assert out.startswith(f"pages like {server.url(pages[0])} and 2 more  (hunter)")
+
+    def test_seeds_alone_need_a_directory(self, capsys, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        code, _, err = run_here(capsys, "crawl", "--seed", "https://a.invalid/")
+        assert code == 2
+        assert "to crawl for pages like the seeds, or to go on with a crawl, name its directory" in err
+
+    def test_bookmarks_are_seeds(self, settings, server, tmp_path, capfd):
+        (tmp_path / "bookmarks.html").write_text(
+            "<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><DT><H3>Bikes</H3><DL>"
+            f'<DT><A HREF="{server.url(0)}">One</A><DT><A HREF="{server.url(1)}">Two</A>'
+            f'<DT><A HREF="javascript:void(0)">Three</A></DL><DT><A HREF="{server.url(0)}">Again</A></DL>'
+        )
+        command = (
+            "crawl",
+            "--seeds",
+            str(tmp_path / "bookmarks.html"),
+            "-c",
+            str(settings),
+            "-o",
+            str(tmp_path / "crawl"),
+        )
+        code, _, err = run_here(capfd, *command, "-n", "2")
+        assert code == 0
+        assert "passed over: 1 script" in err
+        assert set(fetched(tmp_path / "crawl")) == {server.url(0), server.url(1)}
+
+    def test_a_crawl_of_an_older_version_goes_on_as_it_was(self, crawl_command, tmp_path, capfd):
+        more = ("--quiet", "--strategy", "best-first")
+        assert run_here(capfd, *crawl_command(*more, "--pages", "5"))[0] == 0
+        path = tmp_path / "crawl" / "lycosa.toml"
+        older = [line for line in path.read_text().splitlines() if not line.startswith(("kind", "seeds_are_examples"))]
+        path.write_text("\n".join(older))
+        assert run_here(capfd, "crawl", "-o", str(tmp_path / "crawl"), "-q", "--pages", "9") == (0, "", "")
+        assert query(tmp_path / "crawl", "select judge, count(*) from judgements group by 1") == [("keywords", 9)]
+        assert 'kind = "keywords"' in path.read_text()
+        assert 'strategy = "best-first"' in path.read_text()
 
     @pytest.mark.parametrize("how", ["argument", "file", "setting"])
     def test_another_topic_is_refused(self, tmp_path, capsys, how):

@@ -340,7 +340,7 @@ class TestCrawl:
         options = [
             word for name, value in distilling.items() for word in ("--set", f"distill.{name}={json.dumps(value)}")
         ]
-        done(*command, "-n", "60", "-q", *options)
+        done(*command, "-n", "60", "-q", "--strategy", "best-first", *options)
         told = [row[0] for row in query(crawl, "select message from events where kind = 'distilled'")]
         assert len(told) >= 2
         assert "5 hubs to be fetched again" in told[0]

@@ -234,6 +234,25 @@ class TestPages:
         self.fill(store)
         assert reopen().totals() == Totals(links=4, pages=4, relevant=2, waiting=0)
 
+    def test_pages_are_judged_again_and_hosts_counted(self, reopen):
+        store = reopen()
+        begin(store)
+        hosts = {1: host(1, "a.test", pages=2, relevant=2), 2: host(2, "b.test", pages=1), 3: host(3, "c.test")}
+        links = [link(n, f"http://h.test/{n}", host_id=1 + n // 3, state="done") for n in (1, 2, 3)]
+        judged = [judgement(1, 0.9), judgement(2, 0.8), judgement(3, 0.1)]
+        # Pages came in another order than their links.
+        pages = [page(place)._replace(number=number) for place, number in ((1, 3), (2, 1), (3, 2))]
+        store.write(Batch(hosts=hosts, links=links, pages=pages, judgements=judged))
+        store.write(Batch(grades=[(0.25, False, 1), (0.75, True, 2), (0.9, True, 3)], recounts_hosts=True))
+        store = reopen()
+        found = rows(store, "select page_id, relevance, is_relevant, best from judgements order by 1")
+        assert found == [(1, 0.9, 1, "Sport/Cycling"), (2, 0.25, 0, "Sport/Cycling"), (3, 0.75, 1, "Sport/Cycling")]
+        assert [(row.name, row.pages, row.relevant) for row in store.hosts()] == [
+            ("a.test", 2, 1),
+            ("b.test", 1, 1),
+            ("c.test", 0, 0),
+        ]
+
     def test_recent_relevance_is_oldest_first(self, reopen):
         store = reopen()
         self.fill(store)

@@ -236,8 +236,8 @@ class TestWords:
         assert "0.250 is the relevance it expects" in hunter.reason(0.25)
 
     def test_settings_are_checked(self):
-        with pytest.raises(ConfigError, match="ridge"):
-            HunterSettings(ridge=-1)
+        with pytest.raises(ConfigError, match="freedom"):
+            HunterSettings(freedom=-1)
 
 
 def _factors_of_best(crawl: Crawl) -> dict[str, float]:

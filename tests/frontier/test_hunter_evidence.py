@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lycosa.frontier.hunter_evidence import Evidence, url_words
-from lycosa.frontier.hunter_learner import LEAST, PRIOR, Learner
-from lycosa.frontier.hunter_links import FEATURES, GROUPS, URL_WORDS
-from lycosa.frontier.hunter_note import MOST_GONE, NEAR, OWN, Note, words_near
+from lycosa.frontier.hunter_evidence import Evidence
+from lycosa.frontier.hunter_learner import LEAST, PRIOR, SLOPE, Learner
+from lycosa.frontier.hunter_links import FEATURES, GROUPS
+from lycosa.frontier.hunter_note import MOST_GONE, NEAR, OWN, URL_WORDS, Addresses, Note, url_words, words_near
 from lycosa.lib.wordhash import MARK, SIZE, number_of
 from lycosa.model import Link
 
@@ -20,16 +20,16 @@ def url(link: int) -> str:
     return f"http://h{link % 2}.test/d{link % 3}/page{link}"
 
 
-def made(rate: float = 0.1) -> Evidence:
+def made() -> Evidence:
     evidence = Evidence(np.ones(SIZE, dtype=np.float32))
-    evidence.base_rate = rate
+    evidence.rates[:] = 0.1
     for number, (relevance, links) in enumerate(zip(RELEVANCE, LINKS, strict=True)):
         targets = np.array(links, dtype=np.int64)
-        evidence.meet(np.array([number + 1]), [url(number + 1)])
-        evidence.meet(targets, [url(link) for link in links])
+        evidence.place(number + 1, url(number + 1))
+        evidence.reserve(targets)
         near = np.zeros((len(links), NEAR), dtype=np.uint16)
         near[:, 0] = [number_of("bicycl" if link in (1, 3, 5) else "soup") for link in links]  # those are relevant
-        evidence.visit(number + 1, relevance, targets, near)
+        evidence.visit(number + 1, relevance, targets, near, Addresses.of([url(link) for link in links]))
     return evidence
 
 
@@ -65,7 +65,7 @@ class TestDefinitions:
         """By hand, as all is known in the end: r over distance on each citing page, and the pages' own hub values."""
         evidence = made()
         evidence.restate(np.array(RELEVANCE, dtype=np.float32), np.zeros(SIZE, np.float32))
-        evidence.base_rate = 0.1
+        evidence.rates[:] = 0.1
         cited = {link: sum(link in links for links in LINKS) for link in range(1, 10)}
         near = near_weight = hubs = hub_weights = own = 0.0
         for page in (0, 1, 2, 4):
@@ -102,11 +102,11 @@ class TestSums:
     def test_words_of_links_to_good_pages_speak_for_others(self):
         evidence = made()
         evidence.restate(np.array(RELEVANCE, dtype=np.float32), np.zeros(SIZE, np.float32))
-        words = np.zeros((2, NEAR), dtype=np.uint16)
-        words[:, 0] = number_of("bicycl"), number_of("soup")
-        bicycle, soup = evidence.near_words.of_texts(words)
-        assert bicycle[2] > soup[2]
-        assert bicycle[3] > soup[3]
+        evidence.links.near[7] = evidence.links.near[8] = 0
+        evidence.links.near[7, 0], evidence.links.near[8, 0] = number_of("bicycl"), number_of("soup")
+        bicycle, soup = evidence.features(np.array([7, 8]))
+        for name in ("link text learned", "link words", "best link words"):
+            assert bicycle[FEATURES.index(name)] > soup[FEATURES.index(name)], name
 
     def test_links_handed_out_do_not_wait(self):
         evidence = made()
@@ -168,8 +168,8 @@ class TestLearner:
     def sample(self) -> np.ndarray:
         return np.random.default_rng(1).normal(2.0, 3.0, (500, len(FEATURES))).astype(np.float32)
 
-    def learner(self, ridge: float = 30.0) -> Learner:
-        learner = Learner(ridge, np.ones(len(FEATURES), dtype=np.float32))
+    def learner(self, freedom: float = 0.15) -> Learner:
+        learner = Learner(freedom, np.ones(len(FEATURES), dtype=np.float32))
         learner.measure(self.sample())
         return learner
 
@@ -180,14 +180,14 @@ class TestLearner:
         assert self.learner().standing(np.full((1, len(FEATURES)), 1e6)).max() == 6
 
     def test_what_tells_gains_weight_and_what_does_not_loses_it(self):
-        learner, sample = self.learner(), self.sample()
+        learner, sample = self.learner(0.5), self.sample()
         useful, useless = 2, 9
-        relevance = (1 / (1 + np.exp(-2 * learner.standing(sample)[:, useful]))).astype(np.float32)
+        relevance = (1 / (1 + np.exp(-learner.standing(sample)[:, useful]))).astype(np.float32)
         for row in sample:
             learner.add(row)
-        learner.learn(relevance, relevance * 0)
-        assert learner.weights[useful] / PRIOR[useful] > 1.5
-        assert learner.weights[useless] / PRIOR[useless] < 0.8
+        learner.learn(relevance, relevance)
+        assert learner.weights[useful] / PRIOR[useful] > 1.5 * SLOPE
+        assert learner.weights[useless] / PRIOR[useless] < 0.8 * SLOPE
         error = np.abs(learner.predict(sample) - relevance).mean()
         assert error < 0.5 * np.abs(relevance.mean() - relevance).mean()
 
@@ -196,14 +196,14 @@ class TestLearner:
         for row in self.sample()[: LEAST - 1]:
             learner.add(row)
         learner.learn(np.ones(LEAST - 1, np.float32), np.ones(LEAST - 1, np.float32))
-        np.testing.assert_array_equal(learner.weights, PRIOR)
+        np.testing.assert_allclose(learner.weights, SLOPE * PRIOR)
 
-    def test_without_ridge_the_weights_stay(self):
-        learner, sample = self.learner(ridge=0), self.sample()
+    def test_without_freedom_the_weights_stay(self):
+        learner, sample = self.learner(freedom=0), self.sample()
         for row in sample:
             learner.add(row)
         learner.learn(np.linspace(0, 1, 500, dtype=np.float32), np.zeros(500, np.float32))
-        np.testing.assert_array_equal(learner.weights, PRIOR)
+        np.testing.assert_allclose(learner.weights, SLOPE * PRIOR)
 
     def test_every_feature_is_of_a_kind(self):
         assert len(GROUPS) == len(FEATURES) == len(PRIOR)

@@ -8,6 +8,7 @@ import pytest
 from lycosa.config import build
 from lycosa.errors import ConfigError
 from lycosa.frontier import stop as stop_module
+from lycosa.frontier.forecast import Estimate, Forecast
 from lycosa.frontier.frontier import Frontier
 from lycosa.frontier.standing import Standing
 from lycosa.frontier.stop import Budget, Stop, StopRules
@@ -96,6 +97,9 @@ class TestRules:
             ({"community": 1.0}, "stop.community is 1.0: it is a share that can be exceeded"),
             ({"community": -0.5}, "stop.community is -0.5"),
             ({"community_size": 0}, "stop.community_size is 0: it must be 1 or more"),
+            ({"expected_harvest": -0.1}, "stop.expected_harvest is -0.1"),
+            ({"expected_harvest": 1.1}, "stop.expected_harvest is 1.1: it is a share, 1 at most"),
+            ({"forecast_pages": 0}, "stop.forecast_pages is 0: it must be 1 or more"),
         ],
     )
     def test_what_makes_no_sense_is_refused(self, settings, message):
@@ -197,3 +201,30 @@ class TestBestScore:
         assert stop.reason(Standing(), rich, now=0.0) == ""
         assert [bool(stop.reason(Standing(), poor, now=0.0)) for _ in range(5)] == [False] * 3 + [True] * 2
         assert stop.reason(Standing(), rich, now=0.0) == ""
+
+
+class TestExpectedHarvest:
+    @staticmethod
+    def verdict(forecast: Forecast | None, least: float = 0.02) -> str:
+        rules = StopRules(expected_harvest=least)
+        stop = Stop(Budget(pages=10**9), started=0.0, rules=rules, forecast=lambda: forecast)
+        return stop.reason(Standing(), EMPTY, now=0.0)
+
+    @pytest.mark.parametrize(("expected", "is_over"), [(20.0, False), (19.9, True), (500.0, False)])
+    def test_below_the_least(self, expected, is_over):
+        reason = self.verdict(Forecast(1000, Estimate(expected, 3.0, 41.2), None))
+        words = (
+            "expected harvest: about 20 of the next 1,000 pages would be relevant (3–41 in 9 of 10 cases), 1.99%; "
+            "2.00% is asked for"
+        )
+        assert reason == (words if is_over else "")
+
+    def test_the_share_is_that_of_the_pages_there_are(self):
+        assert self.verdict(Forecast(10, Estimate(1.0, 0.0, 3.0), None)) == ""
+
+    def test_as_long_as_nothing_can_be_said_it_goes_on(self):
+        assert self.verdict(None) == ""
+
+    def test_without_the_rule_nobody_asks(self):
+        stop = Stop(Budget(), started=0.0, forecast=lambda: pytest.fail("asked"))
+        assert stop.reason(Standing(), EMPTY, now=0.0) == ""

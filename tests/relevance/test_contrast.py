@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lycosa.errors import ConfigError, InputError
+from lycosa.lib.text import term_counts
 from lycosa.lib.wordhash import SIZE, number_of
 from lycosa.model import Page
 from lycosa.relevance.background import background_shares
@@ -164,7 +165,7 @@ class TestStudy:
             self.tell(study, "soup", range(20, 40))
             self.tell(study, "cycl", range(20, 30))
         whole.learn()
-        monkeypatch.setattr("lycosa.relevance.contrast._BLOCK", 7)
+        monkeypatch.setattr("lycosa.relevance.contrast_study._BLOCK", 7)
         parts.learn()
         np.testing.assert_allclose(parts.relevance, whole.relevance, rtol=1e-4)
 
@@ -174,3 +175,60 @@ class TestStudy:
         self.tell(study, "soup", range(3))
         study.learn()
         assert np.isfinite(study.relevance).all()
+
+
+class TestSeeds:
+    """Which seeds of a crawl are examples."""
+
+    def study(self, keywords: str = "", *, must_fit: bool = False) -> ContrastStudy:
+        return ContrastJudge.fit((), keywords, learns_from_seeds=True, seeds_must_fit=must_fit).study()
+
+    def told(self, study: ContrastStudy, *texts: str) -> list[int]:
+        """The places of the seeds that are examples, after seeds with these texts."""
+        for text in texts:
+            study.add(study.vector(term_counts(text)), is_seed=True)
+        study.learn()
+        return list(study.examples)
+
+    BIKES = "bicycle tandem derailleur saddle"
+    KIN = "tandem derailleur saddle pedals"
+    """Without the topic's word, but like a page that has it."""
+    SOUP = "broth onion ladle celery"
+    TRAINS = "locomotive railway boiler gauge"
+
+    def test_without_words_all_are(self):
+        assert self.told(self.study(), self.BIKES, self.SOUP, self.BIKES) == [0, 1, 2]
+
+    def test_one_without_text_is_not(self):
+        study = self.study()
+        assert self.told(study, "", self.BIKES) == [1]
+        assert study.relevance[0] < 0.5 < study.relevance[1]
+
+    def test_those_that_fit_the_words(self):
+        study = self.study("bicycle", must_fit=True)
+        assert self.told(study, self.SOUP, self.BIKES, self.TRAINS, self.SOUP) == [1]
+        assert study.relevance[1] > 0.8 > study.relevance[[0, 2, 3]].max()
+
+    @pytest.mark.parametrize("order", [(BIKES, KIN, SOUP), (KIN, SOUP, BIKES), (SOUP, KIN, BIKES)])
+    def test_and_those_that_resemble_them_whichever_comes_first(self, order):
+        study = self.study("bicycle", must_fit=True)
+        assert self.told(study, *order) == sorted((order.index(self.BIKES), order.index(self.KIN)))
+
+    def test_none_if_none_fits(self):
+        study = self.study("bicycle", must_fit=True)
+        assert self.told(study, self.KIN, self.SOUP, self.KIN) == []
+
+    def test_other_pages_never_are(self):
+        study = self.study("cycl1", must_fit=True)
+        study.add(study.vector(page("cycl", 1).terms))
+        assert study.examples == {}
+
+    def test_examples_are_what_was_added(self):
+        study = self.study()
+        vector = study.vector(page("cycl", 1).terms)
+        study.add(study.vector(page("soup", 1).terms))
+        study.add(vector, is_seed=True)
+        (found,) = study.examples.values()
+        assert list(study.examples) == [1]
+        assert found.words.tolist() == vector.words.tolist()
+        assert found.counts.tolist() == vector.counts.tolist()

@@ -7,14 +7,16 @@ import json
 import os
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
 from lycosa import __version__
-from lycosa.cli.judging import Versions, has_open_threshold, is_trained, judge_of
+from lycosa.advice import Advice
+from lycosa.cli.forecasting import outlook
+from lycosa.cli.judging import Versions, has_open_threshold, is_trained, judge_of, settled
 from lycosa.config import Config
 from lycosa.crawl import run
 from lycosa.errors import ConfigError, SeedError
@@ -26,16 +28,20 @@ from lycosa.fetch.guard import Guard
 from lycosa.fetch.http import Http
 from lycosa.fetch.robots import RobotsFile, RobotsState
 from lycosa.fetch.urls import Urls
+from lycosa.frontier.forecast import Forecast
+from lycosa.frontier.forecaster import Forecaster
 from lycosa.frontier.frontier import Frontier
-from lycosa.frontier.stop import Stop, no_advice
+from lycosa.frontier.stop import Stop, no_advice, no_forecast
 from lycosa.frontier.strategies import strategy as strategy_named
 from lycosa.frontier.strategy import StrategyParts
 from lycosa.frontier.tunnelling import Tunnelling
+from lycosa.learning import Learning
 from lycosa.ledger import JUDGE, THRESHOLD, CrawlLedger
 from lycosa.lib.clock import SystemClock
 from lycosa.read import Reading
 from lycosa.readers import Readers
-from lycosa.relevance.keywords import KeywordJudge
+from lycosa.relevance.contrast import ContrastJudge, ContrastStudy
+from lycosa.relevance.judge import Judge
 from lycosa.stall import Lookout
 from lycosa.steering import Steering
 from lycosa.store.sqlite import SqliteStore
@@ -53,6 +59,25 @@ class View:
     visitor: LiveVisitor
     lookout: Lookout
     started: float
+    forecast: Callable[[], Forecast | None] = no_forecast
+
+
+class Studies:
+    """The study a strategy begins of the topic, if the judge can and the strategy does."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self.begun: ContrastStudy | None = None
+
+    def begin(self) -> ContrastStudy:
+        assert isinstance(self._judge, ContrastJudge)
+        self.begun = self._judge.study()
+        return self.begun
+
+    def learning(self, ledger: CrawlLedger, store: SqliteStore) -> Learning | None:
+        if self.begun is None or not isinstance(self._judge, ContrastJudge):
+            return None
+        return Learning(study=self.begun, judge=self._judge, ledger=ledger, store=store)
 
 
 class Watcher(Protocol):
@@ -88,10 +113,11 @@ def reading_of(config: Config, workspace: Workspace, *, threshold: float | None 
 
 def crawl(config: Config, workspace: Workspace, watcher: Watcher) -> str:
     """Crawl in the workspace until there is a reason to stop; return it."""
-    judge = judge_of(config, workspace)
+    config = settled(config)
+    judge_of(config, workspace)
     Guard(config.network.allow)  # refuses a malformed network before anything is written
     strategy_named(config.strategy, settings=config.constants)
-    if config.strategy.startswith("tunnel+") and isinstance(judge, KeywordJudge):
+    if config.strategy.startswith("tunnel+") and not is_trained(config):
         raise ConfigError(
             f"strategy {config.strategy!r} widens topics of a taxonomy, and this crawl has only words; crawl for a "
             "--topic or an --interest, or leave tunnel+ out"
@@ -126,6 +152,9 @@ async def _crawl(config: Config, workspace: Workspace, store: SqliteStore, readi
     parts = StrategyParts.of(
         reading.judge, rng=np.random.default_rng(config.seed), buffer=config.frontier.buffer or None
     )
+    studies = Studies(reading.judge)
+    if isinstance(reading.judge, ContrastJudge):
+        parts = replace(parts, study=studies.begin)
     strategy = strategy_named(config.strategy, parts, config.constants)
     robots = RobotsBook(config.robots, _known_robots(store))
     ledger = CrawlLedger(
@@ -160,6 +189,7 @@ async def _crawl(config: Config, workspace: Workspace, store: SqliteStore, readi
         clock=clock,
         cache=cache,
     )
+    reading = replace(reading, digest=strategy.digest)
     readers = Readers(
         reading,
         count=config.readers.processes,
@@ -170,7 +200,14 @@ async def _crawl(config: Config, workspace: Workspace, store: SqliteStore, readi
     await readers.start()
     visitor = LiveVisitor(fetcher=fetcher, reader=readers, clock=clock)
     advice = (lambda: strategy.advice) if isinstance(strategy, Tunnelling) and config.stop.is_generalised else no_advice
-    stop = Stop(config.budget, started=started, rules=config.stop, advice=advice)
+    forecaster = Forecaster(
+        strategy,
+        frontier,
+        visits=lambda: ledger.pages,
+        recent=lambda: [is_relevant for _, is_relevant in ledger.recent],
+        pages=config.stop.forecast_pages,
+    )
+    stop = Stop(config.budget, started=started, rules=config.stop, advice=advice, forecast=forecaster)
     lookout = Lookout(
         config.stall,
         frontier=frontier,
@@ -181,21 +218,24 @@ async def _crawl(config: Config, workspace: Workspace, store: SqliteStore, readi
         clock=clock,
     )
 
-    steering = _steering(config, workspace, store, ledger, readers, reading, clock)
+    steering = _steering(config, workspace, store, ledger, readers, reading, clock, studies)
 
     told = 0
 
-    def watch() -> None:
+    def tell() -> None:
         nonlocal told
-        steering.look()
         for kind, message in ledger.changes[told:]:
             watcher.changed(kind, message)
         told = len(ledger.changes)
+
+    def watch() -> None:
+        steering.look()
+        tell()
         if cause := lookout.look():
             watcher.stalled(cause)
         watcher.look()
 
-    watcher.begin(View(config, frontier, ledger, visitor, lookout, started))
+    watcher.begin(View(config, frontier, ledger, visitor, lookout, started, forecaster))
     release_signals = _heed_signals(stop, visitor, watcher)
     try:
         reason = await run(
@@ -209,6 +249,8 @@ async def _crawl(config: Config, workspace: Workspace, store: SqliteStore, readi
             watch=watch,
         )
         steering.end()
+        tell()
+        ledger.keep_outlook(json.dumps(outlook(forecaster(), forecaster.calibration())))
         store.end_run(number, ended_at=clock.now(), stop_reason=reason)
         return reason
     finally:
@@ -232,6 +274,7 @@ def _steering(
     readers: Readers,
     reading: Reading,
     clock: SystemClock,
+    studies: Studies,
 ) -> Steering:
     versions = Versions(workspace.topics, config) if is_trained(config) else None
     stored = store.state(JUDGE)
@@ -250,6 +293,8 @@ def _steering(
         has_open_threshold=has_open_threshold(config) and store.state(THRESHOLD) is None,
         version=newest,
         newer=versions.newer if versions else None,
+        learning=studies.learning(ledger, store),
+        advice=Advice(ledger=ledger, store=store, seeds=len(config.seeds), study=studies.begun),
     )
 
 
@@ -261,7 +306,7 @@ def _open_archive(config: Config, workspace: Workspace, store: SqliteStore) -> t
     committed = Position(*json.loads(stored)) if stored else None
     found = recover(workspace.archive, committed)
     lost = f"{found.missing:,} committed bytes are missing from {committed and committed.file}" if found.missing else ""
-    info = {"robots": "obey", "http-header-user-agent": config.user_agent(), "description": config.topic}
+    info = {"robots": "obey", "http-header-user-agent": config.user_agent(), "description": config.title}
     if config.network.contact:
         info["operator"] = config.network.contact
     archive = Archive(workspace.archive, max_bytes=config.archive.max_bytes, crawl_info=info, committed=committed)

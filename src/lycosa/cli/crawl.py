@@ -18,10 +18,12 @@ from lycosa.cli.assemble import crawl as run_crawl
 from lycosa.cli.judging import is_trained, judge_from
 from lycosa.cli.progress import Lines, Panels, Silence
 from lycosa.cli.terminal import err, is_terminal, out, plain
-from lycosa.config import Config, build, load_file
+from lycosa.config import Config, build, load_crawl, load_file
 from lycosa.errors import InputError, SeedError, WorkspaceError
 from lycosa.fetch.urls import parse_seed
 from lycosa.frontier.strategies import from_file
+from lycosa.ledger import OUTLOOK
+from lycosa.seeds.bookmarks import read_bookmarks
 from lycosa.seeds.files import read_seeds
 from lycosa.store.sqlite import SqliteStore
 from lycosa.topics.book import TopicBook
@@ -29,7 +31,9 @@ from lycosa.workspace import Workspace
 
 
 def crawl(
-    topic: str = typer.Argument("", help="What the pages should be about: 'recreational cycling'."),
+    topic: str = typer.Argument(
+        "", help="What the pages should be about: 'recreational cycling'. Without words the seeds are examples of it."
+    ),
     topics: list[str] = typer.Option(
         [],
         "--topic",
@@ -41,7 +45,9 @@ def crawl(
     ),
     book: Path = typer.Option(Path("topics.db"), "--book", "-b", envvar="LYCOSA_TOPICS", help="The topic book."),
     seed: list[str] = typer.Option([], "--seed", "-s", help="A URL to start from. May be given several times."),
-    seeds: Path | None = typer.Option(None, "--seeds", help="A file with a URL on each line."),
+    seeds: Path | None = typer.Option(
+        None, "--seeds", help="A file with a URL on each line, or bookmarks as browsers export them."
+    ),
     pages: int | None = typer.Option(None, "--pages", "-n", help="Stop after so many pages (default 1000)."),
     minutes: float | None = typer.Option(None, "--minutes", help="Stop after so many minutes."),
     output: Path | None = typer.Option(
@@ -50,8 +56,8 @@ def crawl(
     strategy: str | None = typer.Option(
         None,
         "--strategy",
-        help="The order of the crawl: best-first (default), shark, infospiders, … (docs/quickstart.md), or a file that "
-        "lycosa evolve wrote: evolved/best.toml.",
+        help="The order of the crawl: hunter (default: learns the topic, and where it is found, while it crawls), "
+        "best-first, shark, infospiders, … (docs/quickstart.md), or a file that lycosa evolve wrote: best.toml.",
     ),
     threshold: float | None = typer.Option(
         None, "--threshold", help="Relevance from which on a page is relevant (default: the judge's own)."
@@ -72,6 +78,9 @@ def crawl(
 ) -> None:
     """Crawl the web for pages on a topic.
 
+    Say in words what they are about, or give three to ten pages of the kind as seeds, or both. While it crawls it
+    learns what the topic is and is not, and which links lead to it.
+
     The crawl lives in a directory: what it found, what it will do next, and what the web answered. Run the same
     command again to go on where it stopped, however it stopped. Ctrl-C finishes what is under way first.
     """
@@ -80,7 +89,7 @@ def crawl(
         topic=named,
         topics=topics,
         interest=interest,
-        seeds=[parse_seed(text) for text in seed] + (read_seeds(seeds, parse=parse_seed) if seeds else []),
+        seeds=[parse_seed(text) for text in seed] + (_seeds_in(seeds) if seeds else []),
         strategy=strategy,
         cache=str(cache.resolve()) if cache else None,
         judge={"threshold": threshold},
@@ -91,7 +100,7 @@ def crawl(
     workspace = Workspace(output or _directory_for(named))
     layers: list[tuple[str, dict[str, Any]]] = []
     if workspace.config.exists():
-        layers.append((str(workspace.config), load_file(workspace.config)))
+        layers.append((str(workspace.config), load_crawl(workspace.config, is_begun=workspace.has_crawl)))
     if config_file:
         layers.append((str(config_file), load_file(config_file)))
     layers.append(("command line", given))
@@ -108,6 +117,22 @@ def crawl(
     if not quiet:
         summary(workspace, ending, as_json=as_json)
     _check_any_page(workspace)
+
+
+def _seeds_in(path: Path) -> list[str]:
+    """A list of URLs, in which a mistake is an error; or bookmarks, where what cannot be fetched is passed over."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(SNIFFED).lower()
+    except OSError:
+        head = b""  # `read_seeds` says what is wrong
+    if not any(sign in head for sign in (b"netscape-bookmark-file", b"<dl", b"<a ")):
+        return read_seeds(path, parse=parse_seed)
+    found = read_bookmarks(path, parse=parse_seed)
+    passed_over = [f"{count:,} {reason}" for reason, count in found.dropped.items()]
+    for note in (*found.notes, *([f"passed over: {', '.join(passed_over)}"] if passed_over else [])):
+        err.print(f"[yellow]note:[/] {plain(path)}: {plain(note)}")
+    return list(dict.fromkeys(bookmark.url for bookmark in found.entries))
 
 
 def _with_strategy_inside(config: Config) -> Config:
@@ -173,7 +198,9 @@ def _parse_setting(text: str) -> dict[str, Any]:
     return {section: {name: value}} if dot else {section: value}
 
 
-CHANGES = "select at, kind, message from events where kind in ('focus', 'judge', 'distilled') order by id"
+SNIFFED = 4096
+"""Bytes of a seeds file that tell what it is."""
+CHANGES = "select at, kind, message from events where kind in ('focus', 'judge', 'distilled', 'advice') order by id"
 
 
 def _directory_for(topic: str) -> Path:
@@ -181,7 +208,7 @@ def _directory_for(topic: str) -> Path:
     if not name:
         raise InputError(
             "no topic is given: lycosa crawl 'recreational cycling' --seed https://…; "
-            "to go on with a crawl, name its directory: lycosa crawl -o cycling/"
+            "to crawl for pages like the seeds, or to go on with a crawl, name its directory: lycosa crawl -o cycling/"
         )
     return Path(name)
 
@@ -195,8 +222,11 @@ def _check_same_crawl(workspace: Workspace, stored: dict[str, Any], topic: str) 
 
 
 def _check_complete(config: Config) -> None:
-    if not config.topic:
-        raise InputError("no topic is given: say what the pages should be about, lycosa crawl 'recreational cycling' …")
+    if not config.seeds and not config.topic:
+        raise InputError(
+            "no topic is given: say what the pages should be about, lycosa crawl 'recreational cycling' --seed "
+            "https://…, or give three to ten pages of the kind as seeds"
+        )
     if not config.seeds:
         raise SeedError("nothing to start from: give --seed https://… or --seeds FILE")
 
@@ -206,7 +236,7 @@ def _watcher(config: Config, *, as_json: bool, quiet: bool) -> Watcher:
         return Silence()
     if as_json or not is_terminal():
         return Lines(as_json=as_json)
-    return Panels(config.topic)
+    return Panels(config.title)
 
 
 def _check_any_page(workspace: Workspace) -> None:
@@ -237,6 +267,7 @@ def summary(workspace: Workspace, ending: str, *, as_json: bool) -> None:
         sites = list(rows)
         _, steered = store.query(CHANGES)
         changes = list(steered)
+        outlook = json.loads(store.state(OUTLOOK) or "{}")
     finally:
         store.close()
     harvest = totals.relevant / max(1, totals.pages)
@@ -250,6 +281,8 @@ def summary(workspace: Workspace, ending: str, *, as_json: bool) -> None:
                     "relevant": totals.relevant,
                     "harvest": round(harvest, 4),
                     "waiting": totals.waiting,
+                    "forecast": outlook.get("forecast"),
+                    "calibration": outlook.get("calibration"),
                     "changes": [{"at": at, "kind": kind, "message": message} for at, kind, message in changes],
                     "sites": [{"name": name, "relevant": good, "pages": all_} for name, good, all_, _ in sites],
                     "directory": str(workspace.directory),
@@ -262,9 +295,15 @@ def summary(workspace: Workspace, ending: str, *, as_json: bool) -> None:
         f"{totals.pages:,} pages, [green]{totals.relevant:,} relevant[/] (harvest rate {harvest:.1%}), "
         f"{totals.waiting:,} links still wait"
     )
-    if changes:
-        out.print(f"{len(changes)} changes of course, the latest:")
-        for _, kind, message in changes[-5:]:
+    for line in outlook.get("words", []):
+        out.print(plain(line, 300))
+    for _, kind, message in changes:
+        if kind == "advice":
+            out.print(f"[yellow]advice[/]: {plain(message, 400)}")
+    courses = [(kind, message) for _, kind, message in changes if kind != "advice"]
+    if courses:
+        out.print(f"{len(courses)} changes of course, the latest:")
+        for kind, message in courses[-5:]:
             out.print(f"  [dim]{plain(kind)}[/] {plain(message, 160)}")
     if sites:
         table = Table("site", "relevant", "pages", "density", box=None, pad_edge=False, header_style="dim")

@@ -30,12 +30,12 @@ from lycosa.store.sqlite import SqliteStore
 from lycosa.workspace import Workspace
 from lycosa.worlds.generated import GeneratedWeb, WebPlan
 
-STRATEGIES = ("best-first", "breadth-first")
+STRATEGIES = ("hunter", "breadth-first")
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One crawl, judged by the keyword judge and by the truth."""
+    """One crawl, judged by its own judge and by the truth."""
 
     judged: list[bool]
     true: list[bool]
@@ -106,7 +106,7 @@ def demo(
         x_label="pages fetched",
     )
     out.print(f"picture: {plain(picture)}   crawls: {', '.join(f'{output / name}/' for name in STRATEGIES)}")
-    out.print(f"[dim]next: lycosa status {output}/best-first   lycosa sql {output}/best-first 'select * from sites'[/]")
+    out.print(f"[dim]next: lycosa status {output}/hunter   lycosa sql {output}/hunter 'select * from sites'[/]")
 
 
 def _watcher(title: str) -> Watcher:

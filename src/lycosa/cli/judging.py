@@ -1,11 +1,14 @@
-"""Which judge a crawl has: words, topics of its book, or a formula over them."""
+"""Which judge a crawl has: for words and examples, for topics of its book, or for a formula over them."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from lycosa.config import Config
-from lycosa.errors import InputError
+from lycosa.errors import ConfigError, InputError
+from lycosa.lib.text import term_counts
+from lycosa.relevance.contrast import ContrastJudge
 from lycosa.relevance.generalise import Way
 from lycosa.relevance.keywords import KeywordJudge
 from lycosa.relevance.topics import FormulaJudge, TopicJudge
@@ -16,11 +19,25 @@ from lycosa.workspace import Workspace
 FOR_WORDS, FOR_TOPICS = 0.1, 0.5
 """Thresholds where none is set."""
 
-AnyJudge = KeywordJudge | TopicJudge | FormulaJudge
+TrainedJudge = TopicJudge | FormulaJudge
+AnyJudge = KeywordJudge | ContrastJudge | TrainedJudge
 
 
 def is_trained(config: Config) -> bool:
     return bool(config.topics or config.interest)
+
+
+def settled(config: Config) -> Config:
+    """With the kind of judge decided: a crawl goes on with it, whatever a later version would choose."""
+    if is_trained(config) or config.judge.kind != "auto":
+        return config
+    kind = "contrast" if _is_learning(config) else "keywords"
+    return config.model_copy(update={"judge": replace(config.judge, kind=kind)})
+
+
+def _is_learning(config: Config) -> bool:
+    """Whether the strategy begins a study of the topic."""
+    return config.strategy.rpartition("+")[2] == "hunter"
 
 
 def has_open_threshold(config: Config) -> bool:
@@ -32,7 +49,7 @@ def judge_of(config: Config, workspace: Workspace, *, threshold: float | None = 
     """The crawl's judge: for a trained one, the newest version in the crawl's own copy of the topic book."""
     chosen = threshold or config.judge.threshold
     if not is_trained(config):
-        return KeywordJudge(config.topic, threshold=chosen or FOR_WORDS)
+        return _untrained(settled(config), chosen)
     if not workspace.topics.exists():
         raise InputError(
             f"{workspace.topics}: the crawl's copy of the topic book is missing; begin the crawl with --book FILE"
@@ -41,7 +58,35 @@ def judge_of(config: Config, workspace: Workspace, *, threshold: float | None = 
         return judge_from(book, config, chosen)
 
 
-def judge_from(book: TopicBook, config: Config, threshold: float = 0.0) -> AnyJudge:
+def _untrained(config: Config, threshold: float) -> KeywordJudge | ContrastJudge:
+    if config.topic and not term_counts(config.topic):
+        raise ConfigError(
+            f"topic {config.topic!r} has no word to look for: give at least one that is not a stop word, such as "
+            "'recreational cycling'"
+        )
+    wanted = config.judge.seeds_are_examples
+    if not config.topic and (config.judge.kind == "keywords" or wanted == "no" or not _is_learning(config)):
+        hindrance = (
+            "judge.seeds_are_examples is no"
+            if wanted == "no"
+            else f"strategy {config.strategy!r} with judge {config.judge.kind} needs words"
+        )
+        raise InputError(
+            f"no topic is given, and {hindrance}: say what the pages should be about, lycosa crawl 'recreational "
+            "cycling' …, or let the seeds be examples: --strategy hunter, which has the judge contrast"
+        )
+    if config.judge.kind == "keywords":
+        return KeywordJudge(config.topic, threshold=threshold or FOR_WORDS)
+    return ContrastJudge.fit(
+        (),
+        config.topic,
+        learns_from_seeds=wanted != "no",
+        seeds_must_fit=wanted == "auto" and bool(config.topic),
+        threshold=threshold or FOR_TOPICS,
+    )
+
+
+def judge_from(book: TopicBook, config: Config, threshold: float = 0.0) -> TrainedJudge:
     chosen = threshold or config.judge.threshold or FOR_TOPICS
     if config.interest:
         return interest_judge(
@@ -65,7 +110,7 @@ class Versions:
         with TopicBook(self._path) as book:
             return book.newest_version()
 
-    def newer(self, version: int) -> tuple[int, AnyJudge, str] | None:
+    def newer(self, version: int) -> tuple[int, TrainedJudge, str] | None:
         with TopicBook(self._path) as book:
             if book.newest_version() <= version:
                 return None

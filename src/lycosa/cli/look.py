@@ -17,11 +17,12 @@ from rich.table import Table
 
 from lycosa.cli.judging import judge_of
 from lycosa.cli.terminal import is_terminal, out, plain, printable
-from lycosa.config import Config, build, load_file
+from lycosa.config import Config, build, load_crawl
 from lycosa.explain import explain as explain_url
 from lycosa.fetch.urls import Urls
 from lycosa.frontier.strategies import strategy as strategy_named
 from lycosa.frontier.strategy import StrategyParts
+from lycosa.ledger import OUTLOOK
 from lycosa.store.sqlite import SqliteStore
 from lycosa.workspace import Workspace
 
@@ -32,7 +33,7 @@ DIRECTORY = typer.Argument(help="The crawl's directory.")
 def opened(directory: Path) -> Iterator[tuple[Workspace, Config, SqliteStore]]:
     """A crawl, for reading only."""
     workspace = Workspace.existing(directory)
-    config = build((str(workspace.config), load_file(workspace.config)))
+    config = build((str(workspace.config), load_crawl(workspace.config, is_begun=True)))
     store = SqliteStore(workspace.database, read_only=True)
     try:
         yield workspace, config, store
@@ -57,6 +58,7 @@ def status(
         excluded = [(reason, count) for reason, count in left_out]
         _, aside = store.query("select name, set_aside from hosts where set_aside != '' order by name limit 10")
         set_aside = [(name, why) for name, why in aside]
+        outlook = json.loads(store.state(OUTLOOK) or "{}")
     harvest = totals.relevant / max(1, totals.pages)
     harvest_recent = sum(relevant for _, relevant in recent) / max(1, len(recent))
     if as_json:
@@ -69,6 +71,8 @@ def status(
             "harvest_1000": round(harvest_recent, 4),
             "links": totals.links,
             "waiting": totals.waiting,
+            "forecast": outlook.get("forecast"),
+            "calibration": outlook.get("calibration"),
             "is_running": workspace.holder() is not None,
             "stop_reason": run[2] if run else None,
             "outcomes": [{"kind": kind, "reason": reason, "count": count} for kind, reason, count in outcomes],
@@ -77,13 +81,15 @@ def status(
         }
         print(json.dumps(figures))
         return
-    out.print(f"[bold]{plain(config.topic)}[/]  ({plain(config.strategy)})")
+    out.print(f"[bold]{plain(config.title)}[/]  ({plain(config.strategy)})")
     out.print(_run_line(workspace, run))
     out.print(
         f"{totals.pages:,} pages of {config.budget.pages:,}, [green]{totals.relevant:,} relevant[/]: harvest rate "
         f"{harvest:.1%}, last 1,000 {harvest_recent:.1%}"
     )
     out.print(f"{totals.links:,} URLs seen, {totals.waiting:,} wait")
+    for line in outlook.get("words", []):
+        out.print(plain(line, 300))
     _table("what happened", [(f"{kind}: {reason}", f"{count:,}") for kind, reason, count in outcomes])
     _table("left out", [(reason, f"{count:,}") for reason, count in excluded])
     _table("hosts set aside", set_aside)

@@ -11,7 +11,9 @@ from rich.panel import Panel
 from rich.table import Table
 
 from lycosa.cli.assemble import View
+from lycosa.cli.forecasting import forecast_line, forecast_values
 from lycosa.cli.terminal import err, out, plain, printable, sparkline
+from lycosa.frontier.forecast import Forecast
 from lycosa.stall import clock_time
 
 SPARKS = 60
@@ -35,19 +37,25 @@ class Snapshot:
     waiting: int
     state: str
     spark: str
+    forecast: Forecast | None = None
+    """What is to be expected; None: too early to say."""
 
     def as_json(self) -> str:
         figures = {
             name: round(value, 4) if isinstance(value := getattr(self, name), float) else value
             for name in self.__slots__
+            if name != "forecast"
         }
+        figures["forecast"] = None if self.forecast is None else forecast_values(self.forecast)
         return json.dumps({"event": "progress", **figures})
 
     def as_line(self) -> str:
+        outlook = f"  {forecast_line(self.forecast)}" if self.forecast is not None else ""
         return (
             f"{self.seconds:7.0f} s  {self.pages:,} pages ({self.pages_per_second:.1f}/s)  {self.relevant:,} relevant  "
             f"harvest {self.harvest_recent:.1%} (overall {self.harvest:.1%})  "
-            f"hosts {self.hosts_ready} ready, {self.hosts_cooling} cooling  frontier {self.waiting:,}  {self.state}"
+            f"hosts {self.hosts_ready} ready, {self.hosts_cooling} cooling  "
+            f"frontier {self.waiting:,}{outlook}  {self.state}"
         )
 
 
@@ -59,6 +67,7 @@ class Meter:
         self._first_pages = view.ledger.pages
         self._last = (view.started, view.ledger.pages)
         self._speed = 0.0
+        self._forecast = view.forecast
 
     def snapshot(self, now: float) -> Snapshot:
         view, ledger, frontier = self._view, self._view.ledger, self._view.frontier
@@ -83,6 +92,7 @@ class Meter:
             waiting=frontier.waiting,
             state=self._state(now),
             spark=_spark([relevance for relevance, _ in recent]),
+            forecast=self._forecast(),
         )
 
     def _state(self, now: float) -> str:
@@ -157,6 +167,8 @@ class Panels:
             f"{shot.hosts_cooling} resting   {shot.hosts:,} known",
         )
         grid.add_row("frontier", f"{shot.waiting:,} links wait")
+        if shot.forecast is not None:
+            grid.add_row("outlook", forecast_line(shot.forecast))
         grid.add_row("relevance", f"[green]{shot.spark}[/]")
         if self._course:
             grid.add_row("course", plain(self._course, 160))

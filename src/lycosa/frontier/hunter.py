@@ -23,21 +23,23 @@ are known to be gone. Pages with the very text of an earlier one are worth nothi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.frontier.forecast import History, Waiting
 from lycosa.frontier.frontier import Frontier
 from lycosa.frontier.hunter_evidence import Evidence
 from lycosa.frontier.hunter_learner import Learner
 from lycosa.frontier.hunter_links import FEATURES, GROUPS
-from lycosa.frontier.hunter_note import MOST_GONE, Note, words_near
+from lycosa.frontier.hunter_note import MOST_GONE, Addresses, Counts, Digest, Note, Words, digest
 from lycosa.frontier.state import seal, unseal
 from lycosa.frontier.strategy import Ranked, StrategyParts, Study
 from lycosa.lib.bounds import require_at_least
 from lycosa.lib.wordhash import SIZE, numbers_of
-from lycosa.model import Link, Page, Visit
+from lycosa.model import Link, Visit
 
 Floats = NDArray[np.float32]
 Links = NDArray[np.int64]
@@ -48,22 +50,42 @@ ALL = 6_000
 """Up to so many waiting links are all looked at in a review."""
 SAMPLE = 2_048
 """Of more, so many are."""
+LOOKED_AT = 10_000
+"""And so many of the best by what was known before; of very many links a twentieth."""
 FRONT = 1_000
 """Links that are looked at every few visits."""
-FRONT_EVERY = 10
+FRONT_EVERY = 20
+TOLERANCE = 0.05
+"""Share of a score by which it may be out of date between reviews before the frontier hears of it."""
 TOLD = 2_000
 """How many of the best links the frontier knows by their latest scores, at least."""
 MOST_SAVED = 256
-SWEEPS = 4
+HALF = 0.5
+"""Relevance from which on a page counts as relevant in what is expected."""
+SWEEPS = 2
 """How often all links have their turn before a crawl is twice as long."""
+
+
+@dataclass(slots=True)
+class Record:
+    """Visit by visit, what was expected and what came of it."""
+
+    scores: list[float] = field(default_factory=list)
+    """What the link was expected to be worth; not a number for seeds."""
+    is_relevant: list[bool] = field(default_factory=list)
+    met: list[int] = field(default_factory=list)
+    """Links met before."""
+    tries: list[int] = field(default_factory=list)
+    """Links handed out before, as far as notes tell."""
+    tried: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HunterSettings:
     """What it looks at and learns: all of it is best; the rest is for experiments."""
 
-    ridge: float = 30.0
-    """How strongly weights are drawn to those that ship; 0: they are kept."""
+    freedom: float = 0.15
+    """How far weights may go from those that ship, in log-odds for each unit of z; 0: they are kept."""
     has_pages: bool = True
     """Whether it looks at citing pages, and at what else these link to."""
     has_text: bool = True
@@ -73,7 +95,7 @@ class HunterSettings:
     """… the records of hosts and folders."""
 
     def __post_init__(self) -> None:
-        require_at_least(self, "hunter", ridge=0)
+        require_at_least(self, "hunter", freedom=0)
 
     @property
     def mask(self) -> Floats:
@@ -86,17 +108,18 @@ class Hunter(Ranked):
     """See the module."""
 
     name = "hunter"
-    needs_whole_pages = True
     is_retold = True
 
     def __init__(self, parts: StrategyParts, settings: HunterSettings) -> None:
-        self._study: Study = parts.study() if parts.study else Given(parts.keywords)
-        self._evidence = Evidence(self._study.idf_of_table)
-        self._learner = Learner(settings.ridge, settings.mask)
+        self.study: Study = parts.study() if parts.study else Given(parts.keywords)
+        self.digest = self._digest = partial(digest, vector=self.study.vector)
+        self._evidence = Evidence(self.study.idf_of_table)
+        self._learner = Learner(settings.freedom, settings.mask)
         self._note = b""
         self._handed_out: list[int] = []
         self._seen_texts: set[int] = set()
         self._is_new_text: list[bool] = []
+        self._record = Record()
         self._next_review = 1
         self._front: Links = np.zeros(0, dtype=np.int64)
         self._newcomers: list[Links] = []
@@ -115,49 +138,59 @@ class Hunter(Ranked):
         page = visit.page
         assert page is not None, "only visits to pages are told"
         evidence, link = self._evidence, visit.lease.id
-        evidence.meet(np.array([link], dtype=np.int64), [visit.lease.url])
-        evidence.meet(targets, [found.url for found in page.links])
+        evidence.place(link, visit.lease.url)
+        evidence.reserve(targets)
         self._note = b""
         if evidence.links.page[link] <= 0:  # a page visited again teaches nothing
-            kept = Note.from_bytes(visit.note, len(targets)) if visit.note else self._digest(page)
-            if not visit.note:
+            if visit.note:
+                kept = Note.from_bytes(visit.note, len(targets))
+                addresses = Addresses.of([found.url for found in page.links])
+            else:
+                taken = Digest.from_bytes(page.digest or self._digest(page))
+                kept = Note(taken.words, taken.counts, taken.near, self._gone())
+                addresses = taken.addresses
                 self._note = kept.to_bytes()
-            self._learn(visit, kept, targets)
+            self._learn(visit, kept, targets, addresses)
         return evidence.links.told[targets].astype(np.float64)
 
     def note(self) -> bytes:
         return self._note
 
-    def _digest(self, page: Page) -> Note:
-        words, counts = self._study.vector(page.terms)
+    def _gone(self) -> Links:
+        """Links handed out of which no note tells yet."""
         gone = np.array(self._handed_out[:MOST_GONE], dtype=np.int64)
         del self._handed_out[:MOST_GONE]
-        return Note(words, counts, words_near(page.links), gone)
+        return gone
 
-    def _learn(self, visit: Visit, kept: Note, targets: Links) -> None:
+    def _learn(self, visit: Visit, kept: Note, targets: Links, addresses: Addresses) -> None:
         evidence, link = self._evidence, visit.lease.id
-        links = evidence.links
-        evidence.hand_out(kept.gone)
+        links, record = evidence.links, self._record
+        record.tried += evidence.hand_out(kept.gone)
+        is_predicted = bool(links.cited[link]) and visit.lease.distance > 0
+        record.scores.append(float(links.told[link]) if is_predicted else np.nan)
         self._learner.add(links.features[link].astype(np.float32) if links.cited[link] else None)
-        relevance = self._study.add(
+        relevance = self.study.add(
             (kept.words, kept.counts),
             is_seed=visit.lease.distance == 0,
             relevance=visit.judgement.relevance if visit.judgement else 0.0,
         )
+        record.is_relevant.append(relevance >= HALF)
+        record.tries.append(record.tried)
         is_new_text = self._is_new(visit)
         self._is_new_text.append(is_new_text)
-        dirty = evidence.visit(link, relevance * is_new_text, targets, kept.near)
+        record.met.append(evidence.highest)
+        dirty = evidence.visit(link, relevance * is_new_text, targets, kept.near, addresses)
         if evidence.count >= self._next_review:
             self._review()
         else:
-            changed = [targets[links.page[targets] == 0], dirty]
             if evidence.count % FRONT_EVERY == 0:
                 front = evidence.waiting_of(np.concatenate([self._front, *self._newcomers]))
                 self._front = _best(front, links.score[front], FRONT)[0]
                 self._newcomers.clear()
-                changed += [self._front, self._slice()]
-            self._score(np.unique(np.concatenate(changed)))
-        self._hand_on(targets, links.score[targets] != links.told[targets])
+                dirty = np.unique(np.concatenate([dirty, self._front, self._slice()]))
+            self._score(dirty)
+        new = targets[links.told[targets] == 0]
+        links.told[new] = links.score[new]
 
     def _is_new(self, visit: Visit) -> bool:
         text = visit.page.fingerprint if visit.page else 0
@@ -184,13 +217,15 @@ class Hunter(Ranked):
         links.features[chosen] = features
         scores = self._learner.predict(features)
         links.score[chosen] = scores
-        matters = np.maximum(scores, links.told[chosen]) >= self._bar
         self._newcomers.append(chosen[scores >= self._bar])
-        self._hand_on(chosen, matters & (scores != links.told[chosen]))
+        self._hand_on(chosen, scores, TOLERANCE)
 
-    def _hand_on(self, chosen: Links, is_changed: NDArray[np.bool_]) -> None:
-        """The frontier is to know the scores of these."""
-        links, changed = self._evidence.links, chosen[is_changed]
+    def _hand_on(self, chosen: Links, scores: Floats, tolerance: float) -> None:
+        """The frontier is to know the scores of these, if they matter and have changed by more than a share."""
+        links = self._evidence.links
+        told = links.told[chosen]
+        matters = (np.maximum(scores, told) >= self._bar) & (told > 0)
+        changed = chosen[matters & (np.abs(scores - told) > tolerance * told)]
         if len(changed):
             links.told[changed] = links.score[changed]
             self._due.append(changed)
@@ -202,30 +237,30 @@ class Hunter(Ranked):
         evidence, learner, count = self._evidence, self._learner, self._evidence.count
         interval = _interval(count)
         self._next_review = count + interval
-        self._study.learn()
-        relevance = self._study.relevance * np.array(self._is_new_text, dtype=np.float32)
-        evidence.restate(relevance, self._study.weights)
+        self.study.learn()
+        relevance = self.study.relevance * np.array(self._is_new_text, dtype=np.float32)
+        evidence.restate(relevance, self.study.weights)
         links = evidence.links
         waiting = evidence.waiting(0, evidence.highest)
         self._newcomers.clear()
         if not len(waiting):
             return
-        if len(waiting) <= ALL:
-            looked_at = sample = waiting
-        else:
-            sample = waiting[count % 7 :: len(waiting) // SAMPLE]
-            looked_at = np.union1d(sample, _best(waiting, links.score[waiting], TOLD)[0])
-        features = evidence.features(looked_at)
-        links.features[looked_at] = features
-        learner.measure(features if sample is looked_at else features[np.searchsorted(looked_at, sample)])
+        is_small = len(waiting) <= ALL
+        sample = waiting if is_small else waiting[count % 7 :: len(waiting) // SAMPLE]
+        features = evidence.features(sample)
+        links.features[sample] = features
+        learner.measure(features)
         learner.learn(relevance, evidence.leads_on())
-        scores = learner.predict(links.features[waiting].astype(np.float32))
-        links.score[waiting] = scores
-        if len(waiting) > ALL:
-            best, self._bar = _best(waiting, scores, max(TOLD, 4 * interval))
+        links.score[waiting] = learner.predict(links.features[waiting].astype(np.float32))
+        if not is_small:
+            best = _best(waiting, links.score[waiting], max(LOOKED_AT, len(waiting) // 20))[0]
+            features = evidence.features(best)
+            links.features[best] = features
+            links.score[best] = learner.predict(features)
+            best, self._bar = _best(best, links.score[best], max(TOLD, 4 * interval))
             self._front = _best(best, links.score[best], FRONT)[0]
-        told = links.told[waiting]
-        self._hand_on(waiting, (np.maximum(scores, told) >= self._bar) & (scores != told))
+        scores = links.score[waiting]
+        self._hand_on(waiting, scores, 0.0)
 
     # ── links go out ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -275,6 +310,29 @@ class Hunter(Ranked):
         """What these links would be worth if they were looked at now; nothing is changed."""
         return self._learner.predict(self._evidence.features(chosen))
 
+    # ── what it expects (`forecast.Forecasting`) ──────────────────────────────────────────────────────────────────
+
+    def history(self) -> History:
+        record, evidence = self._record, self._evidence
+        links = evidence.pages.link[1 : evidence.count + 1].astype(np.int64)
+        return History(
+            np.array(record.scores),
+            np.array(record.is_relevant, dtype=np.float64),
+            np.searchsorted(record.met, links, side="right"),
+            evidence.links.cited[links].astype(np.int64),
+            np.array(record.tries, dtype=np.int64),
+        )
+
+    def waiting(self, frontier: Frontier) -> Waiting:
+        links, chosen = self._evidence.links, frontier.waiting_links()
+        self._evidence.reserve(chosen)
+        chosen = chosen[links.cited[chosen] > 0]
+        return Waiting(
+            links.score[chosen].astype(np.float64),
+            np.searchsorted(self._record.met, chosen, side="right"),
+            links.cited[chosen].astype(np.int64),
+        )
+
     # ── in words ──────────────────────────────────────────────────────────────────────────────────────────
 
     def again(self, visit: Visit, targets: Links) -> NDArray[np.float64]:  # noqa: ARG002 - all pages count together
@@ -299,6 +357,10 @@ class Hunter(Ranked):
         return f"{self.name}: {score:.3f} is the relevance it expects, by all pages that link to it"
 
 
+def no_words(terms: Mapping[str, int]) -> tuple[Words, Counts]:  # noqa: ARG001 - nothing is kept of a page
+    return np.zeros(0, np.uint16), np.zeros(0, np.uint8)
+
+
 class Given:
     """The study of a topic that another judge knows: pages have the relevance it gave them, nothing is learned."""
 
@@ -306,6 +368,7 @@ class Given:
         self.weights: Floats = np.zeros(SIZE, dtype=np.float32)
         if keywords:
             self.weights[numbers_of(keywords)] = 1 / np.sqrt(len(keywords))
+        self.vector = no_words
         self.idf_of_table: Floats = np.ones(SIZE, dtype=np.float32)
         self.idf_of_table[0] = 0
         self._relevance: list[float] = []
@@ -314,12 +377,9 @@ class Given:
     def relevance(self) -> Floats:
         return np.array(self._relevance, dtype=np.float32)
 
-    def vector(self, terms: Mapping[str, int]) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:  # noqa: ARG002 - not kept
-        return np.zeros(0, np.uint16), np.zeros(0, np.uint8)
-
     def add(
         self,
-        page: tuple[NDArray[np.uint16], NDArray[np.uint8]],  # noqa: ARG002 - judged elsewhere
+        page: tuple[Words, Counts],  # noqa: ARG002 - judged elsewhere
         *,
         is_seed: bool,  # noqa: ARG002 - judged elsewhere
         relevance: float,

@@ -3,12 +3,13 @@
 Each feature is measured against the links that wait: z = (x − mean) / spread, kept within ±6. So the weights
 that ship fit every web: they say how much it matters to stand out by this kind of evidence, not how large a number is.
 
-    s = w · z,    predicted relevance = 1 / (1 + e^(−(a + b·s)))
+    predicted relevance = 1 / (1 + e^(−(a + w · z)))
 
-After `LEAST` pages w is fitted by ridge regression of y = r + 0.3 · (mean r of the visited pages it links to) on the z
-of the time at which each page was chosen, drawn towards the weights that ship (times the factor that suits y best):
-a page that led on was worth more than its own r. a and b are fitted to r, so that the score is a prediction
-that can be checked.
+After `LEAST` pages a and w are fitted to y = (r + 0.3 · mean r of the visited pages it links to) / 1.3, by the z of the
+time at which each page was chosen: a page that led on was worth more than its own r. It is a logistic regression with a
+prior: w is b times the weights that ship, b about 0.35, and each weight may differ from that by about `freedom`. Where
+nearly all pages are relevant, or none, such a fit says little and the weights stay what they were; a linear one
+would follow the noise. At last a is fitted to r alone, so that the score is a prediction that can be checked.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.frontier.hunter_links import FEATURES
+from lycosa.frontier.hunter_links import FEATURES, MOST_Z
 from lycosa.lib.growing import grown
 
 Floats = NDArray[np.float32]
@@ -26,23 +27,28 @@ PRIOR = np.array([1.0, 1.0, 0.5, 0.3, 0.5, 0.5, 0.7, 0.7, 0.3, 0.7, 0.3, 0.3, 0.
 LEAST = 40
 WINDOW = 4_000
 """Pages that are learned from: the latest."""
-MOST = 6.0
 LEADS_ON = 0.3
-FACTOR = 0.06
-TRUST = 500.0
-_START = (-1.5, 0.35)
+SLOPE = 0.35
+"""What the weights that ship are multiplied by, in log-odds."""
+SLOPE_SPREAD = 0.15
+INTERCEPT = -1.5
+STEPS = 5
+"""Of Newton's method, from where the last fit ended."""
 
 
 class Learner:
     """See the module."""
 
-    def __init__(self, ridge: float, mask: Floats) -> None:
-        """`mask`: by feature 1, or 0 if it is not to count."""
-        self._ridge = ridge
+    def __init__(self, freedom: float, mask: Floats) -> None:
+        """`freedom`: how far weights may go from those that ship; `mask`: by feature 1, or 0 if it is not to count."""
+        from lycosa.frontier.hunter_kernel import predict  # what it is compiled with takes half a second to load
+
+        self._predict = predict
         self._mask = mask
-        self._prior = PRIOR * mask
-        self.weights: Floats = self._prior.copy()
-        self.intercept, self.slope = _START
+        self._shipped: NDArray[np.float64] = SLOPE * PRIOR.astype(np.float64) * mask
+        self._freedom = freedom
+        self.weights: Floats = self._shipped.astype(np.float32)
+        self.intercept = INTERCEPT
         self._mean = np.zeros(len(FEATURES), dtype=np.float32)
         self._spread = np.ones(len(FEATURES), dtype=np.float32)
         self._seen: Floats = np.zeros((64, len(FEATURES)), dtype=np.float32)
@@ -57,18 +63,19 @@ class Learner:
 
     def standing(self, features: NDArray[np.floating]) -> Floats:
         """z."""
-        z: Floats = np.clip((features - self._mean) / self._spread, -MOST, MOST) * self._mask
+        z: Floats = np.clip((features - self._mean) / self._spread, -MOST_Z, MOST_Z) * self._mask
         return z
 
     def parts(self, features: NDArray[np.floating]) -> Floats:
         """By feature: what it adds to the log-odds of the prediction."""
-        parts: Floats = self.standing(features) * self.weights * np.float32(self.slope)
+        parts: Floats = self.standing(features) * self.weights
         return parts
 
     def predict(self, features: NDArray[np.floating]) -> Floats:
         """The relevance that is expected, in (0, 1)."""
-        s = self.standing(features) @ self.weights
-        return _sigmoid(self.intercept + self.slope * s)
+        scores = np.empty(len(features), dtype=np.float32)
+        self._predict(features, self._mean, self._spread, self.weights * self._mask, self.intercept, scores)
+        return scores
 
     def add(self, features: Floats | None) -> None:
         """A page was visited; features as of the time it was chosen, None for one that nobody cited."""
@@ -87,32 +94,39 @@ class Learner:
             return
         z = self._seen[chosen].astype(np.float64)
         r = relevance[chosen].astype(np.float64)
-        y = r + LEADS_ON * leads[chosen].astype(np.float64)
-        if self._ridge > 0:
-            y = y - y.mean()
-            centred = z - z.mean(0)
-            along = centred @ self._prior
-            factor = max((along @ y + FACTOR * TRUST) / (along @ along + TRUST), FACTOR / 3)
-            rest = y - factor * along
-            gram = centred.T @ centred + self._ridge * np.eye(len(self._prior))
-            change = np.linalg.solve(gram, centred.T @ rest)
-            free = self._prior + change / factor
-            self.weights = np.clip(free, 0, 3 * self._prior + 0.5).astype(np.float32)
-        self._calibrate(z @ self.weights, r)
+        if self._freedom > 0:
+            self._fit(z, (r + LEADS_ON * leads[chosen]) / (1 + LEADS_ON))
+        self._settle(z @ self.weights.astype(np.float64), r)
 
-    def _calibrate(self, s: NDArray[np.float64], r: NDArray[np.float64]) -> None:
-        """A few steps of Newton's method for a and b, drawn towards the values at the start."""
-        a, b = self.intercept, self.slope
-        for _ in range(4):
-            p = 1 / (1 + np.exp(-np.clip(a + b * s, -30, 30)))
-            v = p * (1 - p) + 1e-4
-            g = np.array([(r - p).sum() - (a - _START[0]), ((r - p) * s).sum() - 100 * (b - _START[1])])
-            h = np.array([[v.sum() + 1, (v * s).sum()], [(v * s).sum(), (v * s * s).sum() + 100]])
-            step = np.linalg.solve(h, g)
-            a, b = a + float(np.clip(step[0], -1, 1)), b + float(np.clip(step[1], -0.5, 0.5))
-        self.intercept, self.slope = a, max(b, 0.02)
+    def _fit(self, z: NDArray[np.float64], y: NDArray[np.float64]) -> None:
+        """The most probable weights, given the prior."""
+        shipped = self._shipped
+        spread = self._freedom**2 * np.eye(len(shipped))
+        spread += (SLOPE_SPREAD / SLOPE) ** 2 * np.outer(shipped, shipped)
+        doubt = np.zeros((len(shipped) + 1, len(shipped) + 1))
+        doubt[1:, 1:] = np.linalg.inv(spread)
+        doubt[0, 0] = 0.1
+        prior = np.concatenate([[INTERCEPT], shipped])
+        x = np.concatenate([np.ones((len(z), 1)), z], axis=1)
+        w = np.concatenate([[self.intercept], self.weights])
+        for _ in range(STEPS):
+            p = _logistic(x @ w)
+            slope = x.T @ (y - p) - doubt @ (w - prior)
+            curve = (x * (p * (1 - p) + 1e-4)[:, None]).T @ x + doubt
+            step = np.linalg.solve(curve, slope)
+            w += step / max(1.0, float(np.abs(step).max()))
+        self.weights = np.clip(w[1:], 0, 3 * shipped + self._freedom).astype(np.float32) * self._mask
+
+    def _settle(self, s: NDArray[np.float64], r: NDArray[np.float64]) -> None:
+        """a, so that on the whole as much is predicted as came out."""
+        a = self.intercept
+        for _ in range(STEPS):
+            p = _logistic(a + s)
+            step = ((r - p).sum() - (a - INTERCEPT)) / ((p * (1 - p)).sum() + 1)
+            a += float(np.clip(step, -1, 1))
+        self.intercept = a
 
 
-def _sigmoid(values: Floats) -> Floats:
-    result: Floats = (1 / (1 + np.exp(-np.clip(values, -30.0, 15.0)))).astype(np.float32)
+def _logistic(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    result: NDArray[np.float64] = 1 / (1 + np.exp(-np.clip(values, -30, 30)))
     return result

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.frontier.hunter_note import NEAR
+from lycosa.frontier.hunter_note import NEAR, URL_WORDS
 
 RING = 8
 """Citations of a link that are remembered one by one, the latest; sums and counts know them all."""
 TEXTS = 4
 """Citations of a link whose words are remembered, the latest."""
-URL_WORDS = 6
 FEATURES = (
     "neighbours",
     "hubs",
@@ -38,6 +37,10 @@ FEATURES = (
 """What a link is scored by; see `hunter_evidence`."""
 GROUPS = (*("pages",) * 5, *("text",) * 4, *("urls",) * 2, *("places",) * 2, "pages")
 """By feature: which kind of evidence it is of."""
+MOST_SIBLINGS = 200
+"""Links of citing pages that are looked at again in one visit, because the page's hub value has changed."""
+MOST_Z = 6.0
+"""How far a feature may stand out (`hunter_learner`)."""
 REACH = 5
 """How far on a page links are neighbours."""
 
@@ -99,6 +102,8 @@ class LinkColumns(Columns):
     """The same, of links far up on their pages more."""
     best: Floats
     """max r."""
+    stamp: Ints
+    """The latest visit that changed things for it."""
     features: NDArray[np.float16]
     """As last looked at."""
     score: Floats
@@ -119,6 +124,7 @@ class LinkColumns(Columns):
             "sum": (np.float32, 0),
             "early": (np.float32, 0),
             "best": (np.float32, 0),
+            "stamp": (np.int32, 0),
             "features": (np.float16, len(FEATURES)),
             "score": (np.float32, 0),
             "told": (np.float32, 0),
@@ -154,6 +160,8 @@ class PageColumns(Columns):
     """Σ r/√cited over the visited pages it links to."""
     hub_weight: Floats
     """Σ 1/√cited."""
+    hub_told: Floats
+    """The hub value its links were last looked at with, as log-odds."""
     begin: NDArray[np.int64]
     """Its first citation."""
     links: Ints
@@ -166,6 +174,7 @@ class PageColumns(Columns):
             "relevance": (np.float32, 0),
             "hub": (np.float32, 0),
             "hub_weight": (np.float32, 0),
+            "hub_told": (np.float32, 0),
             "begin": (np.int64, 0),
             "links": (np.int32, 0),
         }

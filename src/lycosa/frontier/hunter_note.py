@@ -1,6 +1,9 @@
-"""What the hunter keeps of a visit: the page's telling words and the words near each of its links, a few kilobytes.
+"""What the hunter takes from a page (a digest), and what it keeps of a visit (a note, a few kilobytes).
 
-Everything the hunter does follows from these notes, the links' URLs and the judgements. Told again on resume, a crawl
+A digest is made where the page is read, in a reader process, so that the crawl's own process has arrays to add up and
+no text to cut: the page's telling words, and of each link the words near it, the words of its URL, its host and folder.
+
+Everything the hunter does follows from its notes, the links' URLs and the judgements. Told again on resume, a crawl
 therefore goes on with the same numbers, though the store does not keep the words of pages or the context of links.
 
 Near a link stand up to `NEAR` words: up to four of its text, then by turns the nearest before and behind it, so that
@@ -10,16 +13,20 @@ the first few are the best few where a page has so many links that each may have
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.lib.wordhash import AT_MARK, MARK, NO_WORD, piece_numbers
-from lycosa.model import Link
+from lycosa.model import Link, Page
 
 Words = NDArray[np.uint16]
+Counts = NDArray[np.uint8]
+Vector = Callable[[Mapping[str, int]], tuple[Words, Counts]]
+"""From the terms of a page to the words to keep of it, with their counts."""
 
 NEAR = 16
 OWN = 4
@@ -30,15 +37,70 @@ MOST_LINK_WORDS = 3_500
 MOST_GONE = 32
 """Links named as handed out."""
 
+URL_WORDS = 6
+PLACES = 1 << 18
+"""Hosts and folders are told apart by so many hashes."""
+
 _HEAD = struct.Struct("<BHHBB")
 _VERSION = 1
+
+
+class Addresses(NamedTuple):
+    """What the URLs of links say."""
+
+    words: Words
+    """Links × URL_WORDS."""
+    places: NDArray[np.int32]
+    """Links × (host, folder): hashes, from 1 on."""
+
+    @classmethod
+    def of(cls, urls: Sequence[str]) -> Addresses:
+        return cls(url_words(urls), np.array([_places(url) for url in urls], dtype=np.int32).reshape(-1, 2))
+
+
+class Digest(NamedTuple):
+    """A page in numbers (`lib.wordhash`)."""
+
+    words: Words
+    counts: Counts
+    near: Words
+    """Links × NEAR."""
+    addresses: Addresses
+
+    def to_bytes(self) -> bytes:
+        head = _DIGEST_HEAD.pack(len(self.words), len(self.near))
+        columns = (self.addresses.places, self.addresses.words, self.near, self.words, self.counts)
+        return b"".join((head, *(column.tobytes() for column in columns)))
+
+    @classmethod
+    def from_bytes(cls, digest: bytes) -> Digest:
+        """For what `to_bytes` made in the same crawl."""
+        count, links = _DIGEST_HEAD.unpack_from(digest)
+        at = _DIGEST_HEAD.size
+        places = np.frombuffer(digest, np.int32, 2 * links, at).reshape(links, 2)
+        at += 8 * links
+        urls = np.frombuffer(digest, np.uint16, URL_WORDS * links, at).reshape(links, URL_WORDS)
+        at += 2 * URL_WORDS * links
+        near = np.frombuffer(digest, np.uint16, NEAR * links, at).reshape(links, NEAR)
+        at += 2 * NEAR * links
+        words = np.frombuffer(digest, np.uint16, count, at)
+        return cls(words, np.frombuffer(digest, np.uint8, count, at + 2 * count), near, Addresses(urls, places))
+
+
+_DIGEST_HEAD = struct.Struct("<II")
+
+
+def digest(page: Page, vector: Vector) -> bytes:
+    """What the hunter needs of a page. Pure, and with a `vector` of a module to be sent to other processes."""
+    words, counts = vector(page.terms)
+    return Digest(words, counts, words_near(page.links), Addresses.of([link.url for link in page.links])).to_bytes()
 
 
 class Note(NamedTuple):
     """A visit in numbers (`lib.wordhash`)."""
 
     words: Words
-    counts: NDArray[np.uint8]
+    counts: Counts
     near: Words
     """Links × NEAR."""
     gone: NDArray[np.int64]
@@ -114,3 +176,31 @@ def _marked(link: Link) -> str:
 
 def _clean(text: str) -> str:
     return text.replace(MARK, " ")
+
+
+def url_words(urls: Sequence[str]) -> NDArray[np.uint16]:
+    """The first words of each URL's path, URLs × URL_WORDS."""
+    found = np.zeros((len(urls), URL_WORDS), dtype=np.uint16)
+    numbers = np.array(piece_numbers(f" {MARK} ".join([_path(url) for url in urls])), dtype=np.int32)
+    part = np.cumsum(numbers == AT_MARK)
+    is_word = numbers > NO_WORD
+    numbers, part = numbers[is_word], part[is_word]
+    sizes = np.bincount(part, minlength=len(urls))
+    rank = np.arange(len(part)) - (np.cumsum(sizes) - sizes)[part]
+    # The last words of a path say most.
+    rank += np.minimum(0, URL_WORDS - sizes)[part]
+    fits = rank >= 0
+    found[part[fits], rank[fits]] = numbers[fits]
+    return found
+
+
+def _path(url: str) -> str:
+    parts = url.split("/", 3)
+    return parts[3].replace(MARK, " ") if len(parts) > 3 else ""
+
+
+def _places(url: str) -> tuple[int, int]:
+    """Hashes of host and folder, from 1 on."""
+    folder, _, _ = url.partition("?")[0].rpartition("/")
+    host = folder.split("/", 3)[2] if folder.count("/") >= 2 else folder
+    return crc32(host.encode()) % (PLACES - 1) + 1, crc32(folder.encode()) % (PLACES - 1) + 1

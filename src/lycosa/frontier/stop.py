@@ -5,7 +5,7 @@ and if that changes the verdict (a relevant page after a long drought), the craw
 by what was under way, except for the page budget, which is kept to the page. As the figures are counted over all runs,
 a crawl that stopped by a rule stops at once when it is started again, until the rule is changed.
 
-Two criteria differ from AR:
+One rule looks ahead instead of back: `expected_harvest` (`forecast`). Two criteria differ from AR:
 - Precision is that of the latest pages, a window, and says nothing before the window is full. AR leaves open over what
   it is taken; over the whole crawl it would answer an hour late.
 - A community is for AR (after Flake, Lawrence and Giles, KDD 2000) a subset of the relevant pages that are more closely
@@ -20,6 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lycosa.errors import ConfigError
+from lycosa.frontier.forecast import PAGES, Forecast
 from lycosa.frontier.frontier import Frontier
 from lycosa.frontier.standing import Standing
 from lycosa.lib.bounds import require_at_least
@@ -63,14 +64,21 @@ class StopRules:
     """Stop when more than this share of the links of relevant pages leads to relevant pages: 0.5 is a community."""
     community_size: int = 100
     """Fewer relevant pages are no community."""
+    expected_harvest: float = 0.0
+    """Stop when less than this share of the next fetches is expected to be relevant."""
+    forecast_pages: int = PAGES
+    """How many the next fetches are, for the rule above and for what progress shows."""
     is_generalised: bool = False
     """Stop when tunnelling has to widen the focus and nothing is left to widen."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "stop", relevant=0, irrelevant=0, irrelevant_in_a_row=0, precision=0, window=1)
         require_at_least(self, "stop", best_score=0, community=0, community_size=1)
+        require_at_least(self, "stop", expected_harvest=0, forecast_pages=1)
         if self.precision > 1:
             raise ConfigError(f"stop.precision is {self.precision}: it is a share, 1 at most")
+        if self.expected_harvest > 1:
+            raise ConfigError(f"stop.expected_harvest is {self.expected_harvest}: it is a share, 1 at most")
         if self.community >= 1:
             raise ConfigError(f"stop.community is {self.community}: it is a share that can be exceeded, less than 1")
 
@@ -82,10 +90,15 @@ def no_advice() -> str:
     return ""
 
 
+def no_forecast() -> None:
+    return None
+
+
 class Stop:
     """The stop rules of one run.
 
     `advice` is asked at every turn: a reason of the focus's own (it has been generalised as far as it goes), or "".
+    So is `forecast` where there is a rule for it; who answers sees to it that this is cheap (`forecaster`).
     """
 
     def __init__(
@@ -95,11 +108,13 @@ class Stop:
         started: float,
         rules: StopRules = NO_RULES,
         advice: Callable[[], str] = no_advice,
+        forecast: Callable[[], Forecast | None] = no_forecast,
     ) -> None:
         self._budget = budget
         self._rules = rules
         self._started = started
         self._advice = advice
+        self._forecast = forecast
         self._request = ""
         self._turns_off = 0
         """Turns of the loop until the best waiting score is looked at again."""
@@ -115,6 +130,7 @@ class Stop:
             or self._spent(standing, now)
             or _found(standing, self._rules)
             or self._poor(frontier)
+            or self._hopeless()
             or self._advice()
         )
 
@@ -149,6 +165,18 @@ class Stop:
             self._turns_off = frontier.hosts // HOSTS_A_TURN
             return ""
         return f"best score: {best:.3g} is the best of {frontier.waiting:,} waiting links, {least:g} is asked for"
+
+    def _hopeless(self) -> str:
+        """Whether too little is to be expected. As long as nothing can be said, nothing is."""
+        least = self._rules.expected_harvest
+        forecast = self._forecast() if least else None
+        if forecast is None or forecast.share.value >= least:
+            return ""
+        harvest, share = forecast.harvest, forecast.share
+        return (
+            f"expected harvest: about {harvest.value:,.0f} of the next {forecast.pages:,} pages would be relevant "
+            f"({harvest.low:,.0f}–{harvest.high:,.0f} in 9 of 10 cases), {share.value:.2%}; {least:.2%} is asked for"
+        )
 
 
 def _found(standing: Standing, rules: StopRules) -> str:

@@ -55,6 +55,11 @@ class Study(Protocol):
     """By word: how much it speaks for the topic."""
 
     @property
+    def vector(self) -> Callable[[Mapping[str, int]], tuple[NDArray[np.uint16], NDArray[np.uint8]]]:
+        """From a page's terms to the words to keep of it, with their counts; can be sent to another process."""
+        ...
+
+    @property
     def relevance(self) -> NDArray[np.float32]:
         """Of each page, in the order in which they were added."""
         ...
@@ -62,10 +67,6 @@ class Study(Protocol):
     @property
     def idf_of_table(self) -> NDArray[np.float32]:
         """By word: how special it is in general."""
-        ...
-
-    def vector(self, terms: Mapping[str, int]) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
-        """The words to keep of a page, with their counts."""
         ...
 
     def add(
@@ -141,6 +142,8 @@ class Strategy(Protocol):
     """
 
     name: str
+    digest: Callable[[Page], bytes] | None
+    """What it wants to know of a page, worked out in the reader (`page.digest`). Can be sent to another process."""
     needs_whole_pages: bool
     """Whether it looks at the terms of pages, or at the context and path of links. If not, readers leave them out."""
     is_retold: bool
@@ -209,6 +212,7 @@ class Ranked:
 
     name = ""
     needs_whole_pages = False
+    digest: Callable[[Page], bytes] | None = None
     is_retold = False
 
     def seed_score(self) -> float:

@@ -20,6 +20,7 @@ class Wrapped:
         self._rule = name
         self.name = f"{name}+{inner.name}"
         self.needs_whole_pages = inner.needs_whole_pages
+        self.digest = inner.digest
         self.is_retold = inner.is_retold
 
     def seed_score(self) -> float:

@@ -136,6 +136,10 @@ class Batch:
     """Pages fetched again: their old links go before `edges` come."""
     threshold: float | None = None
     """All judgements of pages are relevant from this relevance on, from now on."""
+    grades: list[tuple[float, bool, int]] = field(default_factory=list)
+    """(relevance, is_relevant, number of the page): judgements of pages fetched before, as they are now."""
+    recounts_hosts: bool = False
+    """Judgements have changed: the hosts' numbers of relevant pages follow."""
     outcomes: list[OutcomeRow] = field(default_factory=list)
     events: list[tuple[int, float, str, str]] = field(default_factory=list)
     """(run, at, kind, message)."""

@@ -49,6 +49,13 @@ INSERT_ROBOTS = _insert("robots", RobotsRow, verb="insert or replace")
 INSERT_PAGE = _insert("pages", PageRow, verb="insert or replace")
 INSERT_JUDGEMENT = _insert("judgements", JudgementRow, verb="insert or replace")
 INSERT_OUTCOME = _insert("outcomes", OutcomeRow)
+GRADE = "update judgements set relevance = ?, is_relevant = ? where page_id = (select id from pages where number = ?)"
+RECOUNT_HOSTS = """
+update hosts set relevant = found.relevant
+from (select f.host_id, sum(j.is_relevant) as relevant from judgements j join frontier f on f.id = j.page_id group by 1)
+     as found
+where found.host_id = hosts.id
+"""
 SHOWING = frozenset({"user_version", "table_list", "table_info", "table_xinfo", "index_list", "index_info"})
 """Pragmas that tell about the tables; in a file opened read-only they change nothing."""
 LEASE = "select id, url, host_id, score, distance, tries, redirects from frontier where id = ?"
@@ -140,6 +147,11 @@ class SqliteStore:
                 db.executemany(INSERT_JUDGEMENT, batch.judgements)
             if batch.threshold is not None:
                 db.execute("update judgements set is_relevant = relevance >= ?", (batch.threshold,))
+            if batch.grades:
+                db.executemany(GRADE, batch.grades)
+            if batch.recounts_hosts:
+                db.execute("update hosts set relevant = 0 where relevant != 0")
+                db.execute(RECOUNT_HOSTS)
             if batch.relinked:
                 db.executemany("delete from links where source_id = ?", [(page,) for page in batch.relinked])
             if batch.edges:

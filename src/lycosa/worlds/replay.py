@@ -260,6 +260,7 @@ class TimedStrategy:
         self.reason = strategy.reason
         self.rescored = strategy.rescored
         self.needs_whole_pages = strategy.needs_whole_pages
+        self.digest = strategy.digest
         self.is_retold = strategy.is_retold
         self.again = strategy.again
         self.note = strategy.note

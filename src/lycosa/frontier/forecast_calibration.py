@@ -1,0 +1,154 @@
+"""How far predictions can be trusted: what was predicted of pages, next to what came out.
+
+A strategy orders links by scores; it need not mean them as probabilities, and even where it does they drift. So a
+score is read as what pages with such scores turned out to be, lately (Platt 1999, on log-odds):
+
+    P(relevant | score) = 1 / (1 + e^(−(a + b · logit(score))))
+
+a and b by penalised maximum likelihood over the visited pages, each counting e^(−age/`MEMORY`). The pages that were
+chosen were the best of their time, and so are those that come next: the fit is made where it is needed, and
+what selection does to scores (the best of many are overrated) is in it already.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+BINS = 10
+"""Of the reliability table."""
+MEMORY = 35.0
+"""After so many pages a page counts e times less."""
+LEAST_ODDS = 0.0015
+"""Scores are kept so far from 0 and 1."""
+_PULL = (0.5, 10.0)
+"""How strongly a is drawn to 0 and b to 1, in pages."""
+_LEAST_SLOPE = 0.05
+_MOST_STEPS = 30
+_SHORTEST_STEP = 1e-6
+
+
+def log_odds(scores: Floats) -> Floats:
+    inside = np.clip(scores, LEAST_ODDS, 1 - LEAST_ODDS)
+    odds: Floats = np.log(inside / (1 - inside))
+    return odds
+
+
+def probability(odds: Floats) -> Floats:
+    inside: Floats = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
+    return inside
+
+
+class Fit(NamedTuple):
+    """What scores have lately meant."""
+
+    intercept: float
+    slope: float
+    covariance: Floats
+    """Of both, by the curvature of the likelihood."""
+
+    def draws(self, count: int, *, inflation: float, rng: np.random.Generator) -> Floats:
+        """`count` × 2: the fit itself, then what it might as well have been."""
+        drawn = rng.multivariate_normal([self.intercept, self.slope], self.covariance * inflation, count)
+        drawn[0] = self.intercept, self.slope
+        drawn[:, 1] = np.maximum(drawn[:, 1], _LEAST_SLOPE)
+        return drawn
+
+
+def fit(scores: Floats, relevant: Floats, weights: Floats) -> Fit:
+    """By Newton's method. Steps are halved until they gain: where scores are far off, whole ones swing to and fro."""
+    x = np.stack([np.ones(len(scores)), log_odds(scores)])
+    start, pull = np.array([0.0, 1.0]), np.array(_PULL)
+
+    def loss(at: Floats) -> float:
+        odds = at @ x
+        return float(weights @ (np.logaddexp(0, odds) - relevant * odds) + pull @ (at - start) ** 2 / 2)
+
+    def curvature(at: Floats) -> Floats:
+        p = probability(at @ x)
+        bent: Floats = (x * (weights * p * (1 - p))) @ x.T + np.diag(pull)
+        return bent
+
+    at = start
+    for _ in range(_MOST_STEPS):
+        gradient = x @ (weights * (probability(at @ x) - relevant)) + pull * (at - start)
+        bent = curvature(at)
+        step = np.linalg.solve(bent, gradient)
+        room = at[1] - _LEAST_SLOPE
+        if step[1] > room:  # a slope goes down to its least value, and stays there while a goes on
+            step = step * (room / step[1]) if room > _SHORTEST_STEP else np.array([gradient[0] / bent[0, 0], 0.0])
+        now = loss(at)
+        while loss(at - step) > now and np.abs(step).max() > _SHORTEST_STEP:
+            step = step / 2
+        at = at - step
+        if np.abs(step).max() <= _SHORTEST_STEP:
+            break
+    covariance: Floats = np.linalg.inv(curvature(at)).astype(np.float64)
+    return Fit(float(at[0]), float(at[1]), covariance)
+
+
+class Bin(NamedTuple):
+    """Pages of which about the same was expected."""
+
+    low: float
+    high: float
+    pages: int
+    predicted: float
+    """The mean of the predictions."""
+    found: float
+    """The share that was relevant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How well predictions agreed with what came out, page by page."""
+
+    count: int
+    """Pages of which something was predicted."""
+    bins: tuple[Bin, ...]
+    """Those with pages in them."""
+    brier: float
+    """The mean of (prediction − what came out)²: 0 is perfect."""
+    brier_of_base_rate: float
+    """The same, had the overall share of relevant pages been predicted for every page."""
+    error: float
+    """Expected calibration error: |predicted − found|, averaged over pages."""
+
+    def as_words(self) -> str:
+        """The fullest bins in a sentence, then the figures."""
+        if not self.count:
+            return "nothing was predicted yet"
+        told = sorted(sorted(self.bins, key=lambda found: -found.pages)[:3], reverse=True)
+        parts = [f"{_percent(each.low, each.high)}, {each.found:.0%} were ({each.pages:,})" for each in told]
+        return (
+            f"of the pages expected to be relevant at {'; at '.join(parts)}; off by {self.error:.1%} on average; "
+            f"Brier score {self.brier:.3f}, by the base rate {self.brier_of_base_rate:.3f}"
+        )
+
+
+def calibration(scores: Floats, relevant: Floats) -> Calibration:
+    """Of predictions in [0, 1] (NaN: nothing was predicted) and what came out, 0 or 1."""
+    is_known = np.isfinite(scores)
+    p, y = np.clip(scores[is_known], 0, 1), relevant[is_known]
+    if not len(p):
+        return Calibration(0, (), 0.0, 0.0, 0.0)
+    place = np.minimum((p * BINS).astype(np.int64), BINS - 1)
+    counts = np.bincount(place, minlength=BINS)
+    predicted, found = np.bincount(place, p, BINS), np.bincount(place, y, BINS)
+    bins = tuple(
+        Bin(at / BINS, (at + 1) / BINS, int(n), float(predicted[at] / n), float(found[at] / n))
+        for at, n in enumerate(counts)
+        if n
+    )
+    rate = float(y.mean())
+    error = sum(each.pages * abs(each.predicted - each.found) for each in bins) / len(p)
+    return Calibration(len(p), bins, float(np.mean((p - y) ** 2)), rate * (1 - rate), error)
+
+
+def _percent(low: float, high: float) -> str:
+    return f"{low * 100:.0f}–{high * 100:.0f} %"

@@ -1,0 +1,357 @@
+"""What is learned of a topic in a crawl, page by page: the formulas of `contrast`, worked out anew as often as asked.
+
+A page costs a kilobyte; learning from n pages takes time in proportion to n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from lycosa.lib.bounds import require_above_zero, require_at_least
+from lycosa.lib.growing import grown
+from lycosa.lib.wordhash import NO_WORD, SIZE, numbers_of
+from lycosa.relevance.background import background_shares
+from lycosa.relevance.contrast_vector import (
+    BACKGROUND,
+    COUNT_WEIGHT,
+    ContrastView,
+    Floats,
+    PageVector,
+    Scale,
+    Words,
+    cosine,
+    telling_words,
+)
+
+LEAST_OF_EXAMPLES = 0.9
+LOW_AT_FIRST = 0.2
+"""μ_low as a share of μ_high where no other page is known."""
+FITTING = 0.2
+"""A seed fits the words if they alone give it this relevance: about a third of what a page scores that says each of
+them four times. Of the pages of wikispeedia's development topics 61 to 72 in a hundred do, of other pages 5 to 7."""
+KIN = 0.12
+"""Seeds resemble each other from this cosine on: 82 in a hundred pairs of pages of a topic do, 10 of different ones."""
+MOST_FITTING = 40
+"""Seeds that others are compared with."""
+_BLOCK = 4096
+"""Pages that are looked at together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContrastSettings:
+    """The constants; see the module."""
+
+    words: int = 200
+    """Of a page: those that tell most."""
+    background: float = BACKGROUND
+    """The table counts as much as so many pages."""
+    negative_pages: float = 5.0
+    """With so many other pages, what the topic is not counts half."""
+    keyword_weight: float = 0.3
+    steepness: float = 4.0
+    nearness: float = 0.15
+    """The cosine of two pages of one topic, where examples do not tell."""
+
+    def __post_init__(self) -> None:
+        require_at_least(self, "contrast", words=1, background=0, keyword_weight=0)
+        require_above_zero(self, "contrast", "negative_pages", "steepness", "nearness")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContrastTopic:
+    """What a person gave."""
+
+    keywords: Mapping[str, int] = field(default_factory=dict)
+    """Stems."""
+    examples: tuple[PageVector, ...] = ()
+    """Pages of the topic."""
+    negatives: tuple[PageVector, ...] = ()
+    """Pages of other topics."""
+    learns_from_seeds: bool = False
+    """The seeds of a crawl are examples, too, if they have any text."""
+    seeds_must_fit: bool = False
+    """Those that fit what is said here, and those that resemble one that does. Others are only places to start from."""
+
+
+class _Block(NamedTuple):
+    """Pages that are looked at together."""
+
+    pages: slice
+    vectors: Any
+    """Pages × words, each of length 1: a sparse array."""
+    norms: Floats
+    """What the vectors were divided by."""
+
+
+class _Row(NamedTuple):
+    """An example's vector."""
+
+    page: int
+    words: NDArray[np.integer[Any]]
+    values: Floats
+
+
+class ContrastStudy:
+    """What is learned of a topic, page by page."""
+
+    def __init__(self, topic: ContrastTopic, settings: ContrastSettings | None = None) -> None:
+        self.settings = settings or ContrastSettings()
+        self.topic = topic
+        self.vector = partial(telling_words, most=self.settings.words)
+        """From the terms of a page to the words to keep of it."""
+        self.weights: Floats = np.zeros(SIZE, dtype=np.float32)
+        """By word number: w."""
+        self._keyword_numbers = np.array(sorted(set(numbers_of(topic.keywords))), dtype=np.int64)
+        self._usual = background_shares() * np.float32(self.settings.background)
+        self._table_idf: Floats = np.sqrt(np.log((self.settings.background + 1) / (self._usual + 1))).astype(np.float32)
+        self._frequency = np.zeros(SIZE, dtype=np.float32)
+        self._words: Words = np.zeros(1 << 12, dtype=np.uint16)
+        self._counts: NDArray[np.uint8] = np.zeros(1 << 12, dtype=np.uint8)
+        self._starts: NDArray[np.int64] = np.zeros(64, dtype=np.int64)
+        self._relevance: Floats = np.zeros(64, dtype=np.float32)
+        self._is_example: NDArray[np.bool_] = np.zeros(64, dtype=np.bool_)
+        self._pages = 0
+        self._others = 0.0
+        """Σ (1 − r): as it were, the number of pages that are not about the topic."""
+        self._scale = Scale(0.0, 1.0)
+        self._rows: list[_Row] = []
+        for page in topic.examples:
+            self._add(page, is_example=True)
+        for page in topic.negatives:
+            self._add(page, is_example=False)
+        self._given = self._pages
+        """Pages that are not of the crawl."""
+        self._fitting: list[PageVector] = []
+        """Seeds that fit what is said of the topic."""
+        self._strangers: dict[int, PageVector] = {}
+        """Those that neither fit nor resemble one that does."""
+        self.learn()
+        self._said = ContrastView(self._idf(np.arange(SIZE)), self.weights.copy(), self._scale)
+        """What was known before the crawl."""
+
+    # ── what comes in ─────────────────────────────────────────────────────────────────────────────────────
+
+    def add(self, page: tuple[Words, NDArray[np.uint8]], *, is_seed: bool = False, relevance: float = 0.0) -> float:  # noqa: ARG002 - it has a view of its own
+        """One page of the crawl more; what it is worth as things stand."""
+        vector = PageVector(*page)
+        if not (is_seed and self.topic.learns_from_seeds and len(vector.words)):
+            return self._add(vector, is_example=False)
+        return self._add(vector, is_example=not self.topic.seeds_must_fit or self._is_fitting(vector))
+
+    def _is_fitting(self, seed: PageVector) -> bool:
+        """Whether the next page, a seed, is an example; if it fits, those that came before and resemble it are, too."""
+        if self._said.relevance(seed, self.settings.steepness) < FITTING:
+            is_kin = any(cosine(seed, fitting) >= KIN for fitting in self._fitting)
+            if not is_kin:
+                self._strangers[self._pages] = seed
+            return is_kin
+        if len(self._fitting) < MOST_FITTING:
+            self._fitting.append(seed)
+            for number in [number for number, other in self._strangers.items() if cosine(seed, other) >= KIN]:
+                self._is_example[number] = True
+                del self._strangers[number]
+        return True
+
+    def _add(self, page: PageVector, *, is_example: bool) -> float:
+        words, counts = page
+        if not len(words):  # every page has a row of one word or more
+            words, counts = np.array([NO_WORD], dtype=np.uint16), np.zeros(1, dtype=np.uint8)
+        start, number = int(self._starts[self._pages]), self._pages
+        end = start + len(words)
+        self._words, self._counts = grown(self._words, end), grown(self._counts, end)
+        self._words[start:end], self._counts[start:end] = words, counts
+        self._starts = grown(self._starts, number + 2)
+        self._starts[number + 1] = end
+        self._relevance, self._is_example = grown(self._relevance, number + 1), grown(self._is_example, number + 1)
+        self._is_example[number] = is_example
+        self._pages += 1
+        relevance = self.judge_vector(page)
+        self._relevance[number] = max(relevance, LEAST_OF_EXAMPLES) if is_example else relevance
+        return float(self._relevance[number])
+
+    # ── what is known ─────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def relevance(self) -> Floats:
+        """Of each page of the crawl, in the order in which they came. Not to be written."""
+        return self._relevance[self._given : self._pages]
+
+    @property
+    def idf_of_table(self) -> Floats:
+        """By word number: how special a word is by the table alone."""
+        return self._table_idf
+
+    @property
+    def examples(self) -> dict[int, PageVector]:
+        """The pages of the crawl it learns from at this moment, by their place in it, from 0."""
+        found = {}
+        for page in np.flatnonzero(self._is_example[self._given : self._pages]).tolist():
+            span = slice(*self._starts[self._given + page : self._given + page + 2].tolist())
+            found[page] = PageVector(self._words[span], self._counts[span])
+        return found
+
+    def judge_vector(self, page: tuple[Words, NDArray[np.uint8]]) -> float:
+        words, counts = page
+        values = COUNT_WEIGHT[counts] * self._idf(words)
+        norm = float(np.sqrt(values @ values))
+        score = float(values @ self.weights[words]) / norm if norm else 0.0
+        return float(self._scale.relevance(np.array([score], dtype=np.float32), self.settings.steepness)[0])
+
+    def found(self) -> dict[str, Any]:
+        """What is known now: of this a `ContrastJudge` is made."""
+        return {
+            "topic": self.topic,
+            "weights": self.weights.copy(),
+            "idf": self._idf(np.arange(SIZE)),
+            "scale": self._scale,
+            "settings": self.settings,
+        }
+
+    # ── learning ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def learn(self) -> None:
+        """Work out weights and relevance anew from all pages."""
+        # Begun with what pages were taken for the last time, once wrong would be always wrong.
+        self._count_words(np.zeros(self._pages, dtype=np.float32))
+        self._begin()
+        self._count_words(self._doubt() ** 2)
+        blocks = self._begin()
+        self._weigh(blocks, self._doubt() ** 2)
+        self._judge_all(blocks, self._doubt() ** 2)
+        self._judge_all(blocks, self._doubt())
+
+    def _begin(self) -> list[_Block]:
+        """What pages are worth by examples, keywords and how common words are, whatever the others are about."""
+        blocks, nothing = list(self._blocks()), np.zeros(self._pages, dtype=np.float32)
+        self._weigh_examples(blocks)
+        self._weigh(blocks, nothing)
+        self._judge_all(blocks, nothing)
+        return blocks
+
+    def _count_words(self, doubt: Floats) -> None:
+        """In how many pages that are not about the topic each word is."""
+        count = self._pages
+        self._others = float(doubt.sum())
+        spread = np.repeat(doubt, np.diff(self._starts[: count + 1]))
+        words = self._words[: self._starts[count]]
+        self._frequency = np.bincount(words, spread, SIZE).astype(np.float32)
+
+    def _idf(self, words: NDArray[np.integer[Any]]) -> Floats:
+        rest = self._frequency[words] + self._usual[words] + np.float32(1.0)
+        whole = np.float32(self._others + self.settings.background + 1)
+        idf: Floats = np.sqrt(np.log(np.maximum(whole / rest, np.float32(1.0))))
+        return idf
+
+    def _blocks(self) -> Iterator[_Block]:
+        for first in range(0, self._pages, _BLOCK):
+            last = min(first + _BLOCK, self._pages)
+            begin, end = int(self._starts[first]), int(self._starts[last])
+            words = self._words[begin:end]
+            starts = self._starts[first : last + 1] - begin
+            values = COUNT_WEIGHT[self._counts[begin:end]] * self._idf(words)
+            norms = np.sqrt(np.add.reduceat(values * values, starts[:-1]))
+            norms[norms == 0] = 1.0
+            values /= np.repeat(norms, np.diff(starts))
+            yield _Block(slice(first, last), csr_array((values, words, starts), shape=(last - first, SIZE)), norms)
+
+    def _weigh_examples(self, blocks: list[_Block]) -> None:
+        """What the examples have in common."""
+        self._example_sum = np.zeros(SIZE, dtype=np.float32)
+        self._example_frequency = np.zeros(SIZE, dtype=np.float32)
+        self._rows = []
+        for page in np.flatnonzero(self._is_example[: self._pages]).tolist():
+            vectors, at = blocks[page // _BLOCK].vectors, page % _BLOCK
+            here = slice(*vectors.indptr[at : at + 2])
+            row = _Row(page, vectors.indices[here], vectors.data[here])
+            self._rows.append(row)
+            np.add.at(self._example_sum, row.words, row.values)
+            np.add.at(self._example_frequency, row.words, 1.0)
+
+    def _weigh(self, blocks: list[_Block], doubt: Floats) -> None:
+        """w, by pages that are not about the topic as far as there is `doubt`."""
+        weights = np.zeros(SIZE, dtype=np.float32)
+        count = len(self._rows)
+        if count:
+            weights += self._example_sum / count * np.sqrt(self._example_frequency / (0.6 * count))
+        mass, mean = self._mean(blocks, doubt)
+        contrast = mass / (mass + self.settings.negative_pages)
+        self._own_part = -contrast * doubt / max(mass, 1e-6)
+        if not count:
+            found = self._relevance[: self._pages] ** 2 * (mass > 0)
+            found_mass, mean_found = self._mean(blocks, found)
+            contrast *= found_mass / (found_mass + self.settings.negative_pages)
+            weights += contrast * mean_found
+            self._own_part = contrast * (found / max(found_mass, 1e-6) - doubt / max(mass, 1e-6))
+        weights -= contrast * mean
+        if len(self._keyword_numbers):
+            weights[self._keyword_numbers] += self.settings.keyword_weight / np.sqrt(len(self._keyword_numbers))
+        weights[NO_WORD] = 0.0
+        self.weights = weights
+
+    def _doubt(self) -> Floats:
+        """By page: how surely it is not about the topic."""
+        doubt = 1.0 - self._relevance[: self._pages]
+        doubt[self._is_example[: self._pages]] = 0.0
+        return doubt
+
+    def _mean(self, blocks: list[_Block], shares: NDArray[Any]) -> tuple[float, Floats]:
+        """Σ shares, and the mean of all pages weighted by them."""
+        mass = float(shares.sum())
+        mean = np.zeros(SIZE, dtype=np.float32)
+        if mass > 0:
+            for block in blocks:
+                mean += block.vectors.T @ (shares[block.pages] / mass).astype(np.float32)
+        return mass, mean
+
+    def _judge_all(self, blocks: list[_Block], doubt: Floats) -> None:
+        count = self._pages
+        scores = np.zeros(count, dtype=np.float32)
+        for block in blocks:
+            scores[block.pages] = block.vectors @ self.weights
+        # A page's own part in what the topic is, or is not, speaks for itself: taken out.
+        scores -= self._own_part
+        for row in self._rows:
+            scores[row.page] += self._without_itself(row)
+        is_example, steepness = self._is_example[:count], self.settings.steepness
+        self._scale = self._find_scale(scores, blocks, doubt)
+        found = self._scale.relevance(scores, steepness)
+        found[is_example] = np.maximum(found[is_example], LEAST_OF_EXAMPLES)
+        self._relevance[:count] = found
+
+    def _without_itself(self, row: _Row) -> float:
+        """How much less an example scores by weights that are made of the others."""
+        count = len(self._rows)
+        if count < 2:
+            return 0.0
+        total, frequency = self._example_sum[row.words], self._example_frequency[row.words]
+        own = total / count * np.sqrt(frequency / (0.6 * count))
+        others = (total - row.values) / (count - 1) * np.sqrt(np.maximum(frequency - 1, 0) / (0.6 * (count - 1)))
+        return float(row.values @ (others - own))
+
+    def _find_scale(self, scores: Floats, blocks: list[_Block], doubt: Floats) -> Scale:
+        mass = float(doubt.sum())
+        low = float(scores @ doubt) / mass if mass > 0 else 0.0
+        examples = [row.page for row in self._rows]
+        if len(examples) > 1:
+            high = float(scores[examples].mean())
+        else:
+            high = low + self._expected_keywords(blocks) + self.settings.nearness * len(examples)
+        if not mass:
+            low = LOW_AT_FIRST * high
+        return Scale(low, max(high, low + 0.01))
+
+    def _expected_keywords(self, blocks: list[_Block]) -> float:
+        """What keywords give to a page that says each of them four times."""
+        if not len(self._keyword_numbers):
+            return 0.0
+        total = sum(float(block.norms.sum()) for block in blocks)
+        usual_norm = (total + 400.0) / (self._pages + 10)  # ten pages of usual length to begin with
+        each = COUNT_WEIGHT[4] * self._idf(self._keyword_numbers) / usual_norm
+        return float(each.sum()) * self.settings.keyword_weight / float(np.sqrt(len(self._keyword_numbers)))
