@@ -68,7 +68,14 @@ class MadeWeb:
         rng.shuffle(targets)
         links = [self._link(target, at) for at, target in enumerate(targets.tolist())]
         terms = {word: 1 + n % 4 for n, word in enumerate(self._text(topic, 30, 120))}
-        page = Page(self.url(number), title="", links=links, terms=terms, words=300, fingerprint=number + 1)
+        page = Page(
+            self.url(number),
+            title="",
+            links=links,
+            terms=terms,
+            words=300,
+            fingerprint=(number + 1) * 0x9E3779B97F4A7C15 % (1 << 64),
+        )
         return page, targets
 
     def url(self, number: int) -> str:

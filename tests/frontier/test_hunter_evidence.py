@@ -135,7 +135,7 @@ class TestNotes:
         rng = np.random.default_rng(links)
         words = rng.integers(1, SIZE, 30).astype(np.uint16)
         made = [Link(url(n), "touring bikes", f"before it touring bikes behind {n}") for n in range(links)]
-        return Note(words, np.arange(30, dtype=np.uint8), words_near(made), np.arange(MOST_GONE))
+        return Note(words, np.arange(30, dtype=np.uint8), words_near(made), np.arange(MOST_GONE), 7 << 60)
 
     @pytest.mark.parametrize("links", [0, 1, 40, 700, 5_000])
     def test_what_is_written_is_what_was_used(self, links):

@@ -17,7 +17,7 @@ The frontier hears of a new score only if the link is, or was, far enough in fro
 
 Everything follows from the visits told and the notes kept of them (`hunter_note`), so a crawl that is told them again
 makes the same choices. A note also names the links handed out since the last one: those that never became a page
-are known to be gone. Pages with the very text of an earlier one are worth nothing to what leads to them.
+are known to be gone. Pages that say nearly the same as an earlier one are worth nothing to what leads to them.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from lycosa.frontier.hunter_note import MOST_GONE, Addresses, Counts, Digest, No
 from lycosa.frontier.state import seal, unseal
 from lycosa.frontier.strategy import Ranked, StrategyParts, Study
 from lycosa.lib.bounds import require_at_least
+from lycosa.lib.neartexts import NearTexts
 from lycosa.lib.wordhash import SIZE, numbers_of
 from lycosa.model import Link, Visit
 
@@ -93,9 +94,12 @@ class HunterSettings:
     has_urls: bool = True
     has_places: bool = True
     """… the records of hosts and folders."""
+    diversity: float = 0.0
+    """0: as many relevant pages as can be. 1: as many sites; on a host with n relevant pages a link is worth 1/(1 + n).
+    In between: both."""
 
     def __post_init__(self) -> None:
-        require_at_least(self, "hunter", freedom=0)
+        require_at_least(self, "hunter", freedom=0, diversity=0)
 
     @property
     def mask(self) -> Floats:
@@ -114,10 +118,11 @@ class Hunter(Ranked):
         self.study: Study = parts.study() if parts.study else Given(parts.keywords)
         self.digest = self._digest = partial(digest, vector=self.study.vector)
         self._evidence = Evidence(self.study.idf_of_table)
+        self._settings = settings
         self._learner = Learner(settings.freedom, settings.mask)
         self._note = b""
         self._handed_out: list[int] = []
-        self._seen_texts: set[int] = set()
+        self._texts = NearTexts()
         self._is_new_text: list[bool] = []
         self._record = Record()
         self._next_review = 1
@@ -147,7 +152,7 @@ class Hunter(Ranked):
                 addresses = Addresses.of([found.url for found in page.links])
             else:
                 taken = Digest.from_bytes(page.digest or self._digest(page))
-                kept = Note(taken.words, taken.counts, taken.near, self._gone())
+                kept = Note(taken.words, taken.counts, taken.near, self._gone(), page.fingerprint)
                 addresses = taken.addresses
                 self._note = kept.to_bytes()
             self._learn(visit, kept, targets, addresses)
@@ -167,7 +172,8 @@ class Hunter(Ranked):
         links, record = evidence.links, self._record
         record.tried += evidence.hand_out(kept.gone)
         is_predicted = bool(links.cited[link]) and visit.lease.distance > 0
-        record.scores.append(float(links.told[link]) if is_predicted else np.nan)
+        expected = self._learner.predict(links.features[link][None].astype(np.float32))[0] if is_predicted else np.nan
+        record.scores.append(float(expected))
         self._learner.add(links.features[link].astype(np.float32) if links.cited[link] else None)
         relevance = self.study.add(
             (kept.words, kept.counts),
@@ -176,7 +182,7 @@ class Hunter(Ranked):
         )
         record.is_relevant.append(relevance >= HALF)
         record.tries.append(record.tried)
-        is_new_text = self._is_new(visit)
+        is_new_text = self._texts.add(kept.fingerprint)
         self._is_new_text.append(is_new_text)
         record.met.append(evidence.highest)
         dirty = evidence.visit(link, relevance * is_new_text, targets, kept.near, addresses)
@@ -191,12 +197,6 @@ class Hunter(Ranked):
             self._score(dirty)
         new = targets[links.told[targets] == 0]
         links.told[new] = links.score[new]
-
-    def _is_new(self, visit: Visit) -> bool:
-        text = visit.page.fingerprint if visit.page else 0
-        is_new = not text or text not in self._seen_texts
-        self._seen_texts.add(text)
-        return is_new
 
     def _slice(self) -> Links:
         """The next few of all links."""
@@ -215,10 +215,19 @@ class Hunter(Ranked):
         links = self._evidence.links
         features = self._evidence.features(chosen)
         links.features[chosen] = features
-        scores = self._learner.predict(features)
+        scores = self._worth(chosen, self._learner.predict(features))
         links.score[chosen] = scores
         self._newcomers.append(chosen[scores >= self._bar])
         self._hand_on(chosen, scores, TOLERANCE)
+
+    def _worth(self, chosen: Links, predicted: Floats) -> Floats:
+        """What a link comes to, if a relevant page counts the less the more its host has of them."""
+        if not self._settings.diversity:
+            return predicted
+        evidence = self._evidence
+        found = evidence.hosts.relevance[evidence.links.host[chosen]]
+        worth: Floats = (predicted / (1 + found) ** self._settings.diversity).astype(np.float32)
+        return worth
 
     def _hand_on(self, chosen: Links, scores: Floats, tolerance: float) -> None:
         """The frontier is to know the scores of these, if they matter and have changed by more than a share."""
@@ -251,12 +260,12 @@ class Hunter(Ranked):
         links.features[sample] = features
         learner.measure(features)
         learner.learn(relevance, evidence.leads_on())
-        links.score[waiting] = learner.predict(links.features[waiting].astype(np.float32))
+        links.score[waiting] = self._worth(waiting, learner.predict(links.features[waiting].astype(np.float32)))
         if not is_small:
             best = _best(waiting, links.score[waiting], max(LOOKED_AT, len(waiting) // 20))[0]
             features = evidence.features(best)
             links.features[best] = features
-            links.score[best] = learner.predict(features)
+            links.score[best] = self._worth(best, learner.predict(features))
             best, self._bar = _best(best, links.score[best], max(TOLD, 4 * interval))
             self._front = _best(best, links.score[best], FRONT)[0]
         scores = links.score[waiting]
@@ -308,7 +317,7 @@ class Hunter(Ranked):
 
     def look(self, chosen: Links) -> Floats:
         """What these links would be worth if they were looked at now; nothing is changed."""
-        return self._learner.predict(self._evidence.features(chosen))
+        return self._worth(chosen, self._learner.predict(self._evidence.features(chosen)))
 
     # ── what it expects (`forecast.Forecasting`) ──────────────────────────────────────────────────────────────────
 
@@ -328,7 +337,7 @@ class Hunter(Ranked):
         self._evidence.reserve(chosen)
         chosen = chosen[links.cited[chosen] > 0]
         return Waiting(
-            links.score[chosen].astype(np.float64),
+            self._learner.predict(links.features[chosen].astype(np.float32)).astype(np.float64),
             np.searchsorted(self._record.met, chosen, side="right"),
             links.cited[chosen].astype(np.int64),
         )

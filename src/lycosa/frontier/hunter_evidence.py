@@ -1,6 +1,8 @@
 """What speaks for a waiting link, pooled over all visited pages that cite it, kept up to date visit by visit.
 
-r is the relevance of a visited page, ρ the share of relevant pages so far. Of a link that d visited pages cite:
+r is the relevance of a visited page, ρ what is expected where nothing is known: the mean of all hosts, words, … that
+something is known of, at most 0.1. (Not the mean of all pages: these were chosen, what is unknown was not.) Of a link
+that d visited pages cite:
 
     neighbours   (Σ r/distance over visited links at most 5 places away on each citing page + Σ of the pages' own hub
                  values + 4ρ) / (Σ 1/distance + d + 4)
@@ -11,7 +13,7 @@ r is the relevance of a visited page, ρ the share of relevant pages so far. Of 
     … learned    the same, by centroid(r) − centroid(1 − r) of the words near links whose pages were visited
     … words      the sum of the log-odds of r of each of these words; best: of one citation alone
     URL          its words by the same two measures
-    host, folder (Σ r of its visited pages + 2ρ) / (visits + 2)
+    host, folder (Σ r of its visited pages + 2ρ) / (links handed out + 2): what cannot be fetched is worth nothing
     citations    ln d
 
 Probabilities go through the logit. A visit costs O(its links + citations of the page itself); when the judge changes
@@ -40,6 +42,11 @@ from lycosa.lib.wordhash import NO_WORD, SIZE
 
 Floats = NDArray[np.float32]
 Links = NDArray[np.int64]
+
+
+HANDED_OUT = -1
+MOST_EXPECTED = 0.1
+"""However good the pages were that a crawl has chosen: of what nothing is known no more is expected."""
 
 
 @cache
@@ -92,8 +99,11 @@ class Evidence:
         if not len(chosen):
             return 0
         self.links.reserve(int(chosen.max()) + 1)
-        waited = np.unique(chosen[self.links.page[chosen] == 0])
-        self.links.page[waited] = -1
+        # Of a seed no place is known before it is visited: then it counts.
+        waited = np.unique(chosen[(self.links.page[chosen] == 0) & (self.links.host[chosen] > 0)])
+        self.links.page[waited] = HANDED_OUT
+        self.hosts.try_all(self.links.host[waited])
+        self.folders.try_all(self.links.folder[waited])
         return len(waited)
 
     def visit(self, link: int, relevance: float, targets: Links, near: Words, addresses: Addresses) -> Links:
@@ -106,9 +116,11 @@ class Evidence:
         citations.reserve(self._end + REACH)
         pages.link[number], pages.relevance[number] = link, relevance
         pages.begin[number], pages.links[number] = begin, len(targets)
+        if links.page[link] != HANDED_OUT:
+            self.hand_out(np.array([link]))
         links.page[link], links.relevance[link] = number, relevance
-        self.hosts.add(int(links.host[link]), relevance)
-        self.folders.add(int(links.folder[link]), relevance)
+        self.hosts.relevance[links.host[link]] += np.float32(relevance)
+        self.folders.relevance[links.folder[link]] += np.float32(relevance)
         dirty = np.empty(len(targets) + MOST_SIBLINGS + 2 * REACH * RING, dtype=np.int64)
         count = _kernel().visit(
             number, link, np.float32(relevance), self.rates, targets, near, addresses.words, addresses.places,
@@ -141,9 +153,10 @@ class Evidence:
         self.rates[:] = (
             usual(pages.hub[everyone], pages.hub_weight[everyone], rate),
             usual(links.sum[: self.highest], links.cited[: self.highest], rate),
-            usual(self.hosts.relevance, self.hosts.visits, rate),
-            usual(self.folders.relevance, self.folders.visits, rate),
+            usual(self.hosts.relevance, self.hosts.tries, rate),
+            usual(self.folders.relevance, self.folders.tries, rate),
         )
+        np.minimum(self.rates, MOST_EXPECTED, out=self.rates)
         pages.hub_told[everyone] = _kernel().hub_odds(pages.hub[everyone], pages.hub_weight[everyone], self.rates[0])
 
     # ── what is known ─────────────────────────────────────────────────────────────────────────────────────
@@ -190,7 +203,7 @@ class Evidence:
             chosen, self.rates, links.cited, links.ring, links.near, links.url, links.host, links.folder,
             links.sum, links.early, links.best, citations.page, citations.near, citations.near_weight,
             pages.hub, pages.hub_weight, self.near_words.table, self.url_words.table,
-            self.hosts.visits, self.hosts.relevance, self.folders.visits, self.folders.relevance, found,
+            self.hosts.tries, self.hosts.relevance, self.folders.tries, self.folders.relevance, found,
         )  # fmt: skip
         return found
 
@@ -234,15 +247,15 @@ def usual(sums: Floats, weights: NDArray[Any], rate: float) -> float:
 
 
 class PlaceRecord:
-    """Visits and relevance by host or folder."""
+    """Links handed out, and the relevance they had, by host or folder."""
 
     def __init__(self) -> None:
-        self.visits = np.zeros(PLACES, dtype=np.float32)
+        self.tries = np.zeros(PLACES, dtype=np.float32)
         self.relevance = np.zeros(PLACES, dtype=np.float32)
 
-    def add(self, place: int, relevance: float) -> None:
-        self.visits[place] += 1
-        self.relevance[place] += np.float32(relevance)
+    def try_all(self, places: NDArray[np.int32]) -> None:
+        """So many links of these places were handed out."""
+        np.add.at(self.tries, places, np.float32(1))
 
     def restate(self, places: NDArray[np.int32], relevance: Floats) -> None:
         self.relevance[places] = 0

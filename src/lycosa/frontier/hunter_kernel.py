@@ -215,9 +215,9 @@ def look(  # type: ignore[no-untyped-def]
     hub_weight,
     near_table,
     url_table,
-    host_visits,
+    host_tries,
     host_relevance,
-    folder_visits,
+    folder_tries,
     folder_relevance,
     found,
 ):
@@ -272,11 +272,11 @@ def look(  # type: ignore[no-untyped-def]
         found[row, 10] = odds
         place = host[link]
         found[row, 11] = _odds(
-            (host_relevance[place] + PLACE_SMOOTHING * host_rate) / (host_visits[place] + PLACE_SMOOTHING)
+            (host_relevance[place] + PLACE_SMOOTHING * host_rate) / (host_tries[place] + PLACE_SMOOTHING)
         )
         place = folder[link]
         found[row, 12] = _odds(
-            (folder_relevance[place] + PLACE_SMOOTHING * folder_rate) / (folder_visits[place] + PLACE_SMOOTHING)
+            (folder_relevance[place] + PLACE_SMOOTHING * folder_rate) / (folder_tries[place] + PLACE_SMOOTHING)
         )
         found[row, 13] = np.log(np.float64(max(times, 1)))
 

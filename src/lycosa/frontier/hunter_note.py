@@ -41,8 +41,8 @@ URL_WORDS = 6
 PLACES = 1 << 18
 """Hosts and folders are told apart by so many hashes."""
 
-_HEAD = struct.Struct("<BHHBB")
-_VERSION = 1
+_HEAD = struct.Struct("<BHHBBQ")
+_VERSION = 2
 
 
 class Addresses(NamedTuple):
@@ -105,11 +105,13 @@ class Note(NamedTuple):
     """Links × NEAR."""
     gone: NDArray[np.int64]
     """Links that were handed out since the last note; most have become pages since, or will."""
+    fingerprint: int
+    """Of the page's text."""
 
     def to_bytes(self) -> bytes:
         columns = _columns(len(self.near))
         rows = min(len(self.near), MOST_LINK_WORDS)
-        head = _HEAD.pack(_VERSION, len(self.words), rows, columns, len(self.gone))
+        head = _HEAD.pack(_VERSION, len(self.words), rows, columns, len(self.gone), self.fingerprint)
         near = np.ascontiguousarray(self.near[:rows, :columns])
         return b"".join((head, self.words.tobytes(), self.counts.tobytes(), near.tobytes(), self.gone.tobytes()))
 
@@ -119,7 +121,7 @@ class Note(NamedTuple):
         foreign = ValueError(f"{len(note)} bytes are not a note of the hunter")
         if len(note) < _HEAD.size:
             raise foreign
-        version, count, rows, columns, gone = _HEAD.unpack_from(note)
+        version, count, rows, columns, gone, fingerprint = _HEAD.unpack_from(note)
         ends = np.cumsum([_HEAD.size, 2 * count, count, 2 * rows * columns, 8 * gone]).tolist()
         if version != _VERSION or columns > NEAR or len(note) != ends[-1]:
             raise foreign
@@ -129,7 +131,7 @@ class Note(NamedTuple):
         near = np.zeros((links, NEAR), dtype=np.uint16)
         rows = min(rows, links)
         near[:rows, :columns] = found[:rows]
-        return cls(words, counts, near, np.frombuffer(note, np.int64, gone, ends[3]))
+        return cls(words, counts, near, np.frombuffer(note, np.int64, gone, ends[3]), fingerprint)
 
 
 def _columns(links: int) -> int:
