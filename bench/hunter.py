@@ -1,33 +1,39 @@
 """How much the hunter finds, next to every other strategy with the same judge; and what it costs.
 
-    make bench-hunter                     # about five minutes of CPU
+    make bench-hunter                     # about half an hour on two cores
     python bench/hunter.py --quick        # a try
     python bench/hunter.py --half development
 
 Five pages of a topic are seeds and the judge's only examples, with the topic's words; they are not graded. Figure: the
 area under the curve of relevant pages found, as share of the way from a random order to an oracle (which knows
-whether a waiting page is relevant) and to a look-ahead oracle (which knows the ways, too). Topics are split into halves
-by `tasks.split_topics`: constants were chosen on the development half, the other one is what counts.
+whether a waiting page is relevant) and to a look-ahead oracle (which knows the ways, too). Pages that say nearly the
+same as an earlier one of the crawl do not count. Topics are split into halves by `tasks.split_topics`: constants were
+chosen on the development half, the other one is what counts. Errors and tests are over topics, whose repeats (other
+seeds) are averaged first; p by Wilcoxon's test, corrected by Holm's method for the number of rows.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import sys
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import wilcoxon
 
 from hunter_cost import grow
+from lycosa.evaluate.significance import holm, wilcoxon
+from lycosa.frontier.hunter_note import digest
 from lycosa.frontier.strategies import strategy
 from lycosa.frontier.strategy import StrategyParts
+from lycosa.lib.neartexts import NearTexts
 from lycosa.model import Page
 from lycosa.relevance.contrast import ContrastJudge, ContrastSettings
 from lycosa.worlds.build import build, build_generated
@@ -54,13 +60,17 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "without learning weights": {"hunter.freedom": 0.0},
 }
 NO_NEGATIVES = "without the judge's negatives"
-ABLATED_TOPICS = 6
+ABLATED_TOPICS = 10
+HALVES = ("development", "test")
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One topic. By name of the order: area under the curve, pages found, hosts with one."""
+    """One crawl's topic. By name of the order: area under the curve, pages found, hosts with one."""
 
+    topic: str
+    wanted: int
+    """Pages that could be found."""
     area: dict[str, float]
     found: dict[str, float]
     hosts: dict[str, float]
@@ -77,19 +87,21 @@ class Course:
         self.world = world
         self.pages = pages
         self._read: dict[int, Page] = {}
+        self._digest = partial(digest, vector=ContrastJudge.fit((), "cycling").study().vector)
 
     def page(self, number: int) -> Page:
         known = self._read.get(number)
         if known is None:
-            known = self._read[number] = self.world.page(number)
+            page = self.world.page(number)
+            known = self._read[number] = replace(page, digest=self._digest(page))  # as readers do
         return known
 
     def run(self, topic: str, repeat: int, *, has_ablations: bool) -> Result | None:
         """None: nothing can be found from these seeds, or everything is found whatever the order."""
         rng = np.random.default_rng([repeat, zlib.crc32(topic.encode())])
         task = make_task(self.world, topic, distance=0, seeds=SEEDS, rng=rng)
-        result = Result({}, {}, {})
         wanted = task.relevant & task.is_graded
+        result = Result(topic, int(wanted.sum()), {}, {}, {})
         judge = self._judge(task, ContrastSettings())
         judged = JudgedWorld(self.world, judge, read=self.page)
         for name, kind in (("oracle", Oracle), ("look-ahead", LookAhead)):
@@ -117,7 +129,7 @@ class Course:
         track: Track = replay(judged, order, task.seeds.tolist(), pages=self.pages)
         visited = np.array(track.pages)
         is_found = (task.relevant & task.is_graded)[visited]
-        is_found &= _is_first(self.world.fingerprints[visited])
+        is_found &= _is_new(self.world.fingerprints[visited])
         curve = np.cumsum(is_found)
         curve = np.concatenate([curve, np.full(self.pages - len(curve), curve[-1])])
         result.area[name] = float(curve.mean())
@@ -133,41 +145,48 @@ def _orders(has_ablations: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
         yield name, "hunter", settings
 
 
-def _is_first(prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Which pages are not copies of an earlier one."""
-    is_first = np.asarray(prints == 0)
-    is_first[np.unique(prints, return_index=True)[1]] = True
-    return is_first
+def _is_new(prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Which pages say something that no earlier one says."""
+    texts = NearTexts()
+    return np.array([texts.add(text) for text in prints.tolist()])
 
 
 def report(title: str, results: list[Result]) -> str:
-    rows = []
-    for name in ("hunter", *OTHERS, *ABLATIONS, NO_NEGATIVES):
+    names = [name for name in ("hunter", *OTHERS, *ABLATIONS, NO_NEGATIVES) if any(name in r.area for r in results)]
+    rows, p_values = [], []
+    for name in names:
         known = [result for result in results if name in result.area]
-        if not known:
-            continue
-        shares = np.array([result.share(name) for result in known])
-        ahead = [result.share(name, "look-ahead") for result in known]
-        hunter = np.array([result.share("hunter") for result in known])
-        p = (
-            wilcoxon(hunter, shares).pvalue
-            if name != "hunter" and len(known) > 4 and (hunter != shares).any()
-            else None
-        )
+        shares, hunter = _by_topic(known, name), _by_topic(known, "hunter")
+        p_values.append(wilcoxon(shares - hunter).p)
         rows.append(
-            (
+            [
                 name,
-                f"{shares.mean():.3f} ± {shares.std(ddof=1) / np.sqrt(len(shares)):.3f}" if len(shares) > 1 else "–",
-                f"{np.mean(ahead):.3f}",
-                "" if name == "hunter" else f"{(shares - hunter).mean():+.3f}",
-                "" if p is None else f"{p:.3f}",
+                f"{shares.mean():.3f} ± {_error(shares):.3f}",
+                f"{_by_topic(known, name, 'look-ahead').mean():.3f}",
+                "" if name == "hunter" else f"{(shares - hunter).mean():+.3f} ± {_error(shares - hunter):.3f}",
                 f"{np.mean([result.found[name] for result in known]):.1f}",
+                f"{np.mean([result.found[name] / result.wanted for result in known]):.3f}",
                 f"{np.mean([result.hosts[name] for result in known]):.1f}",
-                str(len(known)),
-            )
+                f"{len(shares)} / {len(known)}",
+            ]
         )
-    head = (title, "to oracle", "to look-ahead", "against hunter", "p", "found", "hosts", "crawls")
+    for row, p in zip(rows[1:], holm(p_values[1:]), strict=True):
+        row.insert(4, f"{p:.3f}")
+    rows[0].insert(4, "")
+    head = (title, "to oracle", "to look-ahead", "against hunter", "p", "found", "recall", "hosts", "topics / crawls")
     return table(head, rows)
+
+
+def _by_topic(results: list[Result], name: str, bound: str = "oracle") -> NDArray[np.float64]:
+    """The mean share of each topic."""
+    topics: dict[str, list[float]] = {}
+    for result in results:
+        topics.setdefault(result.topic, []).append(result.share(name, bound))
+    return np.array([np.mean(shares) for shares in topics.values()])
+
+
+def _error(values: NDArray[np.float64]) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
 
 
 def worlds(is_quick: bool) -> Iterator[tuple[str, Callable[[], World]]]:
@@ -180,7 +199,7 @@ def worlds(is_quick: bool) -> Iterator[tuple[str, Callable[[], World]]]:
         else:
             print(f"{name} is left out: there is no {shared}")
     size = 2_000 if is_quick else 6_000
-    yield "generated", lambda: _generated(out / f"hunter-{size}.world", size)
+    yield "generated", partial(_generated, out / f"hunter-{size}.world", size)
 
 
 def _opened(shared: Path, path: Path) -> World:
@@ -195,54 +214,63 @@ def _generated(path: Path, size: int) -> World:
     return World.open(path)
 
 
+def measure(name: str, opened: Callable[[], World], half: int, topics: int, repeats: int, pages: int) -> list[Result]:
+    world = opened()
+    chosen = split_topics([topic for topic in world.topics if len(world.pages_of(topic)) >= LEAST_PAGES])[half]
+    course, results = Course(world, pages), []
+    for at, topic in enumerate(chosen[:topics]):
+        for repeat in range(repeats):
+            if result := course.run(topic, repeat, has_ablations=at < ABLATED_TOPICS):
+                results.append(result)
+        print(f"  {name}: {topic} ({at + 1} of {min(topics, len(chosen))})", file=sys.stderr, flush=True)
+    return results
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--half", choices=("development", "test"), default="test")
-    parser.add_argument("--topics", type=int, default=10, help="of each world")
-    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--half", choices=HALVES, default="test")
+    parser.add_argument("--topics", type=int, default=20, help="of each world")
+    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--pages", type=int, default=500)
-    parser.add_argument("--world", default="", help="only this one")
+    parser.add_argument("--only", choices=("quality", "cost", "live"), default="", help="one part")
     given = parser.parse_args()
-    topics, pages = (2, 150) if given.quick else (given.topics, given.pages)
-    for name, opened in worlds(given.quick):
-        if given.world not in ("", name):
-            continue
-        world = opened()
-        halves = split_topics([topic for topic in world.topics if len(world.pages_of(topic)) >= LEAST_PAGES])
-        chosen = halves[0 if given.half == "development" else 1][:topics]
-        course = Course(world, pages)
-        results = [
-            result
-            for at, topic in enumerate(chosen)
-            for repeat in range(given.repeats)
-            if (result := course.run(topic, repeat, has_ablations=at < ABLATED_TOPICS and not repeat)) is not None
-        ]
-        print(report(f"{name}, {given.half} topics, {pages} pages", results), "\n", flush=True)
-    if not given.world:
-        sizes = (3_000, 10_000) if given.quick else (10_000, 30_000, 100_000)
-        rows = [
-            (
-                f"{cost.waiting:,}",
-                f"{cost.fetches:,}",
-                f"{cost.fetch_us:,.0f}",
-                f"{cost.longest_ms:.0f}",
-                f"{cost.bytes_per_link:.0f}",
-                f"{cost.overlap:.3f}",
-                f"{cost.correlation:.3f}",
-            )
-            for cost in grow(sizes)
-        ]
-        head = (
-            "links waiting",
-            "fetches",
-            "µs a fetch",
-            "longest, ms",
-            "bytes a link",
-            "best 1,000",
-            "rank correlation",
+    if given.only in ("", "quality"):
+        topics, repeats, pages = (2, 1, 150) if given.quick else (given.topics, given.repeats, given.pages)
+        with ProcessPoolExecutor(2) as pool:
+            parts = [
+                (name, pool.submit(measure, name, opened, HALVES.index(given.half), topics, repeats, pages))
+                for name, opened in worlds(given.quick)
+            ]
+            for name, part in parts:
+                print(report(f"{name}, {given.half} topics, {pages} pages", part.result()), "\n", flush=True)
+    if given.only in ("", "cost"):
+        print(costs((3_000, 10_000) if given.quick else (10_000, 100_000, 300_000, 1_000_000)))
+
+
+def costs(sizes: tuple[int, ...]) -> str:
+    head = (
+        "links waiting",
+        "fetches",
+        "µs a fetch",
+        "longest, ms",
+        "bytes a link",
+        "of the best 1,000",
+        "rank correlation",
+    )
+    rows = [
+        (
+            f"{cost.waiting:,}",
+            f"{cost.fetches:,}",
+            f"{cost.fetch_us:,.0f}",
+            f"{cost.longest_ms:.0f}",
+            f"{cost.bytes_per_link:.0f}",
+            f"{cost.overlap:.3f}",
+            f"{cost.correlation:.3f}",
         )
-        print(table(head, rows))
+        for cost in grow(sizes)
+    ]
+    return table(head, rows)
 
 
 if __name__ == "__main__":

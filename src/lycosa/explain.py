@@ -37,7 +37,7 @@ PHRASES: Mapping[str, tuple[str, str]] = {
     "URL learned": _URL,
     "URL words": _URL,
     "host": ("a host with many relevant pages", "a host with few relevant pages"),
-    "folder": ("a folder with many relevant pages", "a folder with few relevant pages"),
+    "folder": ("a folder that promises more than others", "a folder that promises less than others"),
     "citations": ("cited often", "cited seldom"),
 }
 """By kind of the hunter's evidence: what it says where it speaks for a link, and where it speaks against it."""

@@ -99,14 +99,14 @@ class CrawlLedger:
         self._clock = clock
         waiting = store.waiting()
         dropped = frontier.load(waiting.ids, waiting.hosts, waiting.scores)
-        if strategy.is_retold:
-            for visit, targets in store.visits():
-                strategy.tell(visit, targets)
         try:
+            if strategy.is_retold:
+                for visit, targets in store.visits():
+                    strategy.tell(visit, targets)
             strategy.restore(store.state("strategy") or b"")
         except ValueError as error:
             raise ConfigError(
-                f"{store.path}: this crawl was begun with another strategy ({error}); "
+                f"{store.path}: this crawl was begun with another strategy, or another version of it ({error}); "
                 f"go on with that one, or begin a crawl with {strategy.name} in another directory"
             ) from error
         self.hosts = HostBook(store.hosts(), politeness=politeness, frontier=frontier)

@@ -1,9 +1,9 @@
 """read: (link, response) in, Visit out. Pure, so that live crawls, replays, tests and clusters share it.
 
-    decode → parse → judge → expand
+    decode → parse → expand → digest → judge
 
-The content encoding is taken off under caps, the document parsed, the judge asked, and the links
-resolved and checked against the URL rules. Whatever the web sent, the answer is a value.
+The content encoding is taken off under caps, the document parsed, the links resolved and checked against the URL
+rules, what the strategy wants to know worked out, and the judge asked. Whatever the web sent, the answer is a value.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ Where few links wait, all are scored again every few visits (`_review`). Where t
 it tells, so what is done at once, often, and seldom differs:
 
     at each visit     the links on the page, and the waiting neighbours of its own citations
-    every 10 visits   the front: the links that come next; and a slice of all links, so that each has its turn
+    every 20 visits   the front: the links that come next; and a slice of all links, so that each has its turn
     at a review       judge, sums and weights anew; a sample that says what is usual; then every link by the evidence
                       that was last taken of it. Reviews come the less often the longer the crawl is.
 
@@ -172,8 +172,7 @@ class Hunter(Ranked):
         links, record = evidence.links, self._record
         record.tried += evidence.hand_out(kept.gone)
         is_predicted = bool(links.cited[link]) and visit.lease.distance > 0
-        expected = self._learner.predict(links.features[link][None].astype(np.float32))[0] if is_predicted else np.nan
-        record.scores.append(float(expected))
+        record.scores.append(self._expected(link) if is_predicted else np.nan)
         self._learner.add(links.features[link].astype(np.float32) if links.cited[link] else None)
         relevance = self.study.add(
             (kept.words, kept.counts),
@@ -321,6 +320,13 @@ class Hunter(Ranked):
 
     # ── what it expects (`forecast.Forecasting`) ──────────────────────────────────────────────────────────────────
 
+    def _expected(self, link: int) -> float:
+        """The relevance it was chosen for; with diversity, what that comes to now."""
+        links = self._evidence.links
+        if not self._settings.diversity:
+            return float(links.told[link])
+        return float(self._learner.predict(links.features[link][None].astype(np.float32))[0])
+
     def history(self) -> History:
         record, evidence = self._record, self._evidence
         links = evidence.pages.link[1 : evidence.count + 1].astype(np.int64)
@@ -363,7 +369,12 @@ class Hunter(Ranked):
             return f"{self.name}: tried before without success, waits behind untried links ({score:.3f})"
         if score >= SEED_SCORE:
             return f"{self.name}: {score:.3f}, before all that was found"
-        return f"{self.name}: {score:.3f} is the relevance it expects, by all pages that link to it"
+        what = (
+            "what it is worth beside other pages of its host"
+            if self._settings.diversity
+            else "the relevance it expects"
+        )
+        return f"{self.name}: {score:.3f} is {what}, by all pages that link to it"
 
 
 def no_words(terms: Mapping[str, int]) -> tuple[Words, Counts]:  # noqa: ARG001 - nothing is kept of a page
