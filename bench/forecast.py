@@ -28,14 +28,13 @@ from numpy.typing import NDArray
 from hunter import LEAST_PAGES, SEEDS, Course, worlds
 from lycosa.fetch.urls import url_hash
 from lycosa.frontier.best_first import BestFirst
-from lycosa.frontier.forecast import Estimate, Forecast, History, Waiting, calibration_of, forecast
+from lycosa.frontier.forecast import Estimate, Forecast, calibration_of, forecast
 from lycosa.frontier.forecast_calibration import Calibration
 from lycosa.frontier.forecaster import forecast_by_rate
 from lycosa.frontier.frontier import Frontier
 from lycosa.frontier.hunter import Hunter, HunterSettings
 from lycosa.frontier.strategies import strategy
 from lycosa.frontier.strategy import Strategy, StrategyParts
-from lycosa.model import Visit
 from lycosa.relevance.contrast import ContrastJudge, ContrastSettings
 from lycosa.worlds.replay import JudgedWorld, replay
 from lycosa.worlds.tasks import Task, make_task, split_topics
@@ -48,58 +47,18 @@ THRESHOLD = 0.5
 
 
 class Watched(Hunter):
-    """A hunter that says what it expects, and stops at times to be asked."""
+    """A hunter that is asked at times what it expects."""
 
     def __init__(self, parts: StrategyParts, settings: HunterSettings) -> None:
         super().__init__(parts, settings)
-        self._chosen_by: list[float] = []
-        self._is_relevant: list[bool] = []
-        self._tried: list[int] = []
-        self._met: list[int] = []
         self.moments: dict[int, Moment] = {}
         self.all_pages: list[tuple[NDArray[np.uint16], NDArray[np.uint8]] | None] = []
-
-    def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
-        evidence, link = self._evidence, visit.lease.id
-        before = evidence.count
-        is_cited = link < evidence.highest and evidence.links.cited[link] > 0
-        told = super().tell(visit, targets)
-        if evidence.count > before:
-            self._chosen_by.append(visit.lease.score if is_cited and visit.lease.score <= 1 else np.nan)
-            self._is_relevant.append(float(self.study.relevance[-1]) >= THRESHOLD)
-            self._tried.append(self._asked)
-            self._met.append(evidence.highest)
-        return told
-
-    _asked = 0
 
     def ask(self, count: int, frontier: Frontier, now: float) -> list[int]:
         visits = self._evidence.count
         if visits in AT and visits not in self.moments:
             self.moments[visits] = Moment.of(self, frontier)
-        leased = super().ask(count, frontier, now)
-        self._asked += len(leased)
-        return leased
-
-    def history(self) -> History:
-        links = self._evidence.pages.link[1 : self._evidence.count + 1].astype(np.int64)
-        return History(
-            np.array(self._chosen_by),
-            np.array(self._is_relevant, dtype=np.float64),
-            np.searchsorted(self._met, links, side="right"),
-            self._evidence.links.cited[links].astype(np.int64),
-            np.array(self._tried, dtype=np.int64),
-        )
-
-    def waiting(self, frontier: Frontier) -> Waiting:
-        links = self._evidence.links
-        chosen = frontier.waiting_links()
-        chosen = chosen[links.cited[chosen] > 0]
-        return Waiting(
-            links.score[chosen].astype(np.float64),
-            np.searchsorted(self._met, chosen, side="right"),
-            links.cited[chosen].astype(np.int64),
-        )
+        return super().ask(count, frontier, now)
 
 
 @dataclass(frozen=True, slots=True)

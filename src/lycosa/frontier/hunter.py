@@ -23,7 +23,7 @@ are known to be gone. Pages that say nearly the same as an earlier one are worth
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -32,14 +32,15 @@ from numpy.typing import NDArray
 from lycosa.frontier.forecast import History, Waiting
 from lycosa.frontier.frontier import Frontier
 from lycosa.frontier.hunter_evidence import Evidence
+from lycosa.frontier.hunter_given import Given
 from lycosa.frontier.hunter_learner import Learner
 from lycosa.frontier.hunter_links import FEATURES, GROUPS
-from lycosa.frontier.hunter_note import MOST_GONE, Addresses, Counts, Digest, Note, Words, digest
+from lycosa.frontier.hunter_note import MOST_GONE, Addresses, Digest, Note, digest
+from lycosa.frontier.hunter_record import Record
 from lycosa.frontier.state import seal, unseal
 from lycosa.frontier.strategy import Ranked, StrategyParts, Study
 from lycosa.lib.bounds import require_at_least
 from lycosa.lib.neartexts import NearTexts
-from lycosa.lib.wordhash import SIZE, numbers_of
 from lycosa.model import Link, Visit
 
 Floats = NDArray[np.float32]
@@ -61,24 +62,8 @@ TOLERANCE = 0.05
 TOLD = 2_000
 """How many of the best links the frontier knows by their latest scores, at least."""
 MOST_SAVED = 256
-HALF = 0.5
-"""Relevance from which on a page counts as relevant in what is expected."""
 SWEEPS = 2
 """How often all links have their turn before a crawl is twice as long."""
-
-
-@dataclass(slots=True)
-class Record:
-    """Visit by visit, what was expected and what came of it."""
-
-    scores: list[float] = field(default_factory=list)
-    """What the link was expected to be worth; not a number for seeds."""
-    is_relevant: list[bool] = field(default_factory=list)
-    met: list[int] = field(default_factory=list)
-    """Links met before."""
-    tries: list[int] = field(default_factory=list)
-    """Links handed out before, as far as notes tell."""
-    tried: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +110,7 @@ class Hunter(Ranked):
         self._texts = NearTexts()
         self._is_new_text: list[bool] = []
         self._record = Record()
+        self._tried = 0
         self._next_review = 1
         self._front: Links = np.zeros(0, dtype=np.int64)
         self._newcomers: list[Links] = []
@@ -169,21 +155,19 @@ class Hunter(Ranked):
 
     def _learn(self, visit: Visit, kept: Note, targets: Links, addresses: Addresses) -> None:
         evidence, link = self._evidence, visit.lease.id
-        links, record = evidence.links, self._record
-        record.tried += evidence.hand_out(kept.gone)
-        is_predicted = bool(links.cited[link]) and visit.lease.distance > 0
-        record.scores.append(self._expected(link) if is_predicted else np.nan)
+        links = evidence.links
+        self._tried += evidence.hand_out(kept.gone)
+        is_expected = bool(links.cited[link]) and visit.lease.distance > 0
+        expected = self._expected(link) if is_expected else np.nan
         self._learner.add(links.features[link].astype(np.float32) if links.cited[link] else None)
         relevance = self.study.add(
             (kept.words, kept.counts),
             is_seed=visit.lease.distance == 0,
             relevance=visit.judgement.relevance if visit.judgement else 0.0,
         )
-        record.is_relevant.append(relevance >= HALF)
-        record.tries.append(record.tried)
+        self._record.add(expected=expected, relevance=relevance, met=evidence.highest, tried=self._tried)
         is_new_text = self._texts.add(kept.fingerprint)
         self._is_new_text.append(is_new_text)
-        record.met.append(evidence.highest)
         dirty = evidence.visit(link, relevance * is_new_text, targets, kept.near, addresses)
         if evidence.count >= self._next_review:
             self._review()
@@ -328,25 +312,14 @@ class Hunter(Ranked):
         return float(self._learner.predict(links.features[link][None].astype(np.float32))[0])
 
     def history(self) -> History:
-        record, evidence = self._record, self._evidence
-        links = evidence.pages.link[1 : evidence.count + 1].astype(np.int64)
-        return History(
-            np.array(record.scores),
-            np.array(record.is_relevant, dtype=np.float64),
-            np.searchsorted(record.met, links, side="right"),
-            evidence.links.cited[links].astype(np.int64),
-            np.array(record.tries, dtype=np.int64),
-        )
+        return self._record.history(self._evidence)
 
     def waiting(self, frontier: Frontier) -> Waiting:
-        links, chosen = self._evidence.links, frontier.waiting_links()
-        self._evidence.reserve(chosen)
-        chosen = chosen[links.cited[chosen] > 0]
-        return Waiting(
-            self._learner.predict(links.features[chosen].astype(np.float32)).astype(np.float64),
-            np.searchsorted(self._record.met, chosen, side="right"),
-            links.cited[chosen].astype(np.int64),
-        )
+        evidence, chosen = self._evidence, frontier.waiting_links()
+        evidence.reserve(chosen)
+        chosen = chosen[evidence.links.cited[chosen] > 0]
+        expected = self._learner.predict(evidence.links.features[chosen].astype(np.float32))
+        return self._record.waiting(evidence, chosen, expected)
 
     # ── in words ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -375,40 +348,6 @@ class Hunter(Ranked):
             else "the relevance it expects"
         )
         return f"{self.name}: {score:.3f} is {what}, by all pages that link to it"
-
-
-def no_words(terms: Mapping[str, int]) -> tuple[Words, Counts]:  # noqa: ARG001 - nothing is kept of a page
-    return np.zeros(0, np.uint16), np.zeros(0, np.uint8)
-
-
-class Given:
-    """The study of a topic that another judge knows: pages have the relevance it gave them, nothing is learned."""
-
-    def __init__(self, keywords: Mapping[str, int]) -> None:
-        self.weights: Floats = np.zeros(SIZE, dtype=np.float32)
-        if keywords:
-            self.weights[numbers_of(keywords)] = 1 / np.sqrt(len(keywords))
-        self.vector = no_words
-        self.idf_of_table: Floats = np.ones(SIZE, dtype=np.float32)
-        self.idf_of_table[0] = 0
-        self._relevance: list[float] = []
-
-    @property
-    def relevance(self) -> Floats:
-        return np.array(self._relevance, dtype=np.float32)
-
-    def add(
-        self,
-        page: tuple[Words, Counts],  # noqa: ARG002 - judged elsewhere
-        *,
-        is_seed: bool,  # noqa: ARG002 - judged elsewhere
-        relevance: float,
-    ) -> float:
-        self._relevance.append(relevance)
-        return relevance
-
-    def learn(self) -> None:
-        """Nothing to learn."""
 
 
 def _interval(count: int) -> int:
