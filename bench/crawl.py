@@ -41,6 +41,8 @@ QUICK_PAGES = {RECORDED: 400, GENERATED: 300}
 CONNECTIONS = 16
 """To one host at the same time, for both. Scrapy's work is bound by its CPU: 8 or 64 make no difference to it."""
 FETCHES = 64
+PLAIN, DEFAULT = "best-first", "hunter"
+"""Strategies: one that costs next to nothing beside the fetch, as Scrapy's order does; and the one users get."""
 """Lycosa's default for pages under way, those being read included; here they may all be at one address."""
 LONGEST = 240.0
 """Seconds after which a crawl is ended."""
@@ -109,9 +111,9 @@ class Course:
         # -P: the names of the benchmark's files must not stand before those of installed packages.
         return self._crawl("scrapy", [python, "-P", str(HERE / "scrapy_peer.py"), json.dumps(task)])
 
-    def lycosa(self, *, readers: int) -> Crawl:
-        label = f"lycosa-{readers}"
-        settings, directory = self._settings(label, readers)
+    def lycosa(self, *, readers: int, strategy: str = PLAIN) -> Crawl:
+        label = f"lycosa-{readers}" if strategy == PLAIN else f"lycosa-{readers}-{strategy}"
+        settings, directory = self._settings(label, readers, strategy)
         seeds = self._scratch / "seeds.txt"
         seeds.write_text("\n".join(self.site.seeds), encoding="utf-8")
         program = [sys.executable, "-c", "from lycosa.cli import main; main()", "crawl", self.site.topic]
@@ -120,7 +122,7 @@ class Course:
 
     def stages(self, *, readers: int) -> dict[str, Any]:
         """What `stages` prints; empty if it failed, with the reason under "problem"."""
-        settings, directory = self._settings("stages", readers)
+        settings, directory = self._settings("stages", readers, PLAIN)
         usage = self._crawl("stages", [sys.executable, str(HERE / "stages.py"), str(settings), str(directory)]).usage
         if usage.problem:
             return {"problem": usage.problem}
@@ -139,13 +141,14 @@ class Course:
         progress(f"  {label}: {len(crawl.pages):,} pages in {usage.seconds:.1f} s, {crawl.rate:.0f} pages/s{trouble}")
         return crawl
 
-    def _settings(self, label: str, readers: int) -> tuple[Path, Path]:
+    def _settings(self, label: str, readers: int, strategy: str) -> tuple[Path, Path]:
         """A configuration file and an empty directory for a crawl of Lycosa's."""
         site = self.site
         names = sorted({site.domain, f"*.{site.domain}"} if len(site.hosts) > 1 else {site.domain})
         settings = {
             "topic": site.topic,
             "seeds": list(site.seeds),
+            "strategy": strategy,
             "budget": {"pages": 10**9},
             "politeness": {
                 "delay": 0.0,
@@ -279,7 +282,7 @@ def bench(name: str, *, pages: int, scrapy_python: str | None, nginx: str | None
     progress(f"{name}: {course.site.describe()}; written in {time.monotonic() - begun:.0f} s")
     scrapy = course.scrapy(scrapy_python) if scrapy_python else None
     crawls = {readers: course.lycosa(readers=readers) for readers in range(1, cores + 2)}
-    lycosa = crawls[cores]
+    lycosa, hunter = crawls[cores], course.lycosa(readers=cores, strategy=DEFAULT)
     parts = [
         f"\n== {name}: {course.site.describe()}, served by {lycosa.server}\n",
         compare(lycosa, scrapy, readers=cores),
@@ -287,6 +290,7 @@ def bench(name: str, *, pages: int, scrapy_python: str | None, nginx: str | None
     if scrapy:
         parts.append(differences(lycosa, scrapy))
     parts.extend(f"note: {label} {crawl.usage.problem}" for label, crawl in _all(crawls, scrapy) if crawl.usage.problem)
+    parts.append(f"with the {DEFAULT}: {hunter.rate:.1f} pages/s, {ratio(hunter.rate, lycosa.rate)} of {PLAIN}'s")
     parts.append("\nmore readers\n" + readers_table(crawls))
     parts.append("\n" + explain_stages(course.stages(readers=cores), lycosa))
     if scrapy and scrapy.rate:
