@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hunter_cost import grow
+from hunter_live import live
 from lycosa.evaluate.significance import holm, wilcoxon
 from lycosa.frontier.hunter_note import digest
 from lycosa.frontier.strategies import strategy
@@ -245,7 +246,9 @@ def main() -> None:
             for name, part in parts:
                 print(report(f"{name}, {given.half} topics, {pages} pages", part.result()), "\n", flush=True)
     if given.only in ("", "cost"):
-        print(costs((3_000, 10_000) if given.quick else (10_000, 100_000, 300_000, 1_000_000)))
+        print(costs((3_000, 10_000) if given.quick else (10_000, 100_000, 300_000, 1_000_000)), "\n", flush=True)
+    if given.only in ("", "live"):
+        print(live(is_quick=given.quick))
 
 
 def costs(sizes: tuple[int, ...]) -> str:

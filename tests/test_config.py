@@ -37,7 +37,9 @@ class TestUnknownKeys:
         assert refused(settings) == f"my.toml: unknown setting '{unknown}'; did you mean '{meant}'?"
 
     def test_where_nothing_is_near_the_choice_is_shown(self):
-        assert refused({"frontier": {"zzz": 1}}).endswith("; [frontier] has buffer, follow_nofollow, max_distance")
+        assert refused({"frontier": {"zzz": 1}}).endswith(
+            "; [frontier] has buffer, follow_nofollow, max_distance, patience"
+        )
         assert "there are topic, topics, interest, seeds, strategy" in refused({"zzz": 1})
 
     @pytest.mark.parametrize("key", ["a.b", "", "network.resolve.x", "."])

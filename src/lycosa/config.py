@@ -76,9 +76,14 @@ class FrontierSettings:
     """Follow links that their page asks crawlers not to follow."""
     max_distance: int = -1
     """Links from the nearest seed that are followed at most; 0: the seeds alone. -1 means no limit."""
+    patience: float = 0.25
+    """Wait for hosts that rest rather than fetch a link with less than this share of the best score; 0: never wait.
+    Only for strategies whose scores are predictions, such as the hunter."""
 
     def __post_init__(self) -> None:
-        require_at_least(self, "frontier", buffer=0, max_distance=-1)
+        require_at_least(self, "frontier", buffer=0, max_distance=-1, patience=0)
+        if self.patience >= 1:
+            raise ConfigError(f"frontier.patience is {self.patience}: it is a share, less than 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

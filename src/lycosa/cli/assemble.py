@@ -28,7 +28,7 @@ from lycosa.fetch.guard import Guard
 from lycosa.fetch.http import Http
 from lycosa.fetch.robots import RobotsFile, RobotsState
 from lycosa.fetch.urls import Urls
-from lycosa.frontier.forecast import Forecast
+from lycosa.frontier.forecast import Forecast, Forecasting
 from lycosa.frontier.forecaster import Forecaster
 from lycosa.frontier.frontier import Frontier
 from lycosa.frontier.stop import Stop, no_advice, no_forecast
@@ -156,6 +156,8 @@ async def _crawl(config: Config, workspace: Workspace, store: SqliteStore, readi
     if isinstance(reading.judge, ContrastJudge):
         parts = replace(parts, study=studies.begin)
     strategy = strategy_named(config.strategy, parts, config.constants)
+    if isinstance(strategy, Forecasting):  # its scores are predictions
+        frontier.be_patient(config.frontier.patience)
     robots = RobotsBook(config.robots, _known_robots(store))
     ledger = CrawlLedger(
         store=store,

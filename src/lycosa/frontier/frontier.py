@@ -25,6 +25,7 @@ from lycosa.frontier import keys
 from lycosa.frontier.host_queue import HostQueue
 from lycosa.frontier.keys import LINK_BITS, LINK_MASK
 from lycosa.frontier.links import GONE, LEASED, NEW, WAITING, LinkState, LinkTable
+from lycosa.frontier.patience import Patience
 from lycosa.frontier.schedule import ASIDE, BUSY, COOLING, PARKED, READY, Host, Schedule
 
 FEW = 8
@@ -56,6 +57,7 @@ class Frontier:
         self._spared: set[int] = set()
         self._waiting = 0
         self._leased = 0
+        self._patience: Patience | None = None
 
     # Links come in.
 
@@ -97,6 +99,10 @@ class Frontier:
         self._rebuild()
         return self._trim([])
 
+    def be_patient(self, share: float) -> None:
+        """Hand out no link with less than this share of the best score that can be had soon (`patience`); 0: any."""
+        self._patience = Patience(share, self._schedule) if share else None
+
     def rescore(self, links: NDArray[Any], scores: NDArray[Any]) -> None:
         """Give waiting links new scores, better or worse. Links that do not wait are left alone."""
         is_waiting = self.is_waiting(links)
@@ -128,7 +134,7 @@ class Frontier:
         """Hand out the best waiting link of all hosts that are ready."""
         self._schedule.advance(now)
         host = self._schedule.best()
-        if host is None:
+        if host is None or self._is_held_back(host):
             return None
         key = host.pop()
         self._hand_out(key, host)
@@ -207,7 +213,8 @@ class Frontier:
         will become ready by waiting, only (if at all) by the return of a leased link.
         """
         self._schedule.advance(now)
-        return now if self._schedule.best() is not None else self._schedule.next_time()
+        host = self._schedule.best()
+        return now if host is not None and not self._is_held_back(host) else self._schedule.next_time()
 
     # What is known.
 
@@ -295,6 +302,12 @@ class Frontier:
         return bool(host.head) and not host.is_aside
 
     # How it is done.
+
+    def _is_held_back(self, host: Host) -> bool:
+        """Whether a better link is worth waiting for: only if something will happen by waiting."""
+        if self._patience is None or not self._patience.holds_back(host):
+            return False
+        return self._leased > 0 or self._schedule.next_time() is not None
 
     def _check_known(self, link: int) -> None:
         if self._links.state_of(link) == NEW:
