@@ -7,7 +7,7 @@ With n pages met, df(t) of them with the stem t (a page counts as (1 − r)²), 
     idf(t) = √ max(0, ln((101 + n) / (df(t) + 100·share(t) + 1)))
     x(t)   = (1 + ln tf(t)) · idf(t), scaled to length 1
     w(t)   = mean over examples of x(t) · √(df among examples / 0.6·|examples|)
-             − m/(m + 5) · mean of the other pages, weighted by (1 − r)²       m = Σ (1 − r)²
+             − m/(m + 2) · mean of the other pages, weighted by (1 − r)²       m = Σ (1 − r)²
              + 0.3 / √k for each of the k keywords
     s      = x · w
     z      = (s − μ_low) / (μ_high − μ_low),    r = 1 / (1 + e^(−4 (z − ½)))

@@ -31,6 +31,8 @@ from lycosa.relevance.contrast_vector import (
 )
 
 LEAST_OF_EXAMPLES = 0.9
+FOUND_PAGES = 5.0
+"""Where there are no examples, with so many pages found what the topic is, and is not, counts half."""
 LOW_AT_FIRST = 0.2
 """μ_low as a share of μ_high where no other page is known."""
 FITTING = 0.2
@@ -48,11 +50,11 @@ _BLOCK = 4096
 class ContrastSettings:
     """The constants; see the module."""
 
-    words: int = 200
+    words: int = 400
     """Of a page: those that tell most."""
     background: float = BACKGROUND
     """The table counts as much as so many pages."""
-    negative_pages: float = 5.0
+    negative_pages: float = 2.0
     """With so many other pages, what the topic is not counts half."""
     keyword_weight: float = 0.3
     steepness: float = 4.0
@@ -281,12 +283,13 @@ class ContrastStudy:
         if count:
             weights += self._example_sum / count * np.sqrt(self._example_frequency / (0.6 * count))
         mass, mean = self._mean(blocks, doubt)
-        contrast = mass / (mass + self.settings.negative_pages)
+        half = self.settings.negative_pages if count else FOUND_PAGES
+        contrast = mass / (mass + half)
         self._own_part = -contrast * doubt / max(mass, 1e-6)
         if not count:
             found = self._relevance[: self._pages] ** 2 * (mass > 0)
             found_mass, mean_found = self._mean(blocks, found)
-            contrast *= found_mass / (found_mass + self.settings.negative_pages)
+            contrast *= found_mass / (found_mass + FOUND_PAGES)
             weights += contrast * mean_found
             self._own_part = contrast * (found / max(found_mass, 1e-6) - doubt / max(mass, 1e-6))
         weights -= contrast * mean
