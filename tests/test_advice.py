@@ -141,7 +141,7 @@ class TestFinds:
         assert told[-1].startswith("none of 31 pages is relevant")
 
     def test_something_matches(self, advised, html):
-        web = self.web(html, "weather")
+        web = self.web(html, "weather", 60)
         web["http://a.test/0"] = html(text=CYCLING * 2)
         assert advised(web, "http://s.test/", words="bicycle tandem") == []
 
