@@ -31,8 +31,8 @@ Vector = Callable[[Mapping[str, int]], tuple[Words, Counts]]
 NEAR = 16
 OWN = 4
 """Of the words near a link those of its own text."""
-MOST_LINK_WORDS = 3_500
-"""Words near all links of a page together: 7 KB."""
+MOST_LINK_WORDS = 3_200
+"""Words near all links of a page together: 6 KB."""
 
 MOST_GONE = 32
 """Links named as handed out."""
