@@ -100,7 +100,9 @@ class Evidence:
             return 0
         self.links.reserve(int(chosen.max()) + 1)
         # Of a seed no place is known before it is visited: then it counts.
-        waited = np.unique(chosen[(self.links.page[chosen] == 0) & (self.links.host[chosen] > 0)])
+        waited = chosen[(self.links.page[chosen] == 0) & (self.links.host[chosen] > 0)]
+        if len(waited) > 1:
+            waited = np.unique(waited)
         self.links.page[waited] = HANDED_OUT
         self.hosts.try_all(self.links.host[waited])
         self.folders.try_all(self.links.folder[waited])

@@ -18,7 +18,7 @@ LEAST_ODDS = 0.02
 HUB_SMOOTHING = 4.0
 PARENT_SMOOTHING = 3.0
 PLACE_SMOOTHING = 2.0
-HUB_STEP = 0.2
+HUB_STEP = 0.3
 """Change of a page's hub value, in log-odds, that is told to all its links."""
 
 
