@@ -31,6 +31,7 @@ PHRASES: Mapping[str, tuple[str, str]] = {
     "best parent": _PAGES,
     "early parents": _PAGES,
     "link text": _TEXT,
+    "anchor": _TEXT,
     "link text learned": _TEXT,
     "link words": _TEXT,
     "best link words": _TEXT,

@@ -10,6 +10,7 @@ that d visited pages cite:
     parents      (Σ r of the citing pages + 3ρ) / (d + 3);      best parent: max r
     early        ln(0.05 + Σ r · e^(−3 · place on the page)), the place from 0 at the top to 1 at the end
     link text    the words near the link in the citing pages, by the judge's weights
+    anchor       the link's own words alone, by the judge's weights: of the citation where that is most
     … learned    the same, by centroid(r) − centroid(1 − r) of the words near links whose pages were visited
     … words      the sum of the log-odds of r of each of these words; best: of one citation alone
     URL          its words by the same two measures

@@ -242,9 +242,9 @@ def look(  # type: ignore[no-untyped-def]
         found[row, 3] = _odds(best[link])
         found[row, 4] = np.log(0.05 + early[link])
         squares, judged, learned, odds = 0.0, 0.0, 0.0, 0.0
-        most, texts = -1e9, 0
+        most, texts, anchor = -1e9, 0, -1e9
         for text in range(min(times, TEXTS)):
-            before, said = squares, 0.0
+            before, said, own_squares, own_judged = squares, 0.0, 0.0, 0.0
             for at in range(NEAR):
                 word = near_words[link, text * NEAR + at]
                 if word:
@@ -253,7 +253,11 @@ def look(  # type: ignore[no-untyped-def]
                     judged += weight * near_table[word, 1]
                     learned += weight * near_table[word, 2]
                     said += weight * near_table[word, 3]
+                    if at < OWN:
+                        own_squares += near_table[word, 0]
+                        own_judged += near_table[word, 1]
             texts += squares > before
+            anchor = max(anchor, own_judged / (np.sqrt(own_squares) + 1e-6))
             odds += said
             most = max(most, said)
         norm = np.sqrt(squares) + 1e-6
@@ -279,6 +283,7 @@ def look(  # type: ignore[no-untyped-def]
             (folder_relevance[place] + PLACE_SMOOTHING * folder_rate) / (folder_tries[place] + PLACE_SMOOTHING)
         )
         found[row, 13] = np.log(np.float64(max(times, 1)))
+        found[row, 14] = anchor if times else 0.0
 
 
 @inlined

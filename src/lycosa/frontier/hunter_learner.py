@@ -22,7 +22,7 @@ from lycosa.lib.growing import grown
 
 Floats = NDArray[np.float32]
 
-PRIOR = np.array([1.0, 1.0, 0.5, 0.3, 0.5, 0.5, 0.7, 0.7, 0.3, 0.4, 0.2, 0.6, 0.2, 0.0], dtype=np.float32)
+PRIOR = np.array([1.0, 1.0, 0.5, 0.3, 0.5, 0.5, 0.7, 0.7, 0.3, 0.4, 0.2, 0.6, 0.2, 0.0, 0.6], dtype=np.float32)
 """By feature."""
 LEAST = 40
 WINDOW = 4_000

@@ -33,9 +33,10 @@ FEATURES = (
     "host",
     "folder",
     "citations",
+    "anchor",
 )
 """What a link is scored by; see `hunter_evidence`."""
-GROUPS = (*("pages",) * 5, *("text",) * 4, *("urls",) * 2, *("places",) * 2, "pages")
+GROUPS = (*("pages",) * 5, *("text",) * 4, *("urls",) * 2, *("places",) * 2, "pages", "text")
 """By feature: which kind of evidence it is of."""
 MOST_SIBLINGS = 200
 """Links of citing pages that are looked at again in one visit, because the page's hub value has changed."""
