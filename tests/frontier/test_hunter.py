@@ -10,6 +10,7 @@ from lycosa.frontier import hunter as module
 from lycosa.frontier.frontier import Frontier
 from lycosa.frontier.hunter import SEED_SCORE, Hunter, HunterSettings
 from lycosa.frontier.hunter_links import FEATURES
+from lycosa.frontier.hunter_note import NEAR, Addresses
 from lycosa.frontier.strategy import StrategyParts
 from lycosa.model import Fetched, Judgement, Kind, Lease, Link, Outcome, Page, Visit
 from lycosa.relevance.contrast import ContrastJudge
@@ -183,7 +184,8 @@ class TestOrder:
         on_host = waiting[evidence.links.host[waiting] == evidence.links.host[waiting[-1]]]
         assert len(on_host) > 2
         before = evidence.features(on_host[-1:])[0, FEATURES.index("host")]
-        evidence.hand_out(on_host[:-1])
+        nothing = np.zeros((0, NEAR), dtype=np.uint16)
+        evidence.visit(on_host[0], 0.0, on_host[:0], nothing, Addresses.of([]), gone=on_host[1:-1])
         assert evidence.features(on_host[-1:])[0, FEATURES.index("host")] < before
 
     def test_diversity_spreads_a_crawl_over_hosts(self):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
-from lycosa.frontier.hunter_evidence import Evidence
-from lycosa.frontier.hunter_learner import LEAST, PRIOR, SLOPE, Learner
+from lycosa.frontier.hunter_evidence import NO_MODEL, Change, Evidence
+from lycosa.frontier.hunter_learner import LEAST, PRIOR, SLOPE, Learner, Model
 from lycosa.frontier.hunter_links import FEATURES, GROUPS
 from lycosa.frontier.hunter_note import MOST_GONE, NEAR, OWN, URL_WORDS, Addresses, Note, url_words, words_near
 from lycosa.lib.wordhash import MARK, SIZE, number_of
@@ -20,16 +22,23 @@ def url(link: int) -> str:
     return f"http://h{link % 2}.test/d{link % 3}/page{link}"
 
 
+def visit_more(
+    evidence: Evidence, number: int, links: list[int], relevance: float = 0.0, gone: Sequence[int] = ()
+) -> Change:
+    targets = np.array(links, dtype=np.int64)
+    evidence.place(number, url(number))
+    evidence.reserve(targets)
+    near = np.zeros((len(links), NEAR), dtype=np.uint16)
+    near[:, 0] = [number_of("bicycl" if link in (1, 3, 5) else "soup") for link in links]  # those are relevant
+    addresses = Addresses.of([url(link) for link in links])
+    return evidence.visit(number, relevance, targets, near, addresses, gone=np.array(gone, dtype=np.int64))
+
+
 def made() -> Evidence:
     evidence = Evidence(np.ones(SIZE, dtype=np.float32))
     evidence.rates[:] = 0.1
-    for number, (relevance, links) in enumerate(zip(RELEVANCE, LINKS, strict=True)):
-        targets = np.array(links, dtype=np.int64)
-        evidence.place(number + 1, url(number + 1))
-        evidence.reserve(targets)
-        near = np.zeros((len(links), NEAR), dtype=np.uint16)
-        near[:, 0] = [number_of("bicycl" if link in (1, 3, 5) else "soup") for link in links]  # those are relevant
-        evidence.visit(number + 1, relevance, targets, near, Addresses.of([url(link) for link in links]))
+    for number, (relevance, links) in enumerate(zip(RELEVANCE, LINKS, strict=True), 1):
+        visit_more(evidence, number, links, relevance)
     return evidence
 
 
@@ -111,7 +120,8 @@ class TestSums:
     def test_links_handed_out_do_not_wait(self):
         evidence = made()
         assert evidence.waiting(0, 100).tolist() == [7, 8, 9]
-        evidence.hand_out(np.array([8, 1]))
+        tried = visit_more(evidence, 6, [], gone=[8, 1, 8]).tried
+        assert tried == 2  # of them 8, once, and the page visited; 1 was visited before
         assert evidence.waiting(0, 100).tolist() == [7, 9]
         assert evidence.waiting_of(np.array([9, 8, 9, 2])).tolist() == [9]
         assert evidence.links.page[1] == 1
@@ -128,6 +138,63 @@ class TestSums:
         assert number_of("wordi") in found[0].tolist()
         assert number_of("worda") not in found[0].tolist()
         assert not found[1].any()
+
+
+class TestScores:
+    everything = np.array([7, 8, 9])
+
+    def test_what_is_kept_of_features_is_what_was_seen(self):
+        evidence = made()
+        seen = evidence.features(self.everything)
+        seen[0, :6] = (1e-7, -1e-3, 1e6, -1e6, 0.0, -2.5)
+        evidence.keep(self.everything, seen)
+        expected = seen.copy()
+        expected[0, [0, 2, 3]] = (0, 65504, -65504)
+        np.testing.assert_allclose(evidence.kept(self.everything), expected, rtol=1 / 1024)
+        np.testing.assert_array_equal(evidence.kept(9), evidence.kept(self.everything)[2])
+
+    def test_looking_again_finds_the_same_until_there_are_other_words(self):
+        evidence = made()
+        judged = np.zeros(SIZE, np.float32)
+        judged[number_of("bicycl")] = 1.0
+        evidence.restate(np.array(RELEVANCE, dtype=np.float32), judged)
+        for _ in range(2):
+            evidence.score(self.everything, NO_MODEL, 0.0, 0.0)
+            np.testing.assert_allclose(
+                evidence.kept(self.everything), evidence.features(self.everything), rtol=1e-3, atol=1e-4
+            )
+        visit_more(evidence, 6, [9, 7, 5])
+        evidence.score(self.everything, NO_MODEL, 0.0, 0.0)
+        np.testing.assert_allclose(
+            evidence.kept(self.everything), evidence.features(self.everything), rtol=1e-3, atol=1e-4
+        )
+        evidence.restate(np.array([*RELEVANCE, 1.0], dtype=np.float32), -judged)
+        evidence.score(self.everything, NO_MODEL, 0.0, 0.0)
+        np.testing.assert_allclose(
+            evidence.kept(self.everything), evidence.features(self.everything), rtol=1e-3, atol=1e-4
+        )
+
+    def test_a_score_is_handed_on_if_it_matters_and_has_changed(self):
+        evidence = made()
+        above, changed = evidence.score(self.everything, NO_MODEL, 0.0, 0.0)
+        assert (above.tolist(), changed.tolist()) == ([7, 8, 9], [])  # the frontier has not heard of any yet
+        told = evidence.tell(self.everything)
+        np.testing.assert_allclose(told, evidence.links.score[self.everything])
+        evidence.links.told[8] *= 1.04
+        evidence.links.told[9] *= 1.2
+        assert evidence.score(self.everything, NO_MODEL, 0.0, 0.1)[1].tolist() == [9]
+        assert evidence.hand_on(self.everything, 1.5).tolist() == []
+        assert evidence.hand_on(self.everything, 0.0).tolist() == [8]
+        np.testing.assert_allclose(evidence.tell(self.everything), told)
+
+    def test_a_host_with_many_relevant_pages_is_worth_less_if_sites_are_wanted(self):
+        evidence, model = made(), Model(*NO_MODEL[:4], 1.0)
+        evidence.score(self.everything, NO_MODEL, 2.0, 0.0)
+        predicted = evidence.links.score[self.everything]
+        relevant = evidence.hosts.relevance[evidence.links.host[self.everything]]
+        evidence.score(self.everything, model, 2.0, 0.0)
+        np.testing.assert_allclose(evidence.links.score[self.everything], predicted / (1 + relevant), rtol=1e-5)
+        np.testing.assert_allclose(evidence.score_again(self.everything, model), predicted / (1 + relevant), rtol=1e-2)
 
 
 class TestNotes:
@@ -184,7 +251,7 @@ class TestLearner:
         useful, useless = 2, 9
         relevance = (1 / (1 + np.exp(-learner.standing(sample)[:, useful]))).astype(np.float32)
         for row in sample:
-            learner.add(row)
+            learner.add(learner.standing(row))
         learner.learn(relevance, relevance)
         assert learner.weights[useful] / PRIOR[useful] > 1.5 * SLOPE
         assert learner.weights[useless] / PRIOR[useless] < 0.8 * SLOPE
@@ -194,14 +261,14 @@ class TestLearner:
     def test_few_pages_change_nothing(self):
         learner = self.learner()
         for row in self.sample()[: LEAST - 1]:
-            learner.add(row)
+            learner.add(learner.standing(row))
         learner.learn(np.ones(LEAST - 1, np.float32), np.ones(LEAST - 1, np.float32))
         np.testing.assert_allclose(learner.weights, SLOPE * PRIOR)
 
     def test_without_freedom_the_weights_stay(self):
         learner, sample = self.learner(freedom=0), self.sample()
         for row in sample:
-            learner.add(row)
+            learner.add(learner.standing(row))
         learner.learn(np.linspace(0, 1, 500, dtype=np.float32), np.zeros(500, np.float32))
         np.testing.assert_allclose(learner.weights, SLOPE * PRIOR)
 

@@ -169,6 +169,17 @@ class TestStudy:
         parts.learn()
         np.testing.assert_allclose(parts.relevance, whole.relevance, rtol=1e-4)
 
+    def test_what_is_learned_does_not_depend_on_how_often_it_was_asked(self):
+        """Though first scores are remembered: other examples make others."""
+        often, once = (ContrastStudy(ContrastTopic(keywords={"sail": 1}, learns_from_seeds=True)) for _ in range(2))
+        for n in range(30):
+            for study in (often, once):
+                study.add(study.vector(page("soup" if n % 3 else "cycl", n).terms), is_seed=n in (0, 12))
+            often.learn()
+        once.learn()
+        np.testing.assert_allclose(often.relevance, once.relevance, rtol=1e-4)
+        np.testing.assert_allclose(often.weights, once.weights, atol=1e-6)
+
     def test_a_page_without_words_does_no_harm(self):
         study = self.study(2)
         study.add(study.vector({}))

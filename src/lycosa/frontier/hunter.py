@@ -52,7 +52,7 @@ ALL = 6_000
 """Up to so many waiting links are all looked at in a review."""
 SAMPLE = 2_048
 """Of more, so many are."""
-LOOKED_AT = 10_000
+LOOKED_AT = 5_000
 """And so many of the best by what was known before; of very many links a twentieth."""
 FRONT = 1_000
 """Links that are looked at every few visits."""
@@ -62,7 +62,7 @@ TOLERANCE = 0.05
 TOLD = 2_000
 """How many of the best links the frontier knows by their latest scores, at least."""
 MOST_SAVED = 256
-SWEEPS = 2
+SWEEPS = 1
 """How often all links have their turn before a crawl is twice as long."""
 
 
@@ -104,7 +104,7 @@ class Hunter(Ranked):
         self.digest = self._digest = partial(digest, vector=self.study.vector)
         self._evidence = Evidence(self.study.idf_of_table)
         self._settings = settings
-        self._learner = Learner(settings.freedom, settings.mask)
+        self._learner = Learner(settings.freedom, settings.mask, settings.diversity)
         self._note = b""
         self._handed_out: list[int] = []
         self._texts = NearTexts()
@@ -142,7 +142,7 @@ class Hunter(Ranked):
                 addresses = taken.addresses
                 self._note = kept.to_bytes()
             self._learn(visit, kept, targets, addresses)
-        return evidence.links.told[targets].astype(np.float64)
+        return evidence.tell(targets)
 
     def note(self) -> bytes:
         return self._note
@@ -155,31 +155,31 @@ class Hunter(Ranked):
 
     def _learn(self, visit: Visit, kept: Note, targets: Links, addresses: Addresses) -> None:
         evidence, link = self._evidence, visit.lease.id
-        links = evidence.links
-        self._tried += evidence.hand_out(kept.gone)
-        is_expected = bool(links.cited[link]) and visit.lease.distance > 0
+        is_cited = bool(evidence.links.cited[link])
+        is_expected = is_cited and visit.lease.distance > 0
         expected = self._expected(link) if is_expected else np.nan
-        self._learner.add(links.features[link].astype(np.float32) if links.cited[link] else None)
         relevance = self.study.add(
             (kept.words, kept.counts),
             is_seed=visit.lease.distance == 0,
             relevance=visit.judgement.relevance if visit.judgement else 0.0,
         )
-        self._record.add(expected=expected, relevance=relevance, met=evidence.highest, tried=self._tried)
         is_new_text = self._texts.add(kept.fingerprint)
         self._is_new_text.append(is_new_text)
-        dirty = evidence.visit(link, relevance * is_new_text, targets, kept.near, addresses)
+        met = evidence.highest
+        dirty, standing, tried = evidence.visit(
+            link, relevance * is_new_text, targets, kept.near, addresses, gone=kept.gone, model=self._learner.model
+        )
+        self._tried += tried
+        self._learner.add(standing if is_cited else None)
+        self._record.add(expected=expected, relevance=relevance, met=met, tried=self._tried)
+        if evidence.count % FRONT_EVERY == 0:
+            front = evidence.waiting_of(np.concatenate([self._front, *self._newcomers]))
+            self._front = _best(front, evidence.links.score[front], FRONT)[0]
+            self._newcomers.clear()
+            dirty = np.unique(np.concatenate([dirty, self._front, self._slice()]))
+        self._score(dirty)
         if evidence.count >= self._next_review:
             self._review()
-        else:
-            if evidence.count % FRONT_EVERY == 0:
-                front = evidence.waiting_of(np.concatenate([self._front, *self._newcomers]))
-                self._front = _best(front, links.score[front], FRONT)[0]
-                self._newcomers.clear()
-                dirty = np.unique(np.concatenate([dirty, self._front, self._slice()]))
-            self._score(dirty)
-        new = targets[links.told[targets] == 0]
-        links.told[new] = links.score[new]
 
     def _slice(self) -> Links:
         """The next few of all links."""
@@ -195,31 +195,13 @@ class Hunter(Ranked):
 
     def _score(self, chosen: Links) -> None:
         """Look at these links anew."""
-        links = self._evidence.links
-        features = self._evidence.features(chosen)
-        links.features[chosen] = features
-        scores = self._worth(chosen, self._learner.predict(features))
-        links.score[chosen] = scores
-        self._newcomers.append(chosen[scores >= self._bar])
-        self._hand_on(chosen, scores, TOLERANCE)
+        above, changed = self._evidence.score(chosen, self._learner.model, self._bar, TOLERANCE)
+        self._newcomers.append(above)
+        self._hand_on(changed)
 
-    def _worth(self, chosen: Links, predicted: Floats) -> Floats:
-        """What a link comes to, if a relevant page counts the less the more its host has of them."""
-        if not self._settings.diversity:
-            return predicted
-        evidence = self._evidence
-        found = evidence.hosts.relevance[evidence.links.host[chosen]]
-        worth: Floats = (predicted / (1 + found) ** self._settings.diversity).astype(np.float32)
-        return worth
-
-    def _hand_on(self, chosen: Links, scores: Floats, tolerance: float) -> None:
-        """The frontier is to know the scores of these, if they matter and have changed by more than a share."""
-        links = self._evidence.links
-        told = links.told[chosen]
-        matters = (np.maximum(scores, told) >= self._bar) & (told > 0)
-        changed = chosen[matters & (np.abs(scores - told) > tolerance * told)]
+    def _hand_on(self, changed: Links) -> None:
+        """The frontier is to know the scores of these."""
         if len(changed):
-            links.told[changed] = links.score[changed]
             self._due.append(changed)
             if len(self._due) > FRONT:  # told very much without being asked: when a crawl is resumed
                 self._due = [np.unique(np.concatenate(self._due))]
@@ -232,7 +214,6 @@ class Hunter(Ranked):
         self.study.learn()
         relevance = self.study.relevance * np.array(self._is_new_text, dtype=np.float32)
         evidence.restate(relevance, self.study.weights)
-        links = evidence.links
         waiting = evidence.waiting(0, evidence.highest)
         self._newcomers.clear()
         if not len(waiting):
@@ -240,19 +221,17 @@ class Hunter(Ranked):
         is_small = len(waiting) <= ALL
         sample = waiting if is_small else waiting[count % 7 :: len(waiting) // SAMPLE]
         features = evidence.features(sample)
-        links.features[sample] = features
+        evidence.keep(sample, features)
         learner.measure(features)
         learner.learn(relevance, evidence.leads_on())
-        links.score[waiting] = self._worth(waiting, learner.predict(links.features[waiting].astype(np.float32)))
+        scores = evidence.score_again(waiting, learner.model)
         if not is_small:
-            best = _best(waiting, links.score[waiting], max(LOOKED_AT, len(waiting) // 20))[0]
-            features = evidence.features(best)
-            links.features[best] = features
-            links.score[best] = self._worth(best, learner.predict(features))
-            best, self._bar = _best(best, links.score[best], max(TOLD, 4 * interval))
-            self._front = _best(best, links.score[best], FRONT)[0]
-        scores = links.score[waiting]
-        self._hand_on(waiting, scores, 0.0)
+            best = _best(waiting, scores, max(LOOKED_AT, len(waiting) // 20))[0]
+            evidence.score(best, learner.model, np.inf, 0.0)
+            scores = evidence.links.score[best]
+            best, self._bar = _best(best, scores, max(TOLD, 4 * interval))
+            self._front = _best(best, evidence.links.score[best], FRONT)[0]
+        self._hand_on(evidence.hand_on(waiting, self._bar))
 
     # ── links go out ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -265,7 +244,7 @@ class Hunter(Ranked):
 
     def _settle(self, frontier: Frontier) -> None:
         """Move waiting links to where they belong; what is handed to a commit can only move up."""
-        chosen = np.unique(np.concatenate(self._due))
+        chosen = self._due[0] if len(self._due) == 1 else np.unique(np.concatenate(self._due))
         self._due.clear()
         before = frontier.scores(chosen)
         scores = self._evidence.links.told[chosen]
@@ -300,7 +279,10 @@ class Hunter(Ranked):
 
     def look(self, chosen: Links) -> Floats:
         """What these links would be worth if they were looked at now; nothing is changed."""
-        return self._worth(chosen, self._learner.predict(self._evidence.features(chosen)))
+        worth = self._learner.predict(self._evidence.features(chosen))
+        if self._settings.diversity:
+            worth /= (1 + self._evidence.hosts.relevance[self._evidence.links.host[chosen]]) ** self._settings.diversity
+        return worth
 
     # ── what it expects (`forecast.Forecasting`) ──────────────────────────────────────────────────────────────────
 
@@ -309,7 +291,7 @@ class Hunter(Ranked):
         links = self._evidence.links
         if not self._settings.diversity:
             return float(links.told[link])
-        return float(self._learner.predict(links.features[link][None].astype(np.float32))[0])
+        return float(self._learner.predict(self._evidence.kept(link)[None])[0])
 
     def history(self) -> History:
         return self._record.history(self._evidence)
@@ -318,13 +300,13 @@ class Hunter(Ranked):
         evidence, chosen = self._evidence, frontier.waiting_links()
         evidence.reserve(chosen)
         chosen = chosen[evidence.links.cited[chosen] > 0]
-        expected = self._learner.predict(evidence.links.features[chosen].astype(np.float32))
+        expected = self._learner.predict(evidence.kept(chosen))
         return self._record.waiting(evidence, chosen, expected)
 
     # ── in words ──────────────────────────────────────────────────────────────────────────────────────────
 
     def again(self, visit: Visit, targets: Links) -> NDArray[np.float64]:  # noqa: ARG002 - all pages count together
-        self._evidence.links.reserve(int(targets.max(initial=0)) + 1)
+        self._evidence.reserve(targets)
         links = self._evidence.links
         return np.where(links.cited[targets] > 0, links.told[targets].astype(np.float64), np.nan)
 

@@ -24,30 +24,53 @@ its mind about all pages, `restate` sums everything up anew, O(all citations). L
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.frontier.hunter_learner import Model
 from lycosa.frontier.hunter_links import (
+    CITATION_ROWS,
     FEATURES,
+    LINK_ROWS,
     MOST_SIBLINGS,
+    PAGE_ROWS,
     REACH,
     RING,
     CitationColumns,
     LinkColumns,
     PageColumns,
+    longer,
+    row_bytes,
+    table,
 )
 from lycosa.frontier.hunter_note import PLACES, Addresses, Words
 from lycosa.lib.wordhash import NO_WORD, SIZE
 
 Floats = NDArray[np.float32]
+Ints = NDArray[np.int32]
 Links = NDArray[np.int64]
 
 
-HANDED_OUT = -1
 MOST_EXPECTED = 0.1
 """However good the pages were that a crawl has chosen: of what nothing is known no more is expected."""
+
+
+NO_LINKS: Links = np.zeros(0, dtype=np.int64)
+_ONES: Floats = np.ones(len(FEATURES), dtype=np.float32)
+NO_MODEL = Model(_ONES, _ONES, _ONES, 0.0, 0.0)
+
+
+class Change(NamedTuple):
+    """What a visit has changed."""
+
+    dirty: Links
+    """Waiting links it has changed things for, each once."""
+    standing: Floats
+    """By feature: the z by which the page was chosen; nothing, if nobody had cited it."""
+    tried: int
+    """How many links were handed out that had waited."""
 
 
 @cache
@@ -62,9 +85,9 @@ class Evidence:
     """See the module."""
 
     def __init__(self, idf: Floats) -> None:
-        self.links = LinkColumns(1024)
-        self.citations = CitationColumns(4096)
-        self.pages = PageColumns(64)
+        self.links = table(LinkColumns, LINK_ROWS, 1024)
+        self.citations = table(CitationColumns, CITATION_ROWS, 4096)
+        self.pages = table(PageColumns, PAGE_ROWS, 64)
         self.count = 0
         """Visited pages."""
         self.rates = np.full(4, 0.1)
@@ -75,8 +98,10 @@ class Evidence:
         """Where the next citation goes; row 0 is nobody's, and nobody's neighbour."""
         self.near_words = WordRecord(idf)
         self.url_words = WordRecord(idf)
-        self.hosts = PlaceRecord()
-        self.folders = PlaceRecord()
+        self._state = 1
+        """Of the records of words: another number whenever they change."""
+        self.hosts = PlaceRecord.empty()
+        self.folders = PlaceRecord.empty()
 
     # ── visits ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -84,72 +109,63 @@ class Evidence:
         """There are links with these numbers."""
         if len(numbers):
             top = int(numbers.max()) + 1
-            self.links.reserve(top)
+            self.links = longer(self.links, LINK_ROWS, top)
             self.highest = max(self.highest, top)
 
     def place(self, link: int, url: str) -> None:
         """A link that may not have been found on a page: a seed, the target of a redirect."""
-        self.reserve(np.array([link]))
+        if link >= self.highest:
+            self.reserve(np.array([link]))
         if not self.links.host[link]:
             words, places = Addresses.of([url])
             self.links.url[link] = words[0]
             self.links.host[link], self.links.folder[link] = places[0]
 
-    def hand_out(self, chosen: Links) -> int:
-        """These links do not wait any more; how many of them did until now."""
-        if not len(chosen):
-            return 0
-        self.links.reserve(int(chosen.max()) + 1)
-        # Of a seed no place is known before it is visited: then it counts.
-        waited = chosen[(self.links.page[chosen] == 0) & (self.links.host[chosen] > 0)]
-        if len(waited) > 1:
-            waited = np.unique(waited)
-        self.links.page[waited] = HANDED_OUT
-        self.hosts.try_all(self.links.host[waited])
-        self.folders.try_all(self.links.folder[waited])
-        return len(waited)
-
-    def visit(self, link: int, relevance: float, targets: Links, near: Words, addresses: Addresses) -> Links:
-        """A page was visited; return the waiting links it has changed things for, those on it first of all."""
-        links, citations, pages = self.links, self.citations, self.pages
+    def visit(
+        self,
+        link: int,
+        relevance: float,
+        targets: Links,
+        near: Words,
+        addresses: Addresses,
+        *,
+        gone: Links = NO_LINKS,
+        model: Model = NO_MODEL,
+    ) -> Change:
+        """A page was visited, and links are `gone`, having been handed out; it was chosen by `model`."""
         self.count += 1
         number, begin = self.count, self._end
-        pages.reserve(number + 1)
         self._end += len(targets) + REACH
-        citations.reserve(self._end + REACH)
-        pages.link[number], pages.relevance[number] = link, relevance
-        pages.begin[number], pages.links[number] = begin, len(targets)
-        if links.page[link] != HANDED_OUT:
-            self.hand_out(np.array([link]))
-        links.page[link], links.relevance[link] = number, relevance
-        self.hosts.relevance[links.host[link]] += np.float32(relevance)
-        self.folders.relevance[links.folder[link]] += np.float32(relevance)
+        self.pages = longer(self.pages, PAGE_ROWS, number + 1)
+        self.citations = longer(self.citations, CITATION_ROWS, self._end + REACH)
+        if len(gone):
+            self.links = longer(self.links, LINK_ROWS, int(gone.max()) + 1)
         dirty = np.empty(len(targets) + MOST_SIBLINGS + 2 * REACH * RING, dtype=np.int64)
-        count = _kernel().visit(
-            number, link, np.float32(relevance), self.rates, targets, near, addresses.words, addresses.places,
-            begin, links.url, links.host, links.folder, links.page, links.relevance, links.cited, links.ring,
-            links.near, links.sum, links.early, links.best, links.stamp,
-            citations.target, citations.page, citations.near, citations.near_weight,
-            pages.begin, pages.links, pages.hub, pages.hub_weight, pages.hub_told, dirty,
+        standing = np.empty(len(FEATURES), dtype=np.float32)
+        tried, count = _kernel().visit(
+            number, link, np.float32(relevance), self.rates, model, gone, targets, near, addresses, begin,
+            self.links, self.citations, self.pages, self.hosts, self.folders, standing, dirty,
         )  # fmt: skip
-        return dirty[:count]
+        return Change(dirty[:count], standing, tried)
+
+    def tell(self, targets: Links) -> NDArray[np.float64]:
+        """What the frontier is to know of the links on a page, and from now on does."""
+        told = np.empty(len(targets))
+        _kernel().tell(targets, self.links, told)
+        return told
 
     def restate(self, relevance: Floats, judged: Floats) -> None:
         """All pages have another relevance, and words another weight in the judge's eyes."""
-        links, citations, pages = self.links, self.citations, self.pages
-        count = self.count
+        links, pages, count = self.links, self.pages, self.count
+        self._state += 1
         self.near_words.judge(judged)
         rate = (float(relevance.sum()) + 1) / (count + 10)
         pages.relevance[1 : count + 1] = relevance
         visited = pages.link[1 : count + 1]
         links.relevance[visited] = relevance
-        _kernel().restate(
-            count, self.highest, links.page, links.relevance, links.cited, links.sum, links.early,
-            links.best, citations.target, citations.near, citations.near_weight,
-            pages.relevance, pages.begin, pages.links, pages.hub, pages.hub_weight,
-        )  # fmt: skip
-        self.near_words.restate(links.near[visited], relevance, rate)
-        self.url_words.restate(links.url[visited], relevance, rate)
+        _kernel().restate(count, self.highest, links, self.citations, pages)
+        self.near_words.restate(visited, links.near, relevance, rate)
+        self.url_words.restate(visited, links.url, relevance, rate)
         self.hosts.restate(links.host[visited], relevance)
         self.folders.restate(links.folder[visited], relevance)
         everyone = slice(1, count + 1)
@@ -160,7 +176,7 @@ class Evidence:
             usual(self.folders.relevance, self.folders.tries, rate),
         )
         np.minimum(self.rates, MOST_EXPECTED, out=self.rates)
-        pages.hub_told[everyone] = _kernel().hub_odds(pages.hub[everyone], pages.hub_weight[everyone], self.rates[0])
+        _kernel().tell_hubs(count, pages, self.rates[0])
 
     # ── what is known ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -186,8 +202,8 @@ class Evidence:
     @property
     def bytes_in_use(self) -> int:
         """Of the columns, as far as they are filled."""
-        rows = ((self.links, self.highest), (self.citations, self._end), (self.pages, self.count))
-        return sum(columns.row_bytes() * count for columns, count in rows)
+        rows = ((LINK_ROWS, self.highest), (CITATION_ROWS, self._end), (PAGE_ROWS, self.count))
+        return sum(row_bytes(layout) * count for layout, count in rows)
 
     def leads_on(self) -> Floats:
         """By visited page: the mean r of the visited pages it links to."""
@@ -200,15 +216,41 @@ class Evidence:
 
     def features(self, chosen: Links) -> Floats:
         """Links × FEATURES, as things stand."""
-        links, citations, pages = self.links, self.citations, self.pages
         found = np.empty((len(chosen), len(FEATURES)), dtype=np.float32)
-        _kernel().look(
-            chosen, self.rates, links.cited, links.ring, links.near, links.url, links.host, links.folder,
-            links.sum, links.early, links.best, citations.page, citations.near, citations.near_weight,
-            pages.hub, pages.hub_weight, self.near_words.table, self.url_words.table,
-            self.hosts.tries, self.hosts.relevance, self.folders.tries, self.folders.relevance, found,
-        )  # fmt: skip
+        _kernel().look(chosen, self.rates, *self._columns, found)
         return found
+
+    def keep(self, chosen: Links, features: Floats) -> None:
+        """What `features` has just given."""
+        _kernel().keep(chosen, features, self._state, self.links)
+
+    def kept(self, chosen: Links | int) -> Floats:
+        """FEATURES as last looked at, of one link or many."""
+        return self.links.features[chosen].view(np.float16).astype(np.float32)
+
+    def score(self, chosen: Links, model: Model, bar: float, tolerance: float) -> tuple[Links, Links]:
+        """Look at links and score them: those that reach the bar, and those of which the frontier is to hear."""
+        found = np.empty((len(chosen), len(FEATURES)), dtype=np.float32)
+        above, changed = np.empty_like(chosen), np.empty_like(chosen)
+        counts = _kernel().score(
+            chosen, self._state, model, bar, tolerance, self.rates, *self._columns, found, above, changed
+        )  # fmt: skip
+        return above[: counts[0]], changed[: counts[1]]
+
+    def score_again(self, chosen: Links, model: Model) -> Floats:
+        """By what was last seen of the links."""
+        _kernel().score_again(chosen, model, self.links, self.hosts)
+        return self.links.score[chosen]
+
+    def hand_on(self, chosen: Links, bar: float) -> Links:
+        """Those of the links whose scores the frontier is to hear of."""
+        changed = np.empty(len(chosen), dtype=np.int64)
+        return changed[: _kernel().hand_on(chosen, bar, self.links, changed)]
+
+    @property
+    def _columns(self) -> tuple[Any, ...]:
+        words = self.near_words.table, self.url_words.table
+        return self.links, self.citations, self.pages, *words, self.hosts, self.folders
 
 
 class WordRecord:
@@ -221,16 +263,11 @@ class WordRecord:
         np.multiply(idf, idf, out=self.table[:, 0])
         self.table[NO_WORD] = 0
 
-    def restate(self, words: NDArray[np.uint16], relevance: Floats, rate: float) -> None:
-        """Pages × words: each word of a page counts once."""
-        ordered = np.sort(words, axis=1)
-        is_first = ordered > 0
-        is_first[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
-        rows, _ = np.nonzero(is_first)
-        flat = ordered[is_first]
-        share = relevance[rows]
-        speaks_for = np.bincount(flat, share, SIZE).astype(np.float32)
-        speaks_against = np.bincount(flat, 1 - share, SIZE).astype(np.float32)
+    def restate(self, visited: Ints, words: NDArray[np.uint16], relevance: Floats, rate: float) -> None:
+        """Links × words: each word counts once for the page behind a link that was visited."""
+        seen = np.zeros(SIZE, dtype=np.int32)
+        speaks_for, speaks_against = np.zeros(SIZE, dtype=np.float32), np.zeros(SIZE, dtype=np.float32)
+        _kernel().count_words(visited, words, relevance, seen, speaks_for, speaks_against)
         said = np.flatnonzero(speaks_for + speaks_against)
         pro, contra = speaks_for[said], speaks_against[said]
         rate = usual(pro, pro + contra, rate)
@@ -249,16 +286,15 @@ def usual(sums: Floats, weights: NDArray[Any], rate: float) -> float:
     return (float((sums[known] / weights[known]).sum()) + rate) / (int(known.sum()) + 1)
 
 
-class PlaceRecord:
+class PlaceRecord(NamedTuple):
     """Links handed out, and the relevance they had, by host or folder."""
 
-    def __init__(self) -> None:
-        self.tries = np.zeros(PLACES, dtype=np.float32)
-        self.relevance = np.zeros(PLACES, dtype=np.float32)
+    tries: Floats
+    relevance: Floats
 
-    def try_all(self, places: NDArray[np.int32]) -> None:
-        """So many links of these places were handed out."""
-        np.add.at(self.tries, places, np.float32(1))
+    @classmethod
+    def empty(cls) -> PlaceRecord:
+        return cls(np.zeros(PLACES, dtype=np.float32), np.zeros(PLACES, dtype=np.float32))
 
     def restate(self, places: NDArray[np.int32], relevance: Floats) -> None:
         self.relevance[places] = 0

@@ -14,6 +14,8 @@ would follow the noise. At last a is fitted to r alone, so that the score is a p
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,7 +24,7 @@ from lycosa.lib.growing import grown
 
 Floats = NDArray[np.float32]
 
-PRIOR = np.array([1.0, 1.0, 0.5, 0.3, 0.5, 0.5, 0.7, 0.7, 0.3, 0.4, 0.2, 0.6, 0.2, 0.0, 0.6], dtype=np.float32)
+PRIOR = np.array([1.0, 1.0, 0.5, 0.3, 0.5, 0.5, 0.7, 0.7, 0.3, 0.4, 0.2, 0.6, 0.6, 0.2, 0.0], dtype=np.float32)
 """By feature."""
 LEAST = 40
 WINDOW = 4_000
@@ -36,14 +38,25 @@ STEPS = 5
 """Of Newton's method, from where the last fit ended."""
 
 
+class Model(NamedTuple):
+    """What scores follow from."""
+
+    mean: Floats
+    spread: Floats
+    weights: Floats
+    intercept: float
+    diversity: float
+
+
 class Learner:
     """See the module."""
 
-    def __init__(self, freedom: float, mask: Floats) -> None:
+    def __init__(self, freedom: float, mask: Floats, diversity: float = 0.0) -> None:
         """`freedom`: how far weights may go from those that ship; `mask`: by feature 1, or 0 if it is not to count."""
         from lycosa.frontier.hunter_kernel import predict  # what it is compiled with takes half a second to load
 
         self._predict = predict
+        self._diversity = diversity
         self._mask = mask
         self._shipped: NDArray[np.float64] = SLOPE * PRIOR.astype(np.float64) * mask
         self._freedom = freedom
@@ -63,8 +76,9 @@ class Learner:
 
     def standing(self, features: NDArray[np.floating]) -> Floats:
         """z."""
-        z: Floats = np.clip((features - self._mean) / self._spread, -MOST_Z, MOST_Z) * self._mask
-        return z
+        z = (features - self._mean) / self._spread
+        inside: Floats = np.minimum(np.maximum(z, -MOST_Z), MOST_Z) * self._mask
+        return inside
 
     def parts(self, features: NDArray[np.floating]) -> Floats:
         """By feature: what it adds to the log-odds of the prediction."""
@@ -74,16 +88,20 @@ class Learner:
     def predict(self, features: NDArray[np.floating]) -> Floats:
         """The relevance that is expected, in (0, 1)."""
         scores = np.empty(len(features), dtype=np.float32)
-        self._predict(features, self._mean, self._spread, self.weights * self._mask, self.intercept, scores)
+        self._predict(features, self.model, scores)
         return scores
 
-    def add(self, features: Floats | None) -> None:
-        """A page was visited; features as of the time it was chosen, None for one that nobody cited."""
-        self._seen = grown(self._seen, self._count + 1)
-        self._is_seen = grown(self._is_seen, self._count + 1)
-        if features is not None:
-            self._seen[self._count] = self.standing(features)
-        self._is_seen[self._count] = features is not None
+    @property
+    def model(self) -> Model:
+        return Model(self._mean, self._spread, self.weights, self.intercept, self._diversity)
+
+    def add(self, standing: Floats | None) -> None:
+        """A page was visited; z as of the time it was chosen, None for one that nobody cited."""
+        if self._count == len(self._seen):
+            self._seen, self._is_seen = grown(self._seen, self._count + 1), grown(self._is_seen, self._count + 1)
+        if standing is not None:
+            self._seen[self._count] = standing * self._mask
+        self._is_seen[self._count] = standing is not None
         self._count += 1
 
     def learn(self, relevance: Floats, leads: Floats) -> None:

@@ -1,13 +1,13 @@
-"""What the hunter keeps of links, of links on pages, and of visited pages: columns that grow.
+"""What the hunter keeps of links, of links on pages, and of visited pages: tables of columns that grow.
 
-A new column is made of fresh zeros, which take memory from the system only where something is written: growing by
-doubling therefore costs address space, not memory.
+Columns that are looked at together lie together row by row, so that what is known of one link is in a few places of
+memory; compiled loops and others see them as arrays by name. A longer table is made of fresh zeros, which take memory
+from the system only where something is written: growing by doubling therefore costs address space, not memory.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,14 +30,16 @@ FEATURES = (
     "best link words",
     "URL learned",
     "URL words",
+    "anchor",
     "host",
     "folder",
     "citations",
-    "anchor",
 )
 """What a link is scored by; see `hunter_evidence`."""
-GROUPS = (*("pages",) * 5, *("text",) * 4, *("urls",) * 2, *("places",) * 2, "pages", "text")
+GROUPS = (*("pages",) * 5, *("text",) * 4, *("urls",) * 2, "text", *("places",) * 2, "pages")
 """By feature: which kind of evidence it is of."""
+WORDS_FROM, WORDS_TO = FEATURES.index("link text"), FEATURES.index("anchor") + 1
+"""Features that follow from the words of a link alone."""
 MOST_SIBLINGS = 200
 """Links of citing pages that are looked at again in one visit, because the page's hub value has changed."""
 MOST_Z = 6.0
@@ -49,48 +51,18 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 
 
-class Columns(ABC):
-    """Columns of one length; those that inherit say which."""
-
-    def __init__(self, room: int) -> None:
-        self.room = room
-        for name, (kind, width) in self.layout().items():
-            setattr(self, name, np.zeros((room, width) if width else room, dtype=kind))
-
-    @classmethod
-    @abstractmethod
-    def layout(cls) -> dict[str, tuple[Any, int]]:
-        """By column: its type, and how many values a row has; 0: one, without a dimension of its own."""
-
-    def reserve(self, rows: int) -> None:
-        if rows <= self.room:
-            return
-        room = max(rows, 2 * self.room)
-        for name in self.layout():
-            column: NDArray[Any] = getattr(self, name)
-            longer = np.zeros((room, *column.shape[1:]), dtype=column.dtype)
-            longer[: self.room] = column
-            setattr(self, name, longer)
-        self.room = room
-
-    @classmethod
-    def row_bytes(cls) -> int:
-        return sum(np.dtype(kind).itemsize * max(1, width) for kind, width in cls.layout().values())
+Columns = TypeVar("Columns", "LinkColumns", "CitationColumns", "PageColumns")
+Rows = tuple[np.dtype[Any], ...]
+"""What lies together in memory."""
 
 
-class LinkColumns(Columns):
+class LinkColumns(NamedTuple):
     """By link number."""
 
     page: Ints
     """The number of its page, from 1 on, once it was visited; −1: handed out."""
     cited: Ints
     """Visited pages that link to it."""
-    ring: Ints
-    """Its latest citations, by number."""
-    near: NDArray[np.uint16]
-    """The words near it in its latest citations."""
-    url: NDArray[np.uint16]
-    """The words of its URL."""
     host: Ints
     """A hash."""
     folder: Ints
@@ -105,34 +77,22 @@ class LinkColumns(Columns):
     """max r."""
     stamp: Ints
     """The latest visit that changed things for it."""
-    features: NDArray[np.float16]
-    """As last looked at."""
+    read: Ints
+    """The state of the records of words by which its words were last looked at; 0: none."""
     score: Floats
     told: Floats
     """The score that the frontier knows."""
-
-    @classmethod
-    def layout(cls) -> dict[str, tuple[Any, int]]:
-        return {
-            "page": (np.int32, 0),
-            "cited": (np.int32, 0),
-            "ring": (np.int32, RING),
-            "near": (np.uint16, TEXTS * NEAR),
-            "url": (np.uint16, URL_WORDS),
-            "host": (np.int32, 0),
-            "folder": (np.int32, 0),
-            "relevance": (np.float32, 0),
-            "sum": (np.float32, 0),
-            "early": (np.float32, 0),
-            "best": (np.float32, 0),
-            "stamp": (np.int32, 0),
-            "features": (np.float16, len(FEATURES)),
-            "score": (np.float32, 0),
-            "told": (np.float32, 0),
-        }
+    features: NDArray[np.uint16]
+    """As last looked at: the bits of floats of two bytes, which compiled loops do not know."""
+    ring: Ints
+    """Its latest citations, by number."""
+    url: NDArray[np.uint16]
+    """The words of its URL."""
+    near: NDArray[np.uint16]
+    """The words near it in its latest citations."""
 
 
-class CitationColumns(Columns):
+class CitationColumns(NamedTuple):
     """By citation: a link on a visited page. `REACH` empty rows between pages keep neighbours on one page."""
 
     target: Ints
@@ -142,17 +102,8 @@ class CitationColumns(Columns):
     near_weight: Floats
     """Σ 1 / distance."""
 
-    @classmethod
-    def layout(cls) -> dict[str, tuple[Any, int]]:
-        return {
-            "target": (np.int32, 0),
-            "page": (np.int32, 0),
-            "near": (np.float32, 0),
-            "near_weight": (np.float32, 0),
-        }
 
-
-class PageColumns(Columns):
+class PageColumns(NamedTuple):
     """By visited page, from 1 on."""
 
     link: Ints
@@ -168,14 +119,65 @@ class PageColumns(Columns):
     links: Ints
     """How many it has."""
 
-    @classmethod
-    def layout(cls) -> dict[str, tuple[Any, int]]:
-        return {
-            "link": (np.int32, 0),
-            "relevance": (np.float32, 0),
-            "hub": (np.float32, 0),
-            "hub_weight": (np.float32, 0),
-            "hub_told": (np.float32, 0),
-            "begin": (np.int64, 0),
-            "links": (np.int32, 0),
-        }
+
+def _ints(*names: str) -> list[tuple[str, type]]:
+    return [(name, np.int32) for name in names]
+
+
+def _floats(*names: str) -> list[tuple[str, type]]:
+    return [(name, np.float32) for name in names]
+
+
+LINK_ROWS = (
+    np.dtype(
+        [
+            *_ints("page", "cited", "stamp"),
+            *_floats("relevance", "sum", "early", "best", "score", "told"),
+        ]
+    ),
+    np.dtype(
+        [
+            *_ints("host", "folder", "read"),
+            ("ring", np.int32, RING),
+            ("features", np.uint16, len(FEATURES)),
+            ("url", np.uint16, URL_WORDS),
+            ("near", np.uint16, TEXTS * NEAR),
+        ],
+        align=True,
+    ),
+)
+CITATION_ROWS = (np.dtype([("target", np.int32), ("page", np.int32), *_floats("near", "near_weight")]),)
+PAGE_ROWS = (
+    np.dtype(
+        [
+            ("begin", np.int64),
+            ("link", np.int32),
+            ("links", np.int32),
+            *_floats("relevance", "hub", "hub_weight", "hub_told"),
+        ]
+    ),
+)
+
+
+def table(kind: type[Columns], layout: Rows, rows: int) -> Columns:
+    """Columns of so many zeros."""
+    columns = {}
+    for row in layout:
+        whole = np.zeros(rows, row)
+        columns.update({name: whole[name] for name in row.names or ()})
+    return kind(**columns)
+
+
+def longer(columns: Columns, layout: Rows, rows: int) -> Columns:
+    """The same with room for so many rows, if it has not."""
+    known = len(columns[0])
+    if rows <= known:
+        return columns
+    grown = table(type(columns), layout, max(rows, 2 * known))
+    for name, old in columns._asdict().items():
+        getattr(grown, name)[:known] = old
+    return grown
+
+
+def row_bytes(layout: Rows) -> int:
+    return sum(row.itemsize for row in layout)

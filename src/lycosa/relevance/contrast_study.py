@@ -100,6 +100,17 @@ class _Row(NamedTuple):
     values: Floats
 
 
+class _ByTable(NamedTuple):
+    """The first scores of pages."""
+
+    examples: list[int]
+    """Pages whose words they follow from."""
+    scores: Floats
+    known: int
+    """Pages that have one."""
+    total_norm: float
+
+
 class ContrastStudy:
     """What is learned of a topic, page by page."""
 
@@ -113,17 +124,18 @@ class ContrastStudy:
         self._keyword_numbers = np.array(sorted(set(numbers_of(topic.keywords))), dtype=np.int64)
         self._usual = background_shares() * np.float32(self.settings.background)
         self._table_idf: Floats = np.sqrt(np.log((self.settings.background + 1) / (self._usual + 1))).astype(np.float32)
-        self._frequency = np.zeros(SIZE, dtype=np.float32)
+        self._log_usual: Floats = np.log(self._usual + np.float32(1))
+        self._idf: Floats = self._table_idf
+        """By word number: how special a word is, in the table and in pages that are not about the topic."""
         self._words: Words = np.zeros(1 << 12, dtype=np.uint16)
         self._counts: NDArray[np.uint8] = np.zeros(1 << 12, dtype=np.uint8)
         self._starts: NDArray[np.int64] = np.zeros(64, dtype=np.int64)
         self._relevance: Floats = np.zeros(64, dtype=np.float32)
         self._is_example: NDArray[np.bool_] = np.zeros(64, dtype=np.bool_)
         self._pages = 0
-        self._others = 0.0
-        """Σ (1 − r): as it were, the number of pages that are not about the topic."""
         self._scale = Scale(0.0, 1.0)
         self._rows: list[_Row] = []
+        self._by_table = _ByTable([], np.zeros(64, dtype=np.float32), 0, 0.0)
         for page in topic.examples:
             self._add(page, is_example=True)
         for page in topic.negatives:
@@ -135,7 +147,7 @@ class ContrastStudy:
         self._strangers: dict[int, PageVector] = {}
         """Those that neither fit nor resemble one that does."""
         self.learn()
-        self._said = ContrastView(self._idf(np.arange(SIZE)), self.weights.copy(), self._scale)
+        self._said = ContrastView(self._idf, self.weights.copy(), self._scale)
         """What was known before the crawl."""
 
     # ── what comes in ─────────────────────────────────────────────────────────────────────────────────────
@@ -167,11 +179,14 @@ class ContrastStudy:
             words, counts = np.array([NO_WORD], dtype=np.uint16), np.zeros(1, dtype=np.uint8)
         start, number = int(self._starts[self._pages]), self._pages
         end = start + len(words)
-        self._words, self._counts = grown(self._words, end), grown(self._counts, end)
+        if end > len(self._words):
+            self._words, self._counts = grown(self._words, end), grown(self._counts, end)
+        if number + 1 >= len(self._starts):
+            self._starts = grown(self._starts, number + 2)
+            self._relevance = grown(self._relevance, len(self._starts))
+            self._is_example = grown(self._is_example, len(self._starts))
         self._words[start:end], self._counts[start:end] = words, counts
-        self._starts = grown(self._starts, number + 2)
         self._starts[number + 1] = end
-        self._relevance, self._is_example = grown(self._relevance, number + 1), grown(self._is_example, number + 1)
         self._is_example[number] = is_example
         self._pages += 1
         relevance = self.judge_vector(page)
@@ -201,17 +216,16 @@ class ContrastStudy:
 
     def judge_vector(self, page: tuple[Words, NDArray[np.uint8]]) -> float:
         words, counts = page
-        values = COUNT_WEIGHT[counts] * self._idf(words)
-        norm = float(np.sqrt(values @ values))
-        score = float(values @ self.weights[words]) / norm if norm else 0.0
-        return float(self._scale.relevance(np.array([score], dtype=np.float32), self.settings.steepness)[0])
+        return ContrastView(self._idf, self.weights, self._scale).relevance(
+            PageVector(words, counts), self.settings.steepness
+        )
 
     def found(self) -> dict[str, Any]:
         """What is known now: of this a `ContrastJudge` is made."""
         return {
             "topic": self.topic,
             "weights": self.weights.copy(),
-            "idf": self._idf(np.arange(SIZE)),
+            "idf": self._idf,
             "scale": self._scale,
             "settings": self.settings,
         }
@@ -221,57 +235,69 @@ class ContrastStudy:
     def learn(self) -> None:
         """Work out weights and relevance anew from all pages."""
         # Begun with what pages were taken for the last time, once wrong would be always wrong.
-        self._count_words(np.zeros(self._pages, dtype=np.float32))
-        self._begin()
+        self._judge_by_table()
         self._count_words(self._doubt() ** 2)
-        blocks = self._begin()
+        blocks = list(self._blocks(0))
+        total_norm = float(sum(block.norms.sum() for block in blocks))
+        self._weigh_examples()
+        self._weigh(blocks, np.zeros(self._pages, dtype=np.float32))
+        self._judge_all(self._scores(blocks), total_norm, np.zeros(self._pages, dtype=np.float32))
         self._weigh(blocks, self._doubt() ** 2)
-        self._judge_all(blocks, self._doubt() ** 2)
-        self._judge_all(blocks, self._doubt())
+        scores = self._scores(blocks)
+        self._judge_all(scores, total_norm, self._doubt() ** 2)
+        self._judge_all(scores, total_norm, self._doubt())
 
-    def _begin(self) -> list[_Block]:
-        """What pages are worth by examples, keywords and how common words are, whatever the others are about."""
-        blocks, nothing = list(self._blocks()), np.zeros(self._pages, dtype=np.float32)
-        self._weigh_examples(blocks)
-        self._weigh(blocks, nothing)
-        self._judge_all(blocks, nothing)
-        return blocks
+    def _judge_by_table(self) -> None:
+        """What pages are worth by examples and keywords, words being as special as the table says.
+
+        Whatever other pages are about: so a page is scored once, and again only if there are other examples.
+        """
+        self._idf = self._table_idf
+        examples = np.flatnonzero(self._is_example[: self._pages]).tolist()
+        if examples != self._by_table.examples:
+            self._by_table = _ByTable(examples, self._by_table.scores, 0, 0.0)
+        _, scores, known, total_norm = self._by_table
+        self._weigh_examples()
+        self._weigh([], np.zeros(self._pages, dtype=np.float32))
+        scores = grown(scores, self._pages)
+        for block in self._blocks(known):
+            scores[block.pages] = block.vectors @ self.weights
+            total_norm += float(block.norms.sum())
+        self._by_table = _ByTable(examples, scores, self._pages, total_norm)
+        self._judge_all(scores[: self._pages], total_norm, np.zeros(self._pages, dtype=np.float32))
 
     def _count_words(self, doubt: Floats) -> None:
-        """In how many pages that are not about the topic each word is."""
+        """How special words are, by how many of the pages they are in that are not about the topic."""
         count = self._pages
-        self._others = float(doubt.sum())
         spread = np.repeat(doubt, np.diff(self._starts[: count + 1]))
-        words = self._words[: self._starts[count]]
-        self._frequency = np.bincount(words, spread, SIZE).astype(np.float32)
+        frequency = np.bincount(self._words[: self._starts[count]], spread, SIZE)
+        said = np.flatnonzero(frequency)
+        rest = self._log_usual.copy()
+        rest[said] = np.log(frequency[said] + self._usual[said] + 1)
+        whole = np.float32(np.log(float(doubt.sum()) + self.settings.background + 1))
+        self._idf = np.sqrt(np.maximum(whole - rest, np.float32(0)))
 
-    def _idf(self, words: NDArray[np.integer[Any]]) -> Floats:
-        rest = self._frequency[words] + self._usual[words] + np.float32(1.0)
-        whole = np.float32(self._others + self.settings.background + 1)
-        idf: Floats = np.sqrt(np.log(np.maximum(whole / rest, np.float32(1.0))))
-        return idf
-
-    def _blocks(self) -> Iterator[_Block]:
-        for first in range(0, self._pages, _BLOCK):
+    def _blocks(self, begun: int) -> Iterator[_Block]:
+        for first in range(begun, self._pages, _BLOCK):
             last = min(first + _BLOCK, self._pages)
             begin, end = int(self._starts[first]), int(self._starts[last])
             words = self._words[begin:end]
             starts = self._starts[first : last + 1] - begin
-            values = COUNT_WEIGHT[self._counts[begin:end]] * self._idf(words)
+            values = COUNT_WEIGHT[self._counts[begin:end]] * self._idf[words]
             norms = np.sqrt(np.add.reduceat(values * values, starts[:-1]))
             norms[norms == 0] = 1.0
             values /= np.repeat(norms, np.diff(starts))
             yield _Block(slice(first, last), csr_array((values, words, starts), shape=(last - first, SIZE)), norms)
 
-    def _weigh_examples(self, blocks: list[_Block]) -> None:
+    def _weigh_examples(self) -> None:
         """What the examples have in common."""
         self._example_sum = np.zeros(SIZE, dtype=np.float32)
         self._example_frequency = np.zeros(SIZE, dtype=np.float32)
         self._rows = []
         for page in np.flatnonzero(self._is_example[: self._pages]).tolist():
-            vectors, at = blocks[page // _BLOCK].vectors, page % _BLOCK
-            here = slice(*vectors.indptr[at : at + 2])
-            row = _Row(page, vectors.indices[here], vectors.data[here])
+            here = slice(*self._starts[page : page + 2].tolist())
+            values = COUNT_WEIGHT[self._counts[here]] * self._idf[self._words[here]]
+            row = _Row(page, self._words[here], values / (np.sqrt(values @ values) or np.float32(1)))
             self._rows.append(row)
             np.add.at(self._example_sum, row.words, row.values)
             np.add.at(self._example_frequency, row.words, 1.0)
@@ -313,17 +339,21 @@ class ContrastStudy:
                 mean += block.vectors.T @ (shares[block.pages] / mass).astype(np.float32)
         return mass, mean
 
-    def _judge_all(self, blocks: list[_Block], doubt: Floats) -> None:
-        count = self._pages
-        scores = np.zeros(count, dtype=np.float32)
+    def _scores(self, blocks: list[_Block]) -> Floats:
+        scores = np.zeros(self._pages, dtype=np.float32)
         for block in blocks:
             scores[block.pages] = block.vectors @ self.weights
+        return scores
+
+    def _judge_all(self, scores: Floats, total_norm: float, doubt: Floats) -> None:
+        """What all pages are worth, the others being those there is `doubt` of."""
+        count = self._pages
         # A page's own part in what the topic is, or is not, speaks for itself: taken out.
-        scores -= self._own_part
+        scores = scores - self._own_part
         for row in self._rows:
             scores[row.page] += self._without_itself(row)
         is_example, steepness = self._is_example[:count], self.settings.steepness
-        self._scale = self._find_scale(scores, blocks, doubt)
+        self._scale = self._find_scale(scores, total_norm, doubt)
         found = self._scale.relevance(scores, steepness)
         found[is_example] = np.maximum(found[is_example], LEAST_OF_EXAMPLES)
         self._relevance[:count] = found
@@ -338,23 +368,22 @@ class ContrastStudy:
         others = (total - row.values) / (count - 1) * np.sqrt(np.maximum(frequency - 1, 0) / (0.6 * (count - 1)))
         return float(row.values @ (others - own))
 
-    def _find_scale(self, scores: Floats, blocks: list[_Block], doubt: Floats) -> Scale:
+    def _find_scale(self, scores: Floats, total_norm: float, doubt: Floats) -> Scale:
         mass = float(doubt.sum())
         low = float(scores @ doubt) / mass if mass > 0 else 0.0
         examples = [row.page for row in self._rows]
         if len(examples) > 1:
             high = float(scores[examples].mean())
         else:
-            high = low + self._expected_keywords(blocks) + self.settings.nearness * len(examples)
+            high = low + self._expected_keywords(total_norm) + self.settings.nearness * len(examples)
         if not mass:
             low = LOW_AT_FIRST * high
         return Scale(low, max(high, low + 0.01))
 
-    def _expected_keywords(self, blocks: list[_Block]) -> float:
+    def _expected_keywords(self, total_norm: float) -> float:
         """What keywords give to a page that says each of them four times."""
         if not len(self._keyword_numbers):
             return 0.0
-        total = sum(float(block.norms.sum()) for block in blocks)
-        usual_norm = (total + 400.0) / (self._pages + 10)  # ten pages of usual length to begin with
-        each = COUNT_WEIGHT[4] * self._idf(self._keyword_numbers) / usual_norm
+        usual_norm = (total_norm + 400.0) / (self._pages + 10)  # ten pages of usual length to begin with
+        each = COUNT_WEIGHT[4] * self._idf[self._keyword_numbers] / usual_norm
         return float(each.sum()) * self.settings.keyword_weight / float(np.sqrt(len(self._keyword_numbers)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
@@ -38,6 +39,11 @@ class Scale(NamedTuple):
         relevance: Floats = (1.0 / (1.0 + np.exp(-steepness * (np.clip(z, -9.0, 9.0) - 0.5)))).astype(np.float32)
         return relevance
 
+    def relevance_of(self, score: float, steepness: float) -> float:
+        """Of one page: the same."""
+        z = (score - self.low) / max(self.high - self.low, 1e-6)
+        return 1.0 / (1.0 + math.exp(-steepness * (min(max(z, -9.0), 9.0) - 0.5)))
+
 
 class ContrastView(NamedTuple):
     """What is known at one moment, by word number."""
@@ -50,7 +56,7 @@ class ContrastView(NamedTuple):
         values = COUNT_WEIGHT[page.counts] * self.idf[page.words]
         norm = float(np.sqrt(values @ values))
         score = float(values @ self.weights[page.words]) / norm if norm else 0.0
-        return float(self.scale.relevance(np.array([score], dtype=np.float32), steepness)[0])
+        return self.scale.relevance_of(score, steepness)
 
 
 def telling_words(terms: Mapping[str, int], most: int) -> PageVector:
