@@ -86,14 +86,16 @@ class TestSeeds:
     def test_seeds_that_do_not_fit_the_words(self, advised, html):
         web = {url: html(text=SOUP) for url in urls("a", 3)}
         (told,) = advised(web, *web, words="bicycle tandem")
-        assert told.startswith("3 seeds are without the topic's words: only places to start from")
+        assert told.startswith("most seeds do not fit the topic's words: they are only places to start from")
         assert "--set judge.seeds_are_examples=yes" in told
 
     def test_two_things(self, advised, html):
         web = {}
         for n, url in enumerate(urls("a", 6)):
             words = (CYCLING if n % 2 else SOUP).split()
-            web[url] = html(text=" ".join(words[n // 2 : n // 2 + 7] * 2), title=" ".join(words))
+            akin = [f"{words[0]}{a}{b}" for a in "bdfgk" for b in "lmnprtvwxz"]
+            own = [f"{'bdfgkm'[n]}{a}{b}o" for a in "aeiou" for b in "bdfghjklmnpqrstvwxyz"]
+            web[url] = html(text=" ".join(words * 9 + akin + own), title=" ".join(words))
         (told,) = advised(web, *web)
         assert told.startswith("the seeds speak of two things: ")
         assert told.endswith("; crawl them apart, or drop one")

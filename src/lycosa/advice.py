@@ -95,8 +95,8 @@ class Advice:
             )
         if has_words and not examples and len(empty) < len(seeds):
             yield (
-                f"{_many(len(seeds) - len(empty), 'seed')} without the topic's words: only places to start from, not "
-                "examples; if they are, --set judge.seeds_are_examples=yes"
+                "most seeds do not fit the topic's words: they are only places to start from, not examples; if they "
+                "are, --set judge.seeds_are_examples=yes"
             )
         urls = {seed.number - 1: seed.url for seed in seeds}
         if parts := parting(list(examples.values())):
