@@ -43,7 +43,7 @@ class JudgeSettings:
     strategies."""
     seeds_are_examples: str = "auto"
     """Whether contrast learns from the seeds what the topic is: yes, no (they are places to start from), auto: without
-    words, yes; with words, the seeds that fit the words, and those that resemble one that does."""
+    words, yes; with words, if half of the seeds fit these: those that do, and those that resemble one that does."""
     threshold: float = 0.0
     """Relevance from which on a page counts as relevant. 0: the judge's own, which is 0.1 for keywords, 0.5 for
     contrast and trained topics, and for a formula the smallest score above 0 among the start pages (paper AR, section
