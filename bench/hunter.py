@@ -42,7 +42,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hunter_cost import grow
+from hunter_cost import costs_of
 from hunter_live import live
 from lycosa.cli.judging import judge_of
 from lycosa.config import Config
@@ -368,6 +368,7 @@ def costs(sizes: tuple[int, ...]) -> str:
         "links waiting",
         "fetches",
         "µs a fetch",
+        "slowest run",
         "longest, ms",
         "bytes a link",
         "of the best 1,000",
@@ -378,12 +379,13 @@ def costs(sizes: tuple[int, ...]) -> str:
             f"{cost.waiting:,}",
             f"{cost.fetches:,}",
             f"{cost.fetch_us:,.0f}",
+            f"{cost.most_us:,.0f}",
             f"{cost.longest_ms:.0f}",
             f"{cost.bytes_per_link:.0f}",
             f"{cost.overlap:.3f}",
             f"{cost.correlation:.3f}",
         )
-        for cost in grow(sizes)
+        for cost in costs_of(sizes)
     ]
     return table(head, rows)
 

@@ -9,7 +9,7 @@ Where few links wait, all are scored again every few visits (`_review`). Where t
 it tells, so what is done at once, often, and seldom differs:
 
     at each visit     the links on the page, and the waiting neighbours of its own citations
-    every 20 visits   the front: the links that come next; and a slice of all links, so that each has its turn
+    every 30 visits   the front: the links that come next; and a slice of all links, so that each has its turn
     at a review       judge, sums and weights anew; a sample that says what is usual; then every link by the evidence
                       that was last taken of it. Reviews come the less often the longer the crawl is.
 
@@ -54,12 +54,12 @@ SAMPLE = 2_048
 """Of more, so many are."""
 LOOKED_AT = 5_000
 """And so many of the best by what was known before; of very many links a twentieth."""
-FRONT = 1_000
+FRONT = 700
 """Links that are looked at every few visits."""
-FRONT_EVERY = 20
+FRONT_EVERY = 30
 TOLERANCE = 0.05
 """Share of a score by which it may be out of date between reviews before the frontier hears of it."""
-TOLD = 2_000
+TOLD = 1_500
 """How many of the best links the frontier knows by their latest scores, at least."""
 MOST_SAVED = 256
 SWEEPS = 1
@@ -340,7 +340,7 @@ def _interval(count: int) -> int:
         return 2
     if count < 150:
         return 5
-    return max(10, count // 16)
+    return max(10, min(count // 16, 200 + count // 40))
 
 
 def _best(links: Links, scores: Floats, count: int) -> tuple[Links, float]:
