@@ -180,6 +180,26 @@ class TestStudy:
         np.testing.assert_allclose(often.relevance, once.relevance, rtol=1e-4)
         np.testing.assert_allclose(often.weights, once.weights, atol=1e-6)
 
+    def sited(self, seeds: int, dialect: int, soup: int) -> ContrastStudy:
+        """The seeds' site may have pages in words of its own, too. Arguments are hosts."""
+        study = self.study(4)
+        for n in range(4):
+            study.add(study.vector(page("cycl", n).terms), host=seeds, is_seed=True)
+        for n in range(30):
+            terms = {**page("cycl", n).terms, **page("spoke", n, own=12).terms}
+            study.add(study.vector(terms), host=dialect)
+            study.add(study.vector(page("soup", n).terms), host=soup)
+        study.learn()
+        return study
+
+    def test_pages_of_the_seeds_own_site_hardly_count_as_others(self):
+        known, unknown = (self.sited(1, host, 2).relevance[4:].reshape(30, 2).mean(0) for host in (1, 3))
+        assert known[0] > unknown[0] + 0.1
+        assert known[1] < 0.2
+
+    def test_on_one_site_all_count_the_same(self):
+        np.testing.assert_allclose(self.sited(1, 1, 1).relevance, self.sited(0, 0, 0).relevance, atol=1e-4)
+
     def test_a_page_without_words_does_no_harm(self):
         study = self.study(2)
         study.add(study.vector({}))

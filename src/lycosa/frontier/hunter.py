@@ -160,6 +160,7 @@ class Hunter(Ranked):
         expected = self._expected(link) if is_expected else np.nan
         relevance = self.study.add(
             (kept.words, kept.counts),
+            host=int(evidence.links.host[link]),
             is_seed=visit.lease.distance == 0,
             relevance=visit.judgement.relevance if visit.judgement else 0.0,
         )

@@ -37,6 +37,7 @@ class Given:
         self,
         page: tuple[Words, Counts],  # noqa: ARG002 - judged elsewhere
         *,
+        host: int,  # noqa: ARG002 - judged elsewhere
         is_seed: bool,  # noqa: ARG002 - judged elsewhere
         relevance: float,
     ) -> float:

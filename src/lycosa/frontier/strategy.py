@@ -73,10 +73,13 @@ class Study(Protocol):
         self,
         page: tuple[NDArray[np.uint16], NDArray[np.uint8]],
         *,
+        host: int,
         is_seed: bool,
         relevance: float,
     ) -> float:
-        """One page more; what it is worth as things stand. `relevance`: what the crawl's judge thinks of it."""
+        """One page more; what it is worth as things stand. `host`: any number of its own from 1 on; `relevance`: what
+        the crawl's judge thinks of it.
+        """
         ...
 
     def learn(self) -> None:

@@ -18,6 +18,7 @@ from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.lib.growing import grown
 from lycosa.lib.wordhash import NO_WORD, SIZE, numbers_of
 from lycosa.relevance.background import background_shares
+from lycosa.relevance.contrast_fitting import FittingSeeds
 from lycosa.relevance.contrast_vector import (
     BACKGROUND,
     COUNT_WEIGHT,
@@ -26,27 +27,20 @@ from lycosa.relevance.contrast_vector import (
     PageVector,
     Scale,
     Words,
-    cosine,
     telling_words,
 )
 
 LEAST_OF_EXAMPLES = 0.9
+RELEVANT = 0.5
 FOUND_PAGES = 5.0
 """Where there are no examples, with so many pages found what the topic is, and is not, counts half."""
 LOW_AT_FIRST = 0.2
 """μ_low as a share of μ_high where no other page is known."""
-FITTING = 0.2
-"""A seed fits the words if they alone give it this relevance: about a third of what a page scores that says each of
-them four times. Of the pages of wikispeedia's development topics 61 to 72 in a hundred do, of other pages 5 to 7."""
-KIN = 0.12
-"""Seeds resemble each other from this cosine on: 82 in a hundred pairs of pages of a topic do, 10 of different ones."""
-TRUSTED = 0.5
-"""Seeds are examples only if so many of them fit the words. Of places to start from a few fit by chance, and with those
-for examples a crawl goes astray. Share of the way from random to oracle on development topics, any seed that fits being
-an example → half having to fit: seeds two links before the topic .28 → .84 (generated web), .52 → .64 (wikispeedia);
-seeds of the topic .87 → .83 (wikispeedia), .46 → .35 (debian-docs, whose topics' own words few of its pages say)."""
-MOST_FITTING = 40
-"""Seeds that others are compared with."""
+OF_THE_SITE = 0.1
+"""A page of a host that has relevant seeds counts so much as another page. A site is often about one thing as a whole,
+and then pages of it that say it in other words would drown the topic: debian-docs .85 → .94 of the way from random to
+oracle (development topics; 10 crawls better, 1 worse). Generated webs do not change; on wikispeedia, if its pages are
+dealt out to hosts at random, −.007 to −.011 (± .006)."""
 _BLOCK = 4096
 """Pages that are looked at together."""
 
@@ -106,20 +100,6 @@ class _Row(NamedTuple):
     values: Floats
 
 
-@dataclass(slots=True)
-class _Seeds:
-    """Of a crawl whose seeds must fit what is said of the topic."""
-
-    count: int = 0
-    fitting_count: int = 0
-    fitting: list[PageVector] = field(default_factory=list)
-    """The first that fit."""
-    akin: list[int] = field(default_factory=list)
-    """Pages that fit, or resemble one that does."""
-    strangers: dict[int, PageVector] = field(default_factory=dict)
-    """The others."""
-
-
 class _ByTable(NamedTuple):
     """The first scores of pages."""
 
@@ -152,6 +132,10 @@ class ContrastStudy:
         self._starts: NDArray[np.int64] = np.zeros(64, dtype=np.int64)
         self._relevance: Floats = np.zeros(64, dtype=np.float32)
         self._is_example: NDArray[np.bool_] = np.zeros(64, dtype=np.bool_)
+        self._hosts: NDArray[np.int64] = np.zeros(64, dtype=np.int64)
+        """Of the crawl's pages, by any number; 0: not known."""
+        self._seeds: list[int] = []
+        """Pages that are."""
         self._pages = 0
         self._scale = Scale(0.0, 1.0)
         self._rows: list[_Row] = []
@@ -162,42 +146,34 @@ class ContrastStudy:
             self._add(page, is_example=False)
         self._given = self._pages
         """Pages that are not of the crawl."""
-        self._seeds = _Seeds()
+        self._fitting = FittingSeeds()
         self.learn()
         self._said = ContrastView(self._idf, self.weights.copy(), self._scale)
         """What was known before the crawl."""
 
     # ── what comes in ─────────────────────────────────────────────────────────────────────────────────────
 
-    def add(self, page: tuple[Words, NDArray[np.uint8]], *, is_seed: bool = False, relevance: float = 0.0) -> float:  # noqa: ARG002 - it has a view of its own
+    def add(
+        self,
+        page: tuple[Words, NDArray[np.uint8]],
+        *,
+        host: int = 0,
+        is_seed: bool = False,
+        relevance: float = 0.0,  # noqa: ARG002 - it has a view of its own
+    ) -> float:
         """One page of the crawl more; what it is worth as things stand."""
-        vector = PageVector(*page)
-        if not (is_seed and self.topic.learns_from_seeds and len(vector.words)):
-            return self._add(vector, is_example=False)
-        return self._add(vector, is_example=not self.topic.seeds_must_fit or self._is_fitting(vector))
+        vector, number = PageVector(*page), self._pages
+        is_example = is_seed and self.topic.learns_from_seeds and len(vector.words) > 0
+        if is_seed:
+            self._seeds.append(number)
+        if is_example and self.topic.seeds_must_fit:
+            self._fitting.add(number, vector, relevance=self._said.relevance(vector, self.settings.steepness))
+            akin = self._fitting.akin
+            is_example = self._fitting.are_examples and number in akin
+            self._is_example[[other for other in akin if other < number]] = self._fitting.are_examples
+        return self._add(vector, is_example=is_example, host=host)
 
-    def _is_fitting(self, seed: PageVector) -> bool:
-        """Whether the next page, a seed, is an example; earlier ones may become examples by it, or cease to be."""
-        number, seeds = self._pages, self._seeds
-        seeds.count += 1
-        if self._said.relevance(seed, self.settings.steepness) >= FITTING:
-            seeds.fitting_count += 1
-            seeds.akin.append(number)
-            if len(seeds.fitting) < MOST_FITTING:
-                seeds.fitting.append(seed)
-                found = [number for number, other in seeds.strangers.items() if cosine(seed, other) >= KIN]
-                seeds.akin += found
-                for other in found:
-                    del seeds.strangers[other]
-        elif any(cosine(seed, fitting) >= KIN for fitting in seeds.fitting):
-            seeds.akin.append(number)
-        else:
-            seeds.strangers[number] = seed
-        is_trusted = seeds.fitting_count >= TRUSTED * seeds.count
-        self._is_example[[other for other in seeds.akin if other < number]] = is_trusted
-        return is_trusted and number in seeds.akin
-
-    def _add(self, page: PageVector, *, is_example: bool) -> float:
+    def _add(self, page: PageVector, *, is_example: bool, host: int = 0) -> float:
         words, counts = page
         if not len(words):  # every page has a row of one word or more
             words, counts = np.array([NO_WORD], dtype=np.uint16), np.zeros(1, dtype=np.uint8)
@@ -209,9 +185,10 @@ class ContrastStudy:
             self._starts = grown(self._starts, number + 2)
             self._relevance = grown(self._relevance, len(self._starts))
             self._is_example = grown(self._is_example, len(self._starts))
+            self._hosts = grown(self._hosts, len(self._starts))
         self._words[start:end], self._counts[start:end] = words, counts
         self._starts[number + 1] = end
-        self._is_example[number] = is_example
+        self._is_example[number], self._hosts[number] = is_example, host
         self._pages += 1
         relevance = self.judge_vector(page)
         self._relevance[number] = max(relevance, LEAST_OF_EXAMPLES) if is_example else relevance
@@ -260,13 +237,14 @@ class ContrastStudy:
         """Work out weights and relevance anew from all pages."""
         # Begun with what pages were taken for the last time, once wrong would be always wrong.
         self._judge_by_table()
-        self._count_words(self._doubt() ** 2)
+        counts = self._counts_as_other()
+        self._count_words(_with_the_same_sum(self._doubt() ** 2, counts))
         blocks = list(self._blocks(0))
         total_norm = float(sum(block.norms.sum() for block in blocks))
         self._weigh_examples()
         self._weigh(blocks, np.zeros(self._pages, dtype=np.float32))
         self._judge_all(self._scores(blocks), total_norm, np.zeros(self._pages, dtype=np.float32))
-        self._weigh(blocks, self._doubt() ** 2)
+        self._weigh(blocks, _with_the_same_sum(self._doubt() ** 2, counts))
         scores = self._scores(blocks)
         self._judge_all(scores, total_norm, self._doubt() ** 2)
         self._judge_all(scores, total_norm, self._doubt())
@@ -354,6 +332,14 @@ class ContrastStudy:
         doubt[self._is_example[: self._pages]] = 0.0
         return doubt
 
+    def _counts_as_other(self) -> Floats:
+        """By page: how much it may count as a page that is not about the topic."""
+        counts = np.ones(self._pages, dtype=np.float32)
+        relevant = [seed for seed in self._seeds if self._relevance[seed] >= RELEVANT]
+        hosts = self._hosts[: self._pages]
+        counts[np.isin(hosts, hosts[relevant]) & (hosts > 0)] = OF_THE_SITE
+        return counts
+
     def _mean(self, blocks: list[_Block], shares: NDArray[Any]) -> tuple[float, Floats]:
         """Σ shares, and the mean of all pages weighted by them."""
         mass = float(shares.sum())
@@ -411,3 +397,10 @@ class ContrastStudy:
         usual_norm = (total_norm + 400.0) / (self._pages + 10)  # ten pages of usual length to begin with
         each = COUNT_WEIGHT[4] * self._idf[self._keyword_numbers] / usual_norm
         return float(each.sum()) * self.settings.keyword_weight / float(np.sqrt(len(self._keyword_numbers)))
+
+
+def _with_the_same_sum(values: Floats, factors: Floats) -> Floats:
+    """The products, scaled to the sum that the values have."""
+    products = values * factors
+    total = float(products.sum())
+    return products * np.float32(float(values.sum()) / total) if total > 0 else values
