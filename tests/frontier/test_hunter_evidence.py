@@ -265,6 +265,20 @@ class TestLearner:
         learner.learn(np.ones(LEAST - 1, np.float32), np.ones(LEAST - 1, np.float32))
         np.testing.assert_allclose(learner.weights, SLOPE * PRIOR)
 
+    def test_while_nothing_relevant_is_known_words_lead(self):
+        learner, sample = self.learner(), self.sample()
+        parents, text = FEATURES.index("parents"), FEATURES.index("link text")
+        by_known = []
+        for known in (0.0, 5.0, 500.0):
+            learner.learn(np.array([known], np.float32), np.zeros(1, np.float32))
+            parts = np.abs(learner.parts(sample)).mean(0)
+            by_known.append((parts[parents], parts[text]))
+        (none, text_first), (some, _), (much, text_last) = by_known
+        assert none == 0
+        assert some == pytest.approx(SLOPE * PRIOR[parents] / 2 * np.abs(learner.standing(sample)[:, parents]).mean())
+        assert some < much
+        assert text_first == text_last
+
     def test_without_freedom_the_weights_stay(self):
         learner, sample = self.learner(freedom=0), self.sample()
         for row in sample:

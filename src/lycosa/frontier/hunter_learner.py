@@ -10,6 +10,11 @@ time at which each page was chosen: a page that led on was worth more than its o
 prior: w is b times the weights that ship, b about 0.35, and each weight may differ from that by about `freedom`. Where
 nearly all pages are relevant, or none, such a fit says little and the weights stay what they were; a linear one
 would follow the noise. At last a is fitted to r alone, so that the score is a prediction that can be checked.
+
+What is said by other pages, places and citations counts Σ r / (Σ r + 5) of its weight: while nothing relevant is known
+it only tells one page off the topic from another, and words must lead. Crawls from words alone, with seeds two links
+before the topic: share of the way from random to oracle .59 → .67 on wikispeedia (± .03), .83 → .86 on a generated web
+(± .02; development topics); with five examples −.009 ± .006 on debian-docs, and nothing on other webs.
 """
 
 from __future__ import annotations
@@ -19,13 +24,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.frontier.hunter_links import FEATURES, MOST_Z
+from lycosa.frontier.hunter_links import FEATURES, GROUPS, MOST_Z
 from lycosa.lib.growing import grown
 
 Floats = NDArray[np.float32]
 
 PRIOR = np.array([1.0, 1.0, 0.5, 0.3, 0.5, 0.5, 0.7, 0.7, 0.3, 0.4, 0.2, 0.6, 0.6, 0.2, 0.0], dtype=np.float32)
 """By feature."""
+BY_PAGES = np.array([group in ("pages", "places") for group in GROUPS])
+"""By feature: whether it says how relevant other pages are."""
+KNOWN = 5.0
+"""Relevant pages with which these count half."""
 LEAST = 40
 WINDOW = 4_000
 """Pages that are learned from: the latest."""
@@ -62,6 +71,8 @@ class Learner:
         self._freedom = freedom
         self.weights: Floats = self._shipped.astype(np.float32)
         self.intercept = INTERCEPT
+        self._trust: Floats = np.ones(len(FEATURES), dtype=np.float32)
+        """By feature: how much of its weight counts."""
         self._mean = np.zeros(len(FEATURES), dtype=np.float32)
         self._spread = np.ones(len(FEATURES), dtype=np.float32)
         self._seen: Floats = np.zeros((64, len(FEATURES)), dtype=np.float32)
@@ -82,7 +93,7 @@ class Learner:
 
     def parts(self, features: NDArray[np.floating]) -> Floats:
         """By feature: what it adds to the log-odds of the prediction."""
-        parts: Floats = self.standing(features) * self.weights
+        parts: Floats = self.standing(features) * self.weights * self._trust
         return parts
 
     def predict(self, features: NDArray[np.floating]) -> Floats:
@@ -93,7 +104,7 @@ class Learner:
 
     @property
     def model(self) -> Model:
-        return Model(self._mean, self._spread, self.weights, self.intercept, self._diversity)
+        return Model(self._mean, self._spread, self.weights * self._trust, self.intercept, self._diversity)
 
     def add(self, standing: Floats | None) -> None:
         """A page was visited; z as of the time it was chosen, None for one that nobody cited."""
@@ -106,6 +117,8 @@ class Learner:
 
     def learn(self, relevance: Floats, leads: Floats) -> None:
         """By page: r, and the mean r of the visited pages it links to."""
+        known = float(relevance.sum())
+        self._trust = np.where(BY_PAGES, known / (known + KNOWN), 1.0).astype(np.float32)
         first = max(0, self._count - WINDOW)
         chosen = np.flatnonzero(self._is_seen[first : self._count]) + first
         if len(chosen) < LEAST:
@@ -114,7 +127,7 @@ class Learner:
         r = relevance[chosen].astype(np.float64)
         if self._freedom > 0:
             self._fit(z, (r + LEADS_ON * leads[chosen]) / (1 + LEADS_ON))
-        self._settle(z @ self.weights.astype(np.float64), r)
+        self._settle(z @ (self.weights * self._trust).astype(np.float64), r)
 
     def _fit(self, z: NDArray[np.float64], y: NDArray[np.float64]) -> None:
         """The most probable weights, given the prior."""
