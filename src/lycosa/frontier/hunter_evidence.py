@@ -18,7 +18,7 @@ that d visited pages cite:
     citations    ln d
 
 Probabilities go through the logit. A visit costs O(its links + citations of the page itself); when the judge changes
-its mind about all pages, `restate` sums everything up anew, O(all citations). Loops are in `hunter_kernel`.
+its mind about all pages, `restate` sums all up anew, O(all citations). Loops are in `hunter_sums` and `hunter_look`.
 """
 
 from __future__ import annotations
@@ -74,11 +74,18 @@ class Change(NamedTuple):
 
 
 @cache
-def _kernel() -> Any:
+def _sums() -> Any:
     """Loaded when it is needed: what it is compiled with takes half a second."""
-    from lycosa.frontier import hunter_kernel
+    from lycosa.frontier import hunter_sums
 
-    return hunter_kernel
+    return hunter_sums
+
+
+@cache
+def _look() -> Any:
+    from lycosa.frontier import hunter_look
+
+    return hunter_look
 
 
 class Evidence:
@@ -142,7 +149,7 @@ class Evidence:
             self.links = longer(self.links, LINK_ROWS, int(gone.max()) + 1)
         dirty = np.empty(len(targets) + MOST_SIBLINGS + 2 * REACH * RING, dtype=np.int64)
         standing = np.empty(len(FEATURES), dtype=np.float32)
-        tried, count = _kernel().visit(
+        tried, count = _sums().visit(
             number, link, np.float32(relevance), self.rates, model, gone, targets, near, addresses, begin,
             self.links, self.citations, self.pages, self.hosts, self.folders, standing, dirty,
         )  # fmt: skip
@@ -151,7 +158,7 @@ class Evidence:
     def tell(self, targets: Links) -> NDArray[np.float64]:
         """What the frontier is to know of the links on a page, and from now on does."""
         told = np.empty(len(targets))
-        _kernel().tell(targets, self.links, told)
+        _look().tell(targets, self.links, told)
         return told
 
     def restate(self, relevance: Floats, judged: Floats) -> None:
@@ -163,7 +170,7 @@ class Evidence:
         pages.relevance[1 : count + 1] = relevance
         visited = pages.link[1 : count + 1]
         links.relevance[visited] = relevance
-        _kernel().restate(count, self.highest, links, self.citations, pages)
+        _sums().restate(count, self.highest, links, self.citations, pages)
         self.near_words.restate(visited, links.near, relevance, rate)
         self.url_words.restate(visited, links.url, relevance, rate)
         self.hosts.restate(links.host[visited], relevance)
@@ -176,7 +183,7 @@ class Evidence:
             usual(self.folders.relevance, self.folders.tries, rate),
         )
         np.minimum(self.rates, MOST_EXPECTED, out=self.rates)
-        _kernel().tell_hubs(count, pages, self.rates[0])
+        _sums().tell_hubs(count, pages, self.rates[0])
 
     # ── what is known ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -217,12 +224,12 @@ class Evidence:
     def features(self, chosen: Links) -> Floats:
         """Links × FEATURES, as things stand."""
         found = np.empty((len(chosen), len(FEATURES)), dtype=np.float32)
-        _kernel().look(chosen, self.rates, *self._columns, found)
+        _look().look(chosen, self.rates, *self._columns, found)
         return found
 
     def keep(self, chosen: Links, features: Floats) -> None:
         """What `features` has just given."""
-        _kernel().keep(chosen, features, self._state, self.links)
+        _look().keep(chosen, features, self._state, self.links)
 
     def kept(self, chosen: Links | int) -> Floats:
         """FEATURES as last looked at, of one link or many."""
@@ -232,20 +239,20 @@ class Evidence:
         """Look at links and score them: those that reach the bar, and those of which the frontier is to hear."""
         found = np.empty((len(chosen), len(FEATURES)), dtype=np.float32)
         above, changed = np.empty_like(chosen), np.empty_like(chosen)
-        counts = _kernel().score(
+        counts = _look().score(
             chosen, self._state, model, bar, tolerance, self.rates, *self._columns, found, above, changed
         )  # fmt: skip
         return above[: counts[0]], changed[: counts[1]]
 
     def score_again(self, chosen: Links, model: Model) -> Floats:
         """By what was last seen of the links."""
-        _kernel().score_again(chosen, model, self.links, self.hosts)
+        _look().score_again(chosen, model, self.links, self.hosts)
         return self.links.score[chosen]
 
     def hand_on(self, chosen: Links, bar: float) -> Links:
         """Those of the links whose scores the frontier is to hear of."""
         changed = np.empty(len(chosen), dtype=np.int64)
-        return changed[: _kernel().hand_on(chosen, bar, self.links, changed)]
+        return changed[: _look().hand_on(chosen, bar, self.links, changed)]
 
     @property
     def _columns(self) -> tuple[Any, ...]:
@@ -267,7 +274,7 @@ class WordRecord:
         """Links × words: each word counts once for the page behind a link that was visited."""
         seen = np.zeros(SIZE, dtype=np.int32)
         speaks_for, speaks_against = np.zeros(SIZE, dtype=np.float32), np.zeros(SIZE, dtype=np.float32)
-        _kernel().count_words(visited, words, relevance, seen, speaks_for, speaks_against)
+        _sums().count_words(visited, words, relevance, seen, speaks_for, speaks_against)
         said = np.flatnonzero(speaks_for + speaks_against)
         pro, contra = speaks_for[said], speaks_against[said]
         rate = usual(pro, pro + contra, rate)

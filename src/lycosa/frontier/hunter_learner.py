@@ -62,7 +62,7 @@ class Learner:
 
     def __init__(self, freedom: float, mask: Floats, diversity: float = 0.0) -> None:
         """`freedom`: how far weights may go from those that ship; `mask`: by feature 1, or 0 if it is not to count."""
-        from lycosa.frontier.hunter_kernel import predict  # what it is compiled with takes half a second to load
+        from lycosa.frontier.hunter_look import predict  # what it is compiled with takes half a second to load
 
         self._predict = predict
         self._diversity = diversity
