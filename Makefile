@@ -5,7 +5,7 @@ STAMP := .venv/.installed
 BENCH_STAMP := .venv/.installed-bench
 
 .PHONY: help demo test lint unit docs clean
-.PHONY: bench bench-crawl bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-forecast
+.PHONY: sequences bench bench-crawl bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-forecast
 .PHONY: reproduce reproduce-tc reproduce-fc reproduce-ar reproduce-gp reproduce-ga
 
 help:            ## This list
@@ -36,6 +36,9 @@ unit: $(STAMP)            ## Tests only
 	$(BIN)/pytest -n 2 --dist worksteal -q
 
 bench: bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-forecast bench-crawl    ## All benchmarks
+
+sequences: $(STAMP)       ## Compare the pages every strategy visits with the recorded ones
+	@$(BIN)/python bench/sequences.py
 
 bench-frontier: $(STAMP)  ## Cost and memory of the frontier up to ten million links
 	@$(BIN)/python bench/frontier.py

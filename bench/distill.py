@@ -29,7 +29,7 @@ import networkx
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.distill import Citations, DistillSettings, distill, relevance_threshold
+from lycosa.crawl.distiller import Citations, DistillSettings, distill, relevance_threshold
 from lycosa.lib.linkgraph import Hits, hits
 from lycosa.store.rows import Batch, HostRow, JudgementRow, LinkRow, PageRow, State
 from lycosa.store.sqlite import SqliteStore

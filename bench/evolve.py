@@ -17,19 +17,19 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from lycosa.evolve.fitness import CrawlFitness, Truth
-from lycosa.evolve.simulator import CrawlPlan, Simulator
-from lycosa.evolve.web import Web, standings, verdicts_of, web_of
-from lycosa.frontier.current_list import CurrentList, CurrentListSettings
-from lycosa.frontier.evolved import GA2003, PHASES, Evolved, EvolvedSettings
-from lycosa.frontier.strategy import StrategyParts
+from lycosa.judges.keywords import KeywordJudge
+from lycosa.lab.evolve.fitness import CrawlFitness, Truth
+from lycosa.lab.evolve.link_arrays import Web, standings, verdicts_of, web_of
+from lycosa.lab.evolve.simulator import CrawlPlan, Simulator
+from lycosa.lab.generated.graph import WebGraph, build
+from lycosa.lab.generated.web import GeneratedWeb, WebPlan
+from lycosa.lab.replay.replay import JudgedWorld, replay
+from lycosa.lab.worlds.build import build_generated
+from lycosa.lab.worlds.world import World
 from lycosa.lib.evolve import GeneticSettings, evolve
-from lycosa.relevance.keywords import KeywordJudge
-from lycosa.worlds.build import build_generated
-from lycosa.worlds.generated import GeneratedWeb, WebPlan
-from lycosa.worlds.graph import WebGraph, build
-from lycosa.worlds.replay import JudgedWorld, replay
-from lycosa.worlds.world import World
+from lycosa.strategies.papers.current_list import CurrentList, CurrentListSettings
+from lycosa.strategies.papers.evolved import GA2003, PHASES, Evolved, EvolvedSettings
+from lycosa.strategies.protocol import StrategyParts
 from table import table
 
 AIM = 150_000

@@ -27,18 +27,18 @@ from numpy.typing import NDArray
 
 from hunter import LEAST_PAGES, SEEDS, Course, worlds
 from lycosa.fetch.urls import url_hash
-from lycosa.frontier.best_first import BestFirst
-from lycosa.frontier.forecast import Estimate, Forecast, calibration_of, forecast
-from lycosa.frontier.forecast_calibration import Calibration
-from lycosa.frontier.forecaster import forecast_by_rate
 from lycosa.frontier.frontier import Frontier
-from lycosa.frontier.hunter import Hunter, HunterSettings
-from lycosa.frontier.strategies import strategy
-from lycosa.frontier.strategy import Strategy, StrategyParts
-from lycosa.relevance.contrast import ContrastJudge, ContrastSettings
-from lycosa.worlds.replay import JudgedWorld, replay
-from lycosa.worlds.tasks import Task, make_task, split_topics
-from lycosa.worlds.world import World
+from lycosa.judges.contrast.judge import ContrastJudge, ContrastSettings
+from lycosa.lab.replay.replay import JudgedWorld, replay
+from lycosa.lab.replay.tasks import Task, make_task, split_topics
+from lycosa.lab.worlds.world import World
+from lycosa.stopping.forecast import Estimate, Forecast, calibration_of, forecast
+from lycosa.stopping.forecast_calibration import Calibration
+from lycosa.stopping.forecaster import forecast_by_rate
+from lycosa.strategies.hunter.hunter import Hunter, HunterSettings
+from lycosa.strategies.papers.best_first import BestFirst
+from lycosa.strategies.protocol import Strategy, StrategyParts
+from lycosa.strategies.table import strategy
 from table import table
 
 AT = (100, 200, 400)

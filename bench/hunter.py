@@ -44,24 +44,24 @@ from numpy.typing import NDArray
 
 from hunter_cost import costs_of
 from hunter_live import live
-from lycosa.cli.judging import judge_of
 from lycosa.config import Config
-from lycosa.evaluate.significance import holm, wilcoxon
-from lycosa.frontier.hunter_note import digest
-from lycosa.frontier.strategies import strategy
-from lycosa.frontier.strategy import StrategyParts
-from lycosa.lib.neartexts import NearTexts
+from lycosa.judge_choice import judge_of
+from lycosa.judges.contrast.judge import ContrastJudge, ContrastSettings, ContrastStudy
+from lycosa.lab.evaluate.significance import holm, wilcoxon
+from lycosa.lab.generated.vocabulary import TOPICS
+from lycosa.lab.generated.web import GeneratedWeb, WebPlan
+from lycosa.lab.replay.look_ahead import LookAhead
+from lycosa.lab.replay.oracle import Oracle
+from lycosa.lab.replay.replay import JudgedWorld, Track, replay
+from lycosa.lab.replay.tasks import Task, make_task, split_topics
+from lycosa.lab.worlds.build import build, build_generated
+from lycosa.lab.worlds.world import World
+from lycosa.lib.near_duplicates import NearTexts
 from lycosa.model import Page
-from lycosa.relevance.contrast import ContrastJudge, ContrastSettings, ContrastStudy
+from lycosa.strategies.hunter.notes import digest
+from lycosa.strategies.protocol import StrategyParts
+from lycosa.strategies.table import strategy
 from lycosa.workspace import Workspace
-from lycosa.worlds.build import build, build_generated
-from lycosa.worlds.generated import GeneratedWeb, WebPlan
-from lycosa.worlds.lookahead import LookAhead
-from lycosa.worlds.oracle import Oracle
-from lycosa.worlds.replay import JudgedWorld, Track, replay
-from lycosa.worlds.tasks import Task, make_task, split_topics
-from lycosa.worlds.vocabulary import TOPICS
-from lycosa.worlds.world import World
 from table import table
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from lycosa.frontier.frontier import Frontier
-from lycosa.frontier.hunter import Hunter, HunterSettings
-from lycosa.frontier.strategy import StrategyParts
+from lycosa.judges.contrast.judge import ContrastJudge
 from lycosa.model import Fetched, Judgement, Kind, Lease, Link, Outcome, Page, Visit
-from lycosa.relevance.contrast import ContrastJudge
+from lycosa.strategies.hunter.hunter import Hunter, HunterSettings
+from lycosa.strategies.protocol import StrategyParts
 
 LINKS = 50
 NEW = 30

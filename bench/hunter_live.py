@@ -38,13 +38,13 @@ from typing import Any
 
 import numpy as np
 
-from lycosa.cli.assemble import View, crawl
 from lycosa.cli.progress import Silence
 from lycosa.config import Config, build
+from lycosa.engine import View, crawl
 from lycosa.frontier.frontier import Frontier
+from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 from lycosa.store.sqlite import SqliteStore
 from lycosa.workspace import Workspace
-from lycosa.worlds.generated import GeneratedWeb, WebPlan
 from table import ratio, table
 
 PLAN = WebPlan(seed=17, pages=30_000, hosts=120, topics=10, crawl_delay=0.0)
@@ -222,7 +222,7 @@ def _serving(web: GeneratedWeb) -> Iterator[dict[str, Any]]:
     """The web, an address for each host; what the server says of itself."""
     options = [f"--{name.replace('_', '-')}={value}" for name, value in asdict(web.plan).items()]
     slow = [f"--fault={host}=slow/{LATENCY}" for host in web.hosts]
-    command = [sys.executable, "-m", "lycosa.worlds.server", *options, *slow, f"--addresses={web.plan.hosts}"]
+    command = [sys.executable, "-m", "lycosa.lab.generated.server", *options, *slow, f"--addresses={web.plan.hosts}"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE)
     try:
         assert process.stdout is not None

@@ -41,16 +41,16 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.svm import LinearSVC
 
+from lycosa.judges.bayes.bayes import BayesClassifier
+from lycosa.judges.calibration import expected_calibration_error
+from lycosa.judges.classifier import Classifier, Example, parent_of, with_ancestors
+from lycosa.judges.knn import KnnClassifier
+from lycosa.judges.svm import SvmClassifier
+from lycosa.judges.weighted_keywords import WeightedKeywordsClassifier
+from lycosa.lab.worlds.build import build
+from lycosa.lab.worlds.world import World
 from lycosa.lib.text import term_counts
 from lycosa.model import Page
-from lycosa.relevance.bayes import BayesClassifier
-from lycosa.relevance.calibration import expected_calibration_error
-from lycosa.relevance.classifier import Classifier, Example, parent_of, with_ancestors
-from lycosa.relevance.knn import KnnClassifier
-from lycosa.relevance.svm import SvmClassifier
-from lycosa.relevance.weighted_keywords import WeightedKeywordsClassifier
-from lycosa.worlds.build import build
-from lycosa.worlds.world import World
 from table import table
 
 ROOT = Path(__file__).resolve().parents[1]

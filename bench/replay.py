@@ -14,13 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from lycosa.frontier.strategies import strategy
-from lycosa.frontier.strategy import StrategyParts
-from lycosa.relevance.keywords import KeywordJudge
-from lycosa.worlds.build import build, build_generated
-from lycosa.worlds.generated import GeneratedWeb, WebPlan
-from lycosa.worlds.replay import JudgedWorld, replay
-from lycosa.worlds.world import World
+from lycosa.judges.keywords import KeywordJudge
+from lycosa.lab.generated.web import GeneratedWeb, WebPlan
+from lycosa.lab.replay.replay import JudgedWorld, replay
+from lycosa.lab.worlds.build import build, build_generated
+from lycosa.lab.worlds.world import World
+from lycosa.strategies.protocol import StrategyParts
+from lycosa.strategies.table import strategy
 from table import table
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -16,27 +16,29 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import sys
 import time
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lycosa.frontier.strategies import strategy
-from lycosa.frontier.strategy import StrategyParts
-from lycosa.relevance.contrast import ContrastJudge
-from lycosa.relevance.formula import parse
-from lycosa.relevance.keywords import KeywordJudge
-from lycosa.relevance.topics import FormulaJudge, TopicJudge
-from lycosa.worlds.build import build, build_generated
-from lycosa.worlds.generated import GeneratedWeb, WebPlan
-from lycosa.worlds.judging import draw_examples, train
-from lycosa.worlds.replay import JudgedWorld, replay
-from lycosa.worlds.tasks import make_task
-from lycosa.worlds.world import World
+from lycosa.judges.contrast.judge import ContrastJudge
+from lycosa.judges.formula import parse
+from lycosa.judges.keywords import KeywordJudge
+from lycosa.judges.topic_judges import FormulaJudge, TopicJudge
+from lycosa.lab.generated.web import GeneratedWeb, WebPlan
+from lycosa.lab.replay.replay import JudgedWorld, replay
+from lycosa.lab.replay.tasks import make_task
+from lycosa.lab.replay.trained_judges import draw_examples, train
+from lycosa.lab.worlds.build import build, build_generated
+from lycosa.lab.worlds.world import World
+from lycosa.strategies.protocol import StrategyParts
+from lycosa.strategies.table import strategy
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDED = Path(__file__).with_suffix(".json")
@@ -74,8 +76,6 @@ GENERATED = WebPlan(seed=11, pages=6_000, hosts=240, topics=10, out_degree=12)
 
 def worlds() -> Iterator[tuple[str, World]]:
     """The generated web, and the recorded ones that are here."""
-    import os
-
     out = ROOT / "out"
     out.mkdir(exist_ok=True)
     path = out / "sequences.world"
@@ -98,7 +98,7 @@ def crawls(name: str, world: World) -> Iterator[tuple[str, Callable[[], str]]]:
     fitting = [topic for topic in world.topics if len(world.pages_of(topic)) >= LEAST_PAGES]
     examples = draw_examples(world, per_topic=10, seed=1)
     classifier = train(world, examples, kind="bayes")
-    known = [topic for topic in sorted(fitting, key=lambda topic: zlib.crc32(topic.encode())) if topic in examples.topics]
+    known = sorted(set(fitting) & set(examples.topics), key=lambda topic: zlib.crc32(topic.encode()))
     for at, topic in enumerate(known[:TOPICS]):
         task = make_task(world, topic, distance=0, seeds=5, rng=np.random.default_rng(at))
         other = known[at + TOPICS]
@@ -115,7 +115,7 @@ def crawls(name: str, world: World) -> Iterator[tuple[str, Callable[[], str]]]:
             for chosen in names:
                 for buffer in BUFFERS:
                     key = f"{name} | {topic} | {judge_name} | {chosen} | {buffer or 'no limit'}"
-                    yield key, lambda j=judged, g=judge, c=chosen, b=buffer, t=task: crawl(j, g, c, b, t.seeds.tolist())
+                    yield key, partial(crawl, judged, judge, chosen, buffer, task.seeds.tolist())
 
 
 def crawl(judged: JudgedWorld, judge: Any, name: str, buffer: int | None, seeds: list[int]) -> str:
@@ -128,7 +128,7 @@ def crawl(judged: JudgedWorld, judge: Any, name: str, buffer: int | None, seeds:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    options.add_argument("--record", action="store_true", help="Write bench/sequences.json instead of comparing with it.")
+    options.add_argument("--record", action="store_true", help="Write bench/sequences.json instead of comparing.")
     options.add_argument("--world", default="", help="Only this world.")
     given = options.parse_args()
     recorded: dict[str, str] = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}

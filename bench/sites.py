@@ -23,7 +23,7 @@ from zlib import crc32
 
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
-from lycosa.worlds.generated import GeneratedWeb, WebPlan
+from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 from webserver import ADDRESS
 
 RECORDED = "debian-docs"

@@ -20,20 +20,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lycosa import config, read, readers
-from lycosa.cli import assemble
+from lycosa import config, engine
 from lycosa.cli.progress import Silence
+from lycosa.crawl import reader_pool, reading
+from lycosa.crawl.commit import CrawlLedger
+from lycosa.crawl.reading import Reading
 from lycosa.fetch.archive import Archive
 from lycosa.fetch.http import Http
 from lycosa.fetch.robots import Robots
 from lycosa.fetch.urls import Urls
 from lycosa.frontier.frontier import Frontier
-from lycosa.ledger import CrawlLedger
+from lycosa.judges.keywords import KeywordJudge
 from lycosa.model import Response
 from lycosa.page import html
 from lycosa.page.language import detect_language
-from lycosa.read import Reading
-from lycosa.relevance.keywords import KeywordJudge
 from lycosa.store.sqlite import SqliteStore
 from lycosa.workspace import Workspace
 
@@ -43,10 +43,10 @@ Parts = tuple[tuple[str, Any, tuple[str, ...]], ...]
 CRAWL_PARTS: Parts = (
     ("HTTP: libcurl and its callbacks", Http, ("_act",)),
     ("robots.txt: matching", Robots, ("verdict",)),
-    ("readers: marshal, hand over", readers, ("_request",)),
-    ("readers: marshal, hand over", readers._Reader, ("give",)),
-    ("readers: take back, unmarshal", readers, ("_unpack",)),
-    ("readers: take back, unmarshal", readers._Reader, ("data_received",)),
+    ("readers: marshal, hand over", reader_pool, ("_request",)),
+    ("readers: marshal, hand over", reader_pool._Reader, ("give",)),
+    ("readers: take back, unmarshal", reader_pool, ("_unpack",)),
+    ("readers: take back, unmarshal", reader_pool._Reader, ("data_received",)),
     ("WARC: digests, compression", Archive, ("append",)),
     ("WARC: write, sync to disk", Archive, ("sync", "position")),
     ("ledger: numbers for links, rows", CrawlLedger, ("commit",)),
@@ -56,7 +56,7 @@ CRAWL_PARTS: Parts = (
 )
 CRAWL_REST = "asyncio, sockets, fetcher, loop"
 READER_PARTS: Parts = (
-    ("content encoding", read, ("decode",)),
+    ("content encoding", reading, ("decode",)),
     ("charset, taming", html, ("find_charset", "as_utf8", "tame")),
     ("HTML: parse", html, ("LexborHTMLParser",)),
     ("HTML: walk, text", html, ("walk",)),
@@ -64,9 +64,9 @@ READER_PARTS: Parts = (
     ("words: cut, stem, count", html, ("term_counts",)),
     ("language", html, ("detect_language",)),
     ("fingerprint", html, ("simhash",)),
-    ("hashes of links", read, ("_hashes",)),
+    ("hashes of links", reading, ("_hashes",)),
     ("judge", KeywordJudge, ("judge",)),
-    ("marshal", readers, ("_pack",)),
+    ("marshal", reader_pool, ("_pack",)),
 )
 READER_REST = "reading, the rest"
 WARM_UP = 100
@@ -136,7 +136,7 @@ class Timer(Silence):
     pages = 0
     cpu = wall = before = 0.0
 
-    def begin(self, view: assemble.View) -> None:
+    def begin(self, view: engine.View) -> None:
         self._ledger = view.ledger
         self.wall, self.before = time.perf_counter(), time.process_time()
 
@@ -148,7 +148,7 @@ class Timer(Silence):
 
 def time_crawl(settings: config.Config, workspace: Workspace, requests: list[bytes]) -> dict[str, Any]:
     """Crawl; keep some of what is sent to the readers in `requests`."""
-    marshalled = readers._request
+    marshalled = reader_pool._request
 
     def keep(response: Response) -> bytes:
         request = marshalled(response)
@@ -156,10 +156,10 @@ def time_crawl(settings: config.Config, workspace: Workspace, requests: list[byt
             requests.append(request)
         return request
 
-    readers._request = keep
+    reader_pool._request = keep
     watch, timer = Stopwatch(), Timer()
     watch.put_on(CRAWL_PARTS)
-    assemble.crawl(settings, workspace, timer)
+    engine.crawl(settings, workspace, timer)
     pages = max(1, timer.pages)
     return {
         "pages": timer.pages,
@@ -172,7 +172,7 @@ def time_crawl(settings: config.Config, workspace: Workspace, requests: list[byt
 
 
 def time_reading(settings: config.Config, requests: list[bytes]) -> dict[str, Any]:
-    reading = Reading(
+    how = Reading(
         urls=Urls(settings.urls),
         judge=KeywordJudge(settings.topic),
         limits=settings.page,
@@ -181,7 +181,7 @@ def time_reading(settings: config.Config, requests: list[bytes]) -> dict[str, An
     )
 
     def read_again(request: bytes) -> None:
-        readers._pack(read.read_response(Response(*marshal.loads(request)), reading), whole_pages=False)
+        reader_pool._pack(reading.read_response(Response(*marshal.loads(request)), how), whole_pages=False)
 
     detect_language(FOREIGN)
     for request in requests[:WARM_UP]:  # fills the memos
@@ -199,7 +199,7 @@ def time_reading(settings: config.Config, requests: list[bytes]) -> dict[str, An
 def start_of_a_reader() -> float:
     """Seconds of CPU until a reader can be given a page: Python and its imports."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-c", "import lycosa.readers"], check=True)
+    subprocess.run([sys.executable, "-c", "import lycosa.crawl.reader_pool"], check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

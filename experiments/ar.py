@@ -49,9 +49,9 @@ from ar_crawls import (
 from ar_pictures import marked
 from common import NOTES, Evidence, Pictures, verdicts
 
-from lycosa.evaluate.pictures import Line, Plot, styles
-from lycosa.evaluate.runs import Floats
-from lycosa.evaluate.summary import over_topics
+from lycosa.lab.evaluate.pictures import Line, Plot, styles
+from lycosa.lab.evaluate.runs import Floats
+from lycosa.lab.evaluate.summary import over_topics
 
 LOOKS = styles(CRAWLERS)
 save = Pictures(RESULTS, CRAWLERS, ()).save

@@ -20,21 +20,21 @@ from ar_web import COMMUNITY, MEMBERS, build_web, community_of, place_paths, sub
 from common import ROOT, Results, built_world, made_once
 
 from lycosa.errors import InputError
-from lycosa.evaluate.curves import padded
-from lycosa.evaluate.runs import Bools, Floats, Ints
-from lycosa.evaluate.spread import DISTANCES
-from lycosa.frontier.strategies import strategy
-from lycosa.frontier.strategy import StrategyParts
-from lycosa.frontier.tunnelling import Focus, Tunnelling, TunnellingSettings
+from lycosa.judges.formula import And, Formula, Named, Not, Or, parse
+from lycosa.judges.generalise import Way, generalise
+from lycosa.judges.svm import SvmClassifier
+from lycosa.judges.taxonomy import is_at_or_below
+from lycosa.judges.topic_judges import FormulaJudge, threshold_from
+from lycosa.lab.evaluate.curves import padded
+from lycosa.lab.evaluate.runs import Bools, Floats, Ints
+from lycosa.lab.evaluate.spread import DISTANCES
+from lycosa.lab.replay.replay import JudgedWorld, Track, replay
+from lycosa.lab.replay.trained_judges import ExampleSet, draw_examples, train
+from lycosa.lab.worlds.world import World
 from lycosa.model import Page
-from lycosa.relevance.formula import And, Formula, Named, Not, Or, parse
-from lycosa.relevance.generalise import Way, generalise
-from lycosa.relevance.svm import SvmClassifier
-from lycosa.relevance.taxonomy import is_at_or_below
-from lycosa.relevance.topics import FormulaJudge, threshold_from
-from lycosa.worlds.judging import ExampleSet, draw_examples, train
-from lycosa.worlds.replay import JudgedWorld, Track, replay
-from lycosa.worlds.world import World
+from lycosa.strategies.protocol import StrategyParts
+from lycosa.strategies.table import strategy
+from lycosa.strategies.tunnelling import Focus, Tunnelling, TunnellingSettings
 
 RESULTS = Results("ar")
 SEED = 1

@@ -10,7 +10,7 @@ from ar_crawls import Crawl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from lycosa.evaluate.pictures import Style
+from lycosa.lab.evaluate.pictures import Style
 
 WIDENED, NARROWED = "#b03030", "#2f7d32"
 

@@ -23,10 +23,10 @@ from typing import NamedTuple
 import numpy as np
 
 from lycosa.fetch.urls import url_hash
+from lycosa.lab.generated.vocabulary import GENERAL, topics
+from lycosa.lab.worlds.writer import WorldWriter
 from lycosa.lib.text import term_counts
 from lycosa.model import Link, Page
-from lycosa.worlds.vocabulary import GENERAL, topics
-from lycosa.worlds.world_writer import WorldWriter
 
 GROUPS = 2
 """Groups of subjects, and regions."""

@@ -1,4 +1,4 @@
-"""Builds the table of how common words are: src/lycosa/relevance/background.txt.gz.
+"""Builds the table of how common words are: src/lycosa/judges/background.txt.gz.
 
     python experiments/background.py
 
@@ -15,8 +15,8 @@ import os
 from collections import Counter
 from pathlib import Path
 
+from lycosa.judges.background import FILE, STEPS
 from lycosa.lib.text import term_counts
-from lycosa.relevance.background import FILE, STEPS
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("LYCOSA_SHARED") or ROOT.parent / "shared")

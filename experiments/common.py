@@ -13,12 +13,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from lycosa.evaluate.pictures import Line, Plot, draw, styles
-from lycosa.evaluate.runs import Comparison
-from lycosa.evaluate.significance import holm, wilcoxon
-from lycosa.evaluate.summary import curve
-from lycosa.worlds.build import build
-from lycosa.worlds.compare import ComparePlan
+from lycosa.lab.evaluate.pictures import Line, Plot, draw, styles
+from lycosa.lab.evaluate.runs import Comparison
+from lycosa.lab.evaluate.significance import holm, wilcoxon
+from lycosa.lab.evaluate.summary import curve
+from lycosa.lab.replay.compare import ComparePlan
+from lycosa.lab.worlds.build import build
 
 ROOT = Path(__file__).resolve().parents[1]
 Result = TypeVar("Result")

@@ -21,11 +21,11 @@ import numpy as np
 from common import NOTES, Evidence, Pictures, Results, plan_key, verdicts
 from fc_crawls import BEST, BREADTH, FAR, HARD, SEEDS, SOFT, UNFOCUSED, WINDOW, Study, Web, judge_quality, study, webs
 
-from lycosa.evaluate.pictures import Line, Plot
-from lycosa.evaluate.runs import Floats
-from lycosa.evaluate.summary import over_topics
-from lycosa.worlds.compare import ORACLE, ComparePlan
-from lycosa.worlds.world import World
+from lycosa.lab.evaluate.pictures import Line, Plot
+from lycosa.lab.evaluate.runs import Floats
+from lycosa.lab.evaluate.summary import over_topics
+from lycosa.lab.replay.compare import ORACLE, ComparePlan
+from lycosa.lab.worlds.world import World
 
 RESULTS = Results("fc")
 SHOWN = {SOFT: "soft focus", HARD: "hard focus", BREADTH: BREADTH, UNFOCUSED: "unfocused", ORACLE: ORACLE}
@@ -329,7 +329,7 @@ What these webs lack, and what follows:
 - **debian-docs**, the manuals of 60 packages, has a host for each package, and its labels were given by package:
   whoever stays on a host stays on the topic. That makes focus easy. Half of the hosts are cited by no other: crawls for
   `office`, a single package, run dry.
-- **generated** is made by Lycosa (`worlds/generated.py`) for what the other two lack: hundreds of servers that cite
+- **generated** is made by Lycosa (`lab/generated/web.py`) for what the other two lack: hundreds of servers that cite
   each other. That neighbours of relevant pages are relevant was built into it, so it shows that the machine works, not
   what the Web is like. Words are drawn by topic, which makes the judge's task easy.
 - All are small: crawls have 300 to 1,000 pages where the paper's had 10,000 and more. Topics end: a good crawl finds

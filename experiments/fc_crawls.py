@@ -15,18 +15,18 @@ from typing import NamedTuple
 import numpy as np
 from common import ROOT, built_world, made_once, shared_world
 
-from lycosa.distill import relevance_threshold
-from lycosa.evaluate.curves import padded
-from lycosa.evaluate.overlap import overlap_of, top_rated
-from lycosa.evaluate.runs import Bools, Floats, Ints, Run
-from lycosa.evaluate.spread import distance_histogram, relevance_histogram
+from lycosa.crawl.distiller import relevance_threshold
+from lycosa.lab.evaluate.curves import padded
+from lycosa.lab.evaluate.overlap import overlap_of, top_rated
+from lycosa.lab.evaluate.runs import Bools, Floats, Ints, Run
+from lycosa.lab.evaluate.spread import distance_histogram, relevance_histogram
+from lycosa.lab.generated.web import GeneratedWeb, WebPlan
+from lycosa.lab.replay.compare import RANDOM, ComparePlan, guide_of, judge_of, runs_of_task, task_of
+from lycosa.lab.replay.tasks import Task
+from lycosa.lab.replay.trained_judges import draw_examples
+from lycosa.lab.worlds.build import build, build_generated
+from lycosa.lab.worlds.world import World
 from lycosa.lib.linkgraph import hits
-from lycosa.worlds.build import build, build_generated
-from lycosa.worlds.compare import RANDOM, ComparePlan, guide_of, judge_of, runs_of_task, task_of
-from lycosa.worlds.generated import GeneratedWeb, WebPlan
-from lycosa.worlds.judging import draw_examples
-from lycosa.worlds.tasks import Task
-from lycosa.worlds.world import World
 
 SOFT, HARD, UNFOCUSED, BREADTH = "best-first", "hard+random", RANDOM, "breadth-first"
 """FC, section 3.3: hard crawls take the links that survive in an arbitrary order."""

@@ -53,11 +53,11 @@ from ga_switches import (
     tried,
 )
 
-from lycosa.evaluate.pictures import Bars, Line, Plot, draw_bars, styles
-from lycosa.evaluate.runs import Floats
-from lycosa.evaluate.summary import over_topics
-from lycosa.evolve.spelling import GENES
-from lycosa.frontier.evolved import EvolvedSettings
+from lycosa.lab.evaluate.pictures import Bars, Line, Plot, draw_bars, styles
+from lycosa.lab.evaluate.runs import Floats
+from lycosa.lab.evaluate.summary import over_topics
+from lycosa.lab.evolve.encoding import GENES
+from lycosa.strategies.papers.evolved import EvolvedSettings
 
 RESULTS = Results("ga")
 FULL = Scale(population=50, generations=50, repeats=15, others=15, made_pages=1_000_000, switch_pages=100_000)
@@ -308,8 +308,8 @@ Strategies are evolved with the paper's algorithm: population {population}, {gen
 mutation 0.01, nine weights of 7 bits, three crawls a strategy. Then the three fittest (E1, E2, E3), best first and
 the paper's own weights (ga2003) are tried {repeats} times on the same topic from other seeds, at three lengths, and the
 fittest on other topics of the same web. Crawls are simulated by the compiled kernel, which makes the same downloads as
-`crawl.run` (tests/evolve/test_kernel.py). Fitness is by label; what guides is a judge trained on up to 50 pages of the
-topic and five times as many others. Pages a crawl was given (examples, seeds) earn nothing.
+`crawl.run` (tests/lab/evolve/test_kernel.py). Fitness is by label; what guides is a judge trained on up to 50 pages of
+the topic and five times as many others. Pages a crawl was given (examples, seeds) earn nothing.
 """
 
 OVERVIEW_NOTES = """

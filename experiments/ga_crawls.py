@@ -17,20 +17,20 @@ from pathlib import Path
 import numpy as np
 from common import built_world
 
-from lycosa.evaluate.cohesion import cohesiveness
-from lycosa.evaluate.runs import Bools, Floats, Ints
-from lycosa.evaluate.spread import distance_histogram
-from lycosa.evolve.course import CoursePlan, lay_out
-from lycosa.evolve.fitness import HARVEST, CrawlFitness, Truth
-from lycosa.evolve.simulator import CrawlPlan, Simulator
-from lycosa.evolve.spelling import Spelling
-from lycosa.evolve.web import Web, standings, web_of
-from lycosa.frontier.current_list import CurrentListSettings
-from lycosa.frontier.evolved import WEIGHTS, EvolvedSettings
+from lycosa.lab.evaluate.cohesion import cohesiveness
+from lycosa.lab.evaluate.runs import Bools, Floats, Ints
+from lycosa.lab.evaluate.spread import distance_histogram
+from lycosa.lab.evolve.encoding import Spelling
+from lycosa.lab.evolve.fitness import HARVEST, CrawlFitness, Truth
+from lycosa.lab.evolve.link_arrays import Web, standings, web_of
+from lycosa.lab.evolve.simulator import CrawlPlan, Simulator
+from lycosa.lab.evolve.task import CoursePlan, lay_out
+from lycosa.lab.generated.graph import build
+from lycosa.lab.generated.web import WebPlan
+from lycosa.lab.worlds.world import Edges, World
 from lycosa.lib.evolve import GeneticSettings, Genome, Population, evolve
-from lycosa.worlds.generated import WebPlan
-from lycosa.worlds.graph import build
-from lycosa.worlds.world import Edges, World
+from lycosa.strategies.papers.current_list import CurrentListSettings
+from lycosa.strategies.papers.evolved import WEIGHTS, EvolvedSettings
 
 Transfer = Mapping[str, Floats]
 """By strategy: the mean fitness over the repeats, by length."""

@@ -9,7 +9,7 @@ import numpy as np
 from common import Evidence
 from ga_crawls import BEST_FIRST, EVOLVED, PAPER, Case, Evolution, Study, Transfer, Trial
 
-from lycosa.evaluate.runs import Floats
+from lycosa.lab.evaluate.runs import Floats
 
 HOLDS = ("**holds**", "**the other way round**", "no difference shown")
 

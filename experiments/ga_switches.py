@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from ga_crawls import BEST_FIRST, FIXED, SEED, Case, Ground, Scale, Study, bred, crawls, ground_of
 
-from lycosa.evaluate.runs import Floats
-from lycosa.evaluate.significance import holm, wilcoxon
-from lycosa.evolve.fitness import HARVEST, MEASURES, Truth
-from lycosa.evolve.spelling import GENES, Spelling
-from lycosa.frontier.evolved import EvolvedSettings
+from lycosa.lab.evaluate.runs import Floats
+from lycosa.lab.evaluate.significance import holm, wilcoxon
+from lycosa.lab.evolve.encoding import GENES, Spelling
+from lycosa.lab.evolve.fitness import HARVEST, MEASURES, Truth
 from lycosa.lib.evolve import GeneticSettings
+from lycosa.strategies.papers.evolved import EvolvedSettings
 
 GENERATIONS = 30
 EVOLUTIONS = 5

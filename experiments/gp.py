@@ -27,18 +27,18 @@ import numpy as np
 from common import NOTES, Evidence, Pictures, Results, verdicts
 from fc_crawls import webs
 
-from lycosa.evaluate.curves import padded
-from lycosa.evaluate.pictures import Line, Plot
-from lycosa.evaluate.runs import Floats
-from lycosa.evaluate.summary import over_topics
-from lycosa.frontier.strategies import strategy
+from lycosa.judges.tfidf import Frequencies, TermSpace
+from lycosa.judges.topic_judges import short_page
+from lycosa.lab.evaluate.curves import padded
+from lycosa.lab.evaluate.pictures import Line, Plot
+from lycosa.lab.evaluate.runs import Floats
+from lycosa.lab.evaluate.summary import over_topics
+from lycosa.lab.replay.replay import JudgedWorld, Track, replay
+from lycosa.lab.replay.tasks import Task
+from lycosa.lab.replay.trained_judges import draw_examples, task_from_examples
+from lycosa.lab.worlds.world import World
 from lycosa.model import Judgement, Page
-from lycosa.relevance.tfidf import Frequencies, TermSpace
-from lycosa.relevance.topics import short_page
-from lycosa.worlds.judging import draw_examples, task_from_examples
-from lycosa.worlds.replay import JudgedWorld, Track, replay
-from lycosa.worlds.tasks import Task
-from lycosa.worlds.world import World
+from lycosa.strategies.table import strategy
 
 RESULTS = Results("gp")
 KEPT_FROM = 0.15

@@ -19,11 +19,11 @@ import numpy as np
 from common import NOTES, Claim, Evidence, Pictures, Results, built_world, over_pages, plan_key, verdicts
 
 from lycosa.cli.compare import compare_in_parallel
-from lycosa.evaluate.pictures import Line, Plot
-from lycosa.evaluate.runs import Comparison
-from lycosa.evaluate.summary import final_values, over_topics, performance
-from lycosa.worlds.compare import ComparePlan
-from lycosa.worlds.world import World
+from lycosa.lab.evaluate.pictures import Line, Plot
+from lycosa.lab.evaluate.runs import Comparison
+from lycosa.lab.evaluate.summary import final_values, over_topics, performance
+from lycosa.lab.replay.compare import ComparePlan
+from lycosa.lab.worlds.world import World
 
 RESULTS = Results("tc")
 BUFFERS = (256, 512, 1024, 2048)

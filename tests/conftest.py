@@ -10,25 +10,25 @@ from typing import Any
 
 import pytest
 
-from lycosa.crawl import run
+from lycosa.crawl.commit import CrawlLedger
+from lycosa.crawl.loop import run
+from lycosa.crawl.reader_pool import InlineReader
+from lycosa.crawl.reading import Reading
+from lycosa.crawl.visits import LiveVisitor
 from lycosa.fetch.archive import Archive
 from lycosa.fetch.fetcher import RobotsBook
 from lycosa.fetch.politeness import Politeness
 from lycosa.fetch.robots import RobotsSettings, interpret
 from lycosa.fetch.urls import UrlRules, Urls, host_key
 from lycosa.frontier.frontier import Frontier
-from lycosa.frontier.stop import NO_RULES, Budget, Stop, StopRules
-from lycosa.frontier.strategies import strategy as strategy_named
-from lycosa.frontier.strategy import Strategy
-from lycosa.ledger import CrawlLedger
+from lycosa.judges.keywords import KeywordJudge
+from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 from lycosa.lib.clock import VirtualClock
 from lycosa.model import Fetched, Kind, Lease, Outcome, Response
-from lycosa.read import Reading
-from lycosa.readers import InlineReader
-from lycosa.relevance.keywords import KeywordJudge
+from lycosa.stopping.rules import NO_RULES, Budget, Stop, StopRules
 from lycosa.store.sqlite import SqliteStore
-from lycosa.visitor import LiveVisitor
-from lycosa.worlds.generated import GeneratedWeb, WebPlan
+from lycosa.strategies.protocol import Strategy
+from lycosa.strategies.table import strategy as strategy_named
 
 TOPIC = "recreational cycling"
 NOT_FOUND = Outcome(Kind.HTTP_ERROR, "http 404", status=404)

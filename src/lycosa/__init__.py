@@ -1,3 +1,3 @@
-"""Lycosa, a focused web crawler. The way a page takes is told in `lycosa.crawl`."""
+"""Lycosa, a focused web crawler. The way a page takes is told in `lycosa.crawl.loop`."""
 
 __version__ = "0.1.0"

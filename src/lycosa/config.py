@@ -19,6 +19,8 @@ import tomli_w
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lycosa import __version__
+from lycosa.crawl.stall import StallSettings
+from lycosa.crawl.steering import DistillingSettings
 from lycosa.errors import ConfigError
 from lycosa.fetch.decode import DecodeLimits
 from lycosa.fetch.fetcher import FetchSettings
@@ -26,11 +28,9 @@ from lycosa.fetch.politeness import Politeness
 from lycosa.fetch.robots import RobotsSettings
 from lycosa.fetch.transfer import HttpSettings
 from lycosa.fetch.urls import UrlRules
-from lycosa.frontier.stop import Budget, StopRules
 from lycosa.lib.bounds import require_at_least
 from lycosa.page.limits import PageLimits
-from lycosa.stall import StallSettings
-from lycosa.steering import DistillingSettings
+from lycosa.stopping.rules import Budget, StopRules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

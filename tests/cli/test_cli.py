@@ -23,7 +23,7 @@ from lycosa import __version__
 from lycosa.cli import main
 from lycosa.config import Config, build
 from lycosa.fetch.warc_reader import Damage, iterate
-from lycosa.worlds.server import running
+from lycosa.lab.generated.server import running
 
 LYCOSA = [sys.executable, "-c", "from lycosa.cli import main; main()"]
 SILENT = "/fault/silent"

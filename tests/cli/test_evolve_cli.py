@@ -14,10 +14,10 @@ import typer
 from typer.testing import CliRunner, Result
 
 from lycosa.errors import ConfigError, InputError, LycosaError
-from lycosa.frontier.strategies import strategy
-from lycosa.worlds.build import build_generated
-from lycosa.worlds.generated import GeneratedWeb, WebPlan
-from lycosa.worlds.world import World
+from lycosa.lab.generated.web import GeneratedWeb, WebPlan
+from lycosa.lab.worlds.build import build_generated
+from lycosa.lab.worlds.world import World
+from lycosa.strategies.table import strategy
 
 # The package has commands under the names of their modules.
 command, comparing, crawling = (import_module(f"lycosa.cli.{name}") for name in ("evolve", "compare", "crawl"))

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from lycosa.worlds.build import build_generated
-from lycosa.worlds.server import running
-from lycosa.worlds.world import World
+from lycosa.lab.generated.server import running
+from lycosa.lab.worlds.build import build_generated
+from lycosa.lab.worlds.world import World
 
 LYCOSA = [sys.executable, "-c", "from lycosa.cli import main; main()"]
 WORDS = {

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from lycosa.model import Lease
+from lycosa.store.protocol import Store, Totals
 from lycosa.store.rows import (
     Batch,
     HostRow,
@@ -20,7 +21,6 @@ from lycosa.store.rows import (
     StateRow,
 )
 from lycosa.store.sqlite import SqliteStore
-from lycosa.store.store import Store, Totals
 
 STORES: dict[str, Callable[[Path], Store]] = {"sqlite": lambda directory: SqliteStore(directory / "crawl.db")}
 

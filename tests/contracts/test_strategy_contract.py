@@ -11,10 +11,10 @@ import pytest
 
 from lycosa.errors import ConfigError
 from lycosa.frontier.frontier import Frontier
-from lycosa.frontier.strategies import STRATEGIES, strategy
-from lycosa.frontier.strategy import StrategyParts
+from lycosa.judges.keywords import KeywordJudge
 from lycosa.model import Fetched, Judgement, Kind, Lease, Link, Outcome, Page, Visit
-from lycosa.relevance.keywords import KeywordJudge
+from lycosa.strategies.protocol import StrategyParts
+from lycosa.strategies.table import STRATEGIES, strategy
 
 HOSTS = 7
 NAMES = (

@@ -20,9 +20,9 @@ from lycosa.fetch.http import Failure, Http
 from lycosa.fetch.robots import RobotsSettings, RobotsState
 from lycosa.fetch.transfer import HttpSettings
 from lycosa.fetch.urls import UrlRules, Urls
+from lycosa.lab.generated.server import WorldServer, running
 from lycosa.lib.clock import VirtualClock
 from lycosa.model import Fetched, Kind, Lease, Response
-from lycosa.worlds.server import WorldServer, running
 
 NOW = 1_700_000_000.0
 FAULTY = {

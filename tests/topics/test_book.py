@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.errors import InputError, StoreError
+from lycosa.judges.classifier import ANY, Example
+from lycosa.judges.taxonomy import Taxonomy, Topic
+from lycosa.judges.taxonomy_file import from_toml
 from lycosa.lib.text import term_counts
 from lycosa.model import Page
-from lycosa.relevance.classifier import ANY, Example
-from lycosa.relevance.taxonomy import Taxonomy, Topic
-from lycosa.relevance.taxonomy_file import from_toml
 from lycosa.topics import documents
 from lycosa.topics.book import TopicBook
 from lycosa.topics.documents import BookLimits, pack_terms, unpack_terms
@@ -305,9 +305,9 @@ EDITOR = """
 import sys
 from pathlib import Path
 from lycosa.errors import InputError
-from lycosa.relevance.classifier import Example
+from lycosa.judges.classifier import Example
 from lycosa.model import Page
-from lycosa.relevance.taxonomy import Taxonomy, Topic
+from lycosa.judges.taxonomy import Taxonomy, Topic
 from lycosa.topics.book import TopicBook
 
 path, me = Path(sys.argv[1]), sys.argv[2]

@@ -6,9 +6,9 @@ import json
 import pytest
 
 from lycosa.errors import InputError
+from lycosa.judges.taxonomy_file import from_toml
 from lycosa.lib.text import term_counts
 from lycosa.model import Page
-from lycosa.relevance.taxonomy_file import from_toml
 from lycosa.topics.importing import (
     Failure,
     ImportLimits,

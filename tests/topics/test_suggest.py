@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from lycosa.errors import ConfigError
+from lycosa.judges.classifier import Example
 from lycosa.lib.text import term_counts
 from lycosa.model import Page
-from lycosa.relevance.classifier import Example
 from lycosa.topics import suggest
 from lycosa.topics.suggest import (
     Candidate,

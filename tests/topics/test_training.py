@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from lycosa.errors import ConfigError, InputError
+from lycosa.judges.classifier import Example, parent_of, with_ancestors
 from lycosa.lib.text import term_counts
 from lycosa.model import Page
-from lycosa.relevance.classifier import Example, parent_of, with_ancestors
 from lycosa.topics.training import TrainingSettings, cross_validate, document_hash, train
 
 

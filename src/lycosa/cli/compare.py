@@ -15,13 +15,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from lycosa.cli.crawl import split_setting
 from lycosa.cli.terminal import err, out, plain
 from lycosa.errors import InputError
-from lycosa.evaluate.report import print_table, write_report
-from lycosa.evaluate.runs import Comparison
-from lycosa.evolve.kept import judge_of
-from lycosa.worlds.compare import ComparePlan
-from lycosa.worlds.compare import compare as run_comparison
-from lycosa.worlds.judging import JUDGES, KEYWORDS
-from lycosa.worlds.world import World
+from lycosa.lab.evaluate.report import print_table, write_report
+from lycosa.lab.evaluate.runs import Comparison
+from lycosa.lab.evolve.checkpoint import judge_of
+from lycosa.lab.replay.compare import ComparePlan
+from lycosa.lab.replay.compare import compare as run_comparison
+from lycosa.lab.replay.trained_judges import JUDGES, KEYWORDS
+from lycosa.lab.worlds.world import World
 
 KEYWORDS_THRESHOLD, TRAINED_THRESHOLD = 0.1, 0.5
 """A cosine with a few keywords is small even for a page about them; a probability of ½ says more likely than not."""

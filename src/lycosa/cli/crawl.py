@@ -13,19 +13,19 @@ from typing import Any
 import typer
 from rich.table import Table
 
-from lycosa.cli.assemble import Watcher
-from lycosa.cli.assemble import crawl as run_crawl
-from lycosa.cli.judging import is_trained, judge_from
 from lycosa.cli.progress import Lines, Panels, Silence
 from lycosa.cli.terminal import err, is_terminal, out, plain
 from lycosa.config import Config, build, load_crawl, load_file
+from lycosa.crawl.commit import OUTLOOK
+from lycosa.engine import Watcher
+from lycosa.engine import crawl as run_crawl
 from lycosa.errors import InputError, SeedError, WorkspaceError
 from lycosa.fetch.urls import parse_seed
-from lycosa.frontier.strategies import from_file
-from lycosa.ledger import OUTLOOK
+from lycosa.judge_choice import is_trained, judge_from
 from lycosa.seeds.bookmarks import read_bookmarks
 from lycosa.seeds.files import read_seeds
 from lycosa.store.sqlite import SqliteStore
+from lycosa.strategies.table import from_file
 from lycosa.topics.book import TopicBook
 from lycosa.workspace import Workspace
 

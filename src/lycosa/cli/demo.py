@@ -18,17 +18,17 @@ import numpy as np
 import typer
 from rich.table import Table
 
-from lycosa.cli.assemble import Watcher
 from lycosa.cli.crawl import start
 from lycosa.cli.progress import Lines, Panels
 from lycosa.cli.terminal import is_terminal, out, plain
 from lycosa.config import build
+from lycosa.engine import Watcher
 from lycosa.errors import InputError
-from lycosa.evaluate.curves import harvest_rate, recall
-from lycosa.evaluate.pictures import draw_curves
+from lycosa.lab.evaluate.curves import harvest_rate, recall
+from lycosa.lab.evaluate.pictures import draw_curves
+from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 from lycosa.store.sqlite import SqliteStore
 from lycosa.workspace import Workspace
-from lycosa.worlds.generated import GeneratedWeb, WebPlan
 
 STRATEGIES = ("hunter", "breadth-first")
 
@@ -119,7 +119,14 @@ def _server(plan: WebPlan) -> Iterator[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as scratch:
         ready = Path(scratch) / "ready.json"
         options = [f"--{name.replace('_', '-')}={value}" for name, value in asdict(plan).items()]
-        command = [sys.executable, "-m", "lycosa.worlds.server", *options, "--addresses=100", f"--ready-file={ready}"]
+        command = [
+            sys.executable,
+            "-m",
+            "lycosa.lab.generated.server",
+            *options,
+            "--addresses=100",
+            f"--ready-file={ready}",
+        ]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         try:
             while not ready.exists():

@@ -11,8 +11,8 @@ from rich.table import Table
 
 from lycosa.cli.look import DIRECTORY, opened
 from lycosa.cli.terminal import err, out, plain
-from lycosa.distill import NAME, Citations, Distillation, DistillSettings, RankedPage
-from lycosa.distill import distill as run_distiller
+from lycosa.crawl.distiller import NAME, Citations, Distillation, DistillSettings, RankedPage
+from lycosa.crawl.distiller import distill as run_distiller
 from lycosa.errors import InputError
 
 

@@ -21,16 +21,16 @@ from rich.table import Table
 from lycosa import __version__
 from lycosa.cli.terminal import err, out, plain
 from lycosa.errors import InputError
-from lycosa.evaluate.pictures import Bars, Line, Plot, draw, draw_bars, styles
-from lycosa.evolve.course import JUDGES, Course, CoursePlan, lay_out
-from lycosa.evolve.fitness import HARVEST, MEASURES, CrawlFitness
-from lycosa.evolve.kept import Generation, Kept, Reached, rows_of_history, winner_of, write_strategy
-from lycosa.evolve.spelling import PAPER, SCORES, Spelling
-from lycosa.frontier.evolved import PHASES, WEIGHTS, EvolvedSettings
+from lycosa.lab.evaluate.pictures import Bars, Line, Plot, draw, draw_bars, styles
+from lycosa.lab.evolve.checkpoint import Generation, Kept, Reached, rows_of_history, winner_of, write_strategy
+from lycosa.lab.evolve.encoding import PAPER, SCORES, Spelling
+from lycosa.lab.evolve.fitness import HARVEST, MEASURES, CrawlFitness
+from lycosa.lab.evolve.task import JUDGES, Course, CoursePlan, lay_out
+from lycosa.lab.worlds.world import World
 from lycosa.lib.evolve import Fitness, GeneticSettings, Genome, Map
 from lycosa.lib.evolve import evolve as generations_of
 from lycosa.lib.parquet import write_parquet
-from lycosa.worlds.world import World
+from lycosa.strategies.papers.evolved import PHASES, WEIGHTS, EvolvedSettings
 
 REFERENCES = {
     "best-first": EvolvedSettings(**{**dict.fromkeys(WEIGHTS, 0), "parent_1": 1}),

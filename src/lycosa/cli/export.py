@@ -6,11 +6,11 @@ from pathlib import Path
 
 import typer
 
-from lycosa.cli.assemble import reading_of
 from lycosa.cli.look import DIRECTORY, opened
 from lycosa.cli.terminal import err, out, plain
-from lycosa.export import export as export_rows
-from lycosa.rereading import ArchivedPages
+from lycosa.engine import reading_of
+from lycosa.results.archived_pages import ArchivedPages
+from lycosa.results.export import export as export_rows
 
 
 def export(

@@ -11,21 +11,21 @@ from pathlib import Path
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from lycosa.cli.assemble import reading_of
-from lycosa.cli.gather import gather
-from lycosa.cli.judging import is_trained
 from lycosa.cli.look import DIRECTORY, opened
+from lycosa.cli.pages_by_url import gather
 from lycosa.cli.terminal import err, out, plain
 from lycosa.config import Config
-from lycosa.entries import judgement_row
+from lycosa.crawl.commit import THRESHOLD
+from lycosa.crawl.reading import Reading
+from lycosa.crawl.visit_rows import judgement_row
+from lycosa.engine import reading_of
 from lycosa.errors import InputError
 from lycosa.fetch.urls import Urls, parse_seed
-from lycosa.ledger import THRESHOLD
+from lycosa.judge_choice import is_trained
+from lycosa.judges.formula import parse, topics_of
+from lycosa.judges.generalise import positive_part
 from lycosa.model import Page
-from lycosa.read import Reading
-from lycosa.relevance.formula import parse, topics_of
-from lycosa.relevance.generalise import positive_part
-from lycosa.rereading import ArchivedPages
+from lycosa.results.archived_pages import ArchivedPages
 from lycosa.store.rows import Batch, JudgementRow
 from lycosa.store.sqlite import SqliteStore
 from lycosa.topics.book import TopicBook

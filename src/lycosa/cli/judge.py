@@ -9,14 +9,14 @@ from typing import Any
 import typer
 from rich.table import Table
 
-from lycosa.cli.gather import gather
+from lycosa.cli.pages_by_url import gather
 from lycosa.cli.terminal import out, plain
 from lycosa.cli.topics import BOOK, page_of_file
 from lycosa.errors import InputError
 from lycosa.fetch.urls import parse_seed
+from lycosa.judges.keywords import KeywordJudge
+from lycosa.judges.topic_judges import FormulaJudge, TopicJudge
 from lycosa.model import Page
-from lycosa.relevance.keywords import KeywordJudge
-from lycosa.relevance.topics import FormulaJudge, TopicJudge
 from lycosa.topics.book import TopicBook
 from lycosa.topics.importing import Failure
 from lycosa.topics.judges import interest_judge, topic_judge

@@ -15,15 +15,15 @@ import numpy as np
 import typer
 from rich.table import Table
 
-from lycosa.cli.judging import judge_of
 from lycosa.cli.terminal import is_terminal, out, plain, printable
 from lycosa.config import Config, build, load_crawl
-from lycosa.explain import explain as explain_url
+from lycosa.crawl.commit import OUTLOOK
 from lycosa.fetch.urls import Urls
-from lycosa.frontier.strategies import strategy as strategy_named
-from lycosa.frontier.strategy import StrategyParts
-from lycosa.ledger import OUTLOOK
+from lycosa.judge_choice import judge_of
+from lycosa.results.explain import explain as explain_url
 from lycosa.store.sqlite import SqliteStore
+from lycosa.strategies.protocol import StrategyParts
+from lycosa.strategies.table import strategy as strategy_named
 from lycosa.workspace import Workspace
 
 DIRECTORY = typer.Argument(help="The crawl's directory.")

@@ -10,11 +10,11 @@ from rich.live import Live
 from rich.panel import Panel
 from rich.table import Table
 
-from lycosa.cli.assemble import View
-from lycosa.cli.forecasting import forecast_line, forecast_values
 from lycosa.cli.terminal import err, out, plain, printable, sparkline
-from lycosa.frontier.forecast import Forecast
-from lycosa.stall import clock_time
+from lycosa.crawl.stall import clock_time
+from lycosa.engine import View
+from lycosa.stopping.forecast import Forecast
+from lycosa.stopping.outlook import forecast_line, forecast_values
 
 SPARKS = 60
 

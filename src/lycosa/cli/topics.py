@@ -11,17 +11,18 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.tree import Tree
 
-from lycosa.cli.assemble import reading_of
-from lycosa.cli.gather import gather
 from lycosa.cli.look import opened
+from lycosa.cli.pages_by_url import gather
 from lycosa.cli.terminal import err, out, plain
+from lycosa.engine import reading_of
 from lycosa.errors import InputError
 from lycosa.fetch.urls import parse_seed
+from lycosa.judges.classifier import ANY, Example
+from lycosa.judges.taxonomy import Taxonomy
+from lycosa.judges.taxonomy_file import load_taxonomy
+from lycosa.lab.worlds.world import World
 from lycosa.model import Page
-from lycosa.relevance.classifier import ANY, Example
-from lycosa.relevance.taxonomy import Taxonomy
-from lycosa.relevance.taxonomy_file import load_taxonomy
-from lycosa.rereading import ArchivedPages
+from lycosa.results.archived_pages import ArchivedPages
 from lycosa.seeds.bookmarks import read_bookmarks
 from lycosa.topics.book import TopicBook
 from lycosa.topics.importing import (
@@ -46,7 +47,6 @@ from lycosa.topics.suggest import (
     neighbouring_topics,
 )
 from lycosa.topics.training import Report, TrainingSettings
-from lycosa.worlds.world import World
 
 app = typer.Typer(
     help="Topics to crawl for: a tree, examples, and judges that learn from them.",

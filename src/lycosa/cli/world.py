@@ -11,10 +11,10 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from lycosa.cli.terminal import err, out, plain
-from lycosa.worlds.build import BuildReport, build, build_generated
-from lycosa.worlds.generated import GeneratedWeb, WebPlan
-from lycosa.worlds.world import World
-from lycosa.worlds.world_info import info
+from lycosa.lab.generated.web import GeneratedWeb, WebPlan
+from lycosa.lab.worlds.build import BuildReport, build, build_generated
+from lycosa.lab.worlds.info import info
+from lycosa.lab.worlds.world import World
 
 app = typer.Typer(
     help="Recorded webs to replay crawls on.",

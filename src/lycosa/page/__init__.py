@@ -9,7 +9,7 @@
 5. `links` turns marks into anchors and contexts, which are then slices of the text, and hrefs into URLs.
 6. `robots` reads what the page asks of robots; `language` and `fingerprint` look at the text.
 
-`html.read_document` ties it together. Every input gives a Page; none gives an exception.
+`html.read_document` ties it together, within `limits`. Every input gives a Page; none gives an exception.
 """
 
 from lycosa.page.fingerprint import hamming, simhash

@@ -1,1 +1,1 @@
-"""Where a crawl starts: URLs given by hand, files of them, bookmarks."""
+"""Where a crawl starts: `files` of URLs, and `bookmarks` as browsers export them."""

@@ -1,5 +1,11 @@
-"""What a crawl remembers: one transaction per step, in tables people can query.
+"""What a crawl remembers: one transaction per step, in tables that people can query.
 
-`store.py` says what a store can do, `rows.py` what is written, `schema.py` holds the tables and their
-migrations, `sqlite.py` the embedded store. docs/schema.md explains the tables to those who query them.
+    protocol        what the crawl asks of a store
+    rows            what one transaction writes, and what reading gives back
+    schema          the tables and their migrations
+    sqlite          the embedded store
+    reading         what people and reports ask: every other SQL statement
+    stored_visits   visits as they were told to the strategy, made again from the tables
+
+docs/schema.md explains the tables to those who query them.
 """

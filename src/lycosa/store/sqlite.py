@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lycosa.errors import StoreError
 from lycosa.model import Lease, Visit
-from lycosa.store.retelling import visits
+from lycosa.store.protocol import Totals, Waiting
 from lycosa.store.rows import (
     Batch,
     HostRow,
@@ -31,7 +31,7 @@ from lycosa.store.rows import (
     State,
 )
 from lycosa.store.schema import MIGRATIONS, VERSION
-from lycosa.store.store import Totals, Waiting
+from lycosa.store.stored_visits import visits
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
 Given = ParamSpec("Given")

@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from lycosa.errors import InputError, StoreError
-from lycosa.relevance.classifier import ANY, Example
-from lycosa.relevance.taxonomy import MAX_EXAMPLES, Taxonomy, Topic, checked_path, relocated
-from lycosa.relevance.taxonomy_file import to_toml
+from lycosa.judges.classifier import ANY, Example
+from lycosa.judges.taxonomy import MAX_EXAMPLES, Taxonomy, Topic, checked_path, relocated
+from lycosa.judges.taxonomy_file import to_toml
 from lycosa.topics.database import (
     connect,
     insert_example,
@@ -35,9 +35,9 @@ from lycosa.topics.database import (
     write_taxonomy,
 )
 from lycosa.topics.documents import BookLimits, pack_document
+from lycosa.topics.example_stream import BELOW, TOPICS, Examples, condition, topic_names, topics_of
 from lycosa.topics.rows import Added, ExampleRow, TrainedJudge
 from lycosa.topics.schema import APPLICATION, MIGRATIONS, VERSION
-from lycosa.topics.stream import BELOW, TOPICS, Examples, condition, topic_names, topics_of
 
 _BATCH = 500
 """Examples written in one transaction: others get their turn in between."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.errors import InputError, StoreError
-from lycosa.relevance.taxonomy import Taxonomy, Topic
+from lycosa.judges.taxonomy import Taxonomy, Topic
 from lycosa.topics.rows import Added
 
 BUSY_SECONDS = 60.0

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from lycosa.errors import InputError
+from lycosa.judges.bayes.bayes import BayesClassifier
+from lycosa.judges.classifier import Classifier, Example
+from lycosa.judges.taxonomy import is_at_or_below
 from lycosa.model import Page
-from lycosa.relevance.bayes import BayesClassifier
-from lycosa.relevance.classifier import Classifier, Example
-from lycosa.relevance.taxonomy import is_at_or_below
 from lycosa.topics.book import TopicBook
 from lycosa.topics.judges import load_classifier, new_classifier
 

@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from lycosa.errors import InputError
+from lycosa.judges.classifier import Example
+from lycosa.judges.taxonomy import Taxonomy, checked_path
 from lycosa.lib.bounds import require_at_least
 from lycosa.lib.text import term_counts
 from lycosa.model import Page
 from lycosa.page.html import read_document
 from lycosa.page.language import detect_language
 from lycosa.page.limits import PageLimits
-from lycosa.relevance.classifier import Example
-from lycosa.relevance.taxonomy import Taxonomy, checked_path
 
 CONTENT_TYPES = {".html": "text/html", ".htm": "text/html", ".txt": "text/plain", ".md": "text/plain"}
 """The files that are read, by their endings."""

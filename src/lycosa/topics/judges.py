@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lycosa.errors import ConfigError, InputError
-from lycosa.relevance.bayes import BayesClassifier
-from lycosa.relevance.classifier import Classifier, Example
-from lycosa.relevance.formula import parse
-from lycosa.relevance.generalise import Way
-from lycosa.relevance.knn import KnnClassifier
-from lycosa.relevance.svm import SvmClassifier
-from lycosa.relevance.topics import FormulaJudge, TopicJudge
-from lycosa.relevance.weighted_keywords import WeightedKeywordsClassifier
+from lycosa.judges.bayes.bayes import BayesClassifier
+from lycosa.judges.classifier import Classifier, Example
+from lycosa.judges.formula import parse
+from lycosa.judges.generalise import Way
+from lycosa.judges.knn import KnnClassifier
+from lycosa.judges.svm import SvmClassifier
+from lycosa.judges.topic_judges import FormulaJudge, TopicJudge
+from lycosa.judges.weighted_keywords import WeightedKeywordsClassifier
 from lycosa.topics.book import TopicBook
 from lycosa.topics.rows import TrainedJudge
 from lycosa.topics.training import Report, TrainingSettings, train

@@ -27,10 +27,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.judges.classifier import ANY, Classifier, Example, parent_of, with_ancestors
 from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.lib.text import stems
 from lycosa.model import Page
-from lycosa.relevance.classifier import ANY, Classifier, Example, parent_of, with_ancestors
 
 MORE_LIKELY_THAN_NOT = 0.5
 _MAX_VOCABULARY = 200_000

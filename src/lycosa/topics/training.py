@@ -25,11 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.errors import InputError
+from lycosa.judges.calibration import expected_calibration_error
+from lycosa.judges.classifier import ANY, Classifier, Example, with_ancestors
+from lycosa.judges.taxonomy import is_at_or_below
 from lycosa.lib.bounds import require_at_least
 from lycosa.model import Page
-from lycosa.relevance.calibration import expected_calibration_error
-from lycosa.relevance.classifier import ANY, Classifier, Example, with_ancestors
-from lycosa.relevance.taxonomy import is_at_or_below
 
 AnyClassifier = TypeVar("AnyClassifier", bound=Classifier)
 Progress = Callable[[str, int, int], None]

@@ -1,0 +1,84 @@
+"""A handful of pages by URL: examples for a topic, a page to judge.
+
+They are fetched by a crawl like any other, into a directory that is thrown away: robots.txt, delays, the guard,
+redirects and retries are those of every crawl. Only links are not followed.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lycosa.cli.progress import Lines, Silence
+from lycosa.cli.terminal import err
+from lycosa.config import Config, build, load_file
+from lycosa.crawl.reading import read_response
+from lycosa.engine import crawl, reading_of
+from lycosa.fetch.urls import Urls
+from lycosa.fetch.warc_reader import Location
+from lycosa.fetch.warc_reader import read as read_archived
+from lycosa.model import Page
+from lycosa.store.sqlite import SqliteStore
+from lycosa.topics.importing import Failure
+from lycosa.workspace import Workspace
+
+ANSWERS = """
+select f.id, f.parent_id, f.redirects, f.url, f.state, f.reason, f.detail, p.archive_file, p.archive_offset
+from frontier f left join pages p on p.id = f.id order by f.id
+"""
+
+
+def gather(
+    urls: Sequence[str], settings: dict[str, Any] | None = None, *, minutes: float = 10.0
+) -> list[Page | Failure]:
+    """The page of each URL, or why there is none, in their order.
+
+    Without settings those of the file that LYCOSA_CONFIG names hold, as for a crawl.
+    """
+    if not urls:
+        return []
+    named = os.environ.get("LYCOSA_CONFIG")
+    if settings is None and named:
+        settings = load_file(Path(named))
+    config = build((named or "settings", settings or {}), ("gather", _plan(urls, minutes)))
+    with tempfile.TemporaryDirectory(prefix="lycosa-") as directory:
+        workspace = Workspace(Path(directory))
+        crawl(config, workspace, Lines() if err.is_terminal and len(urls) > 10 else Silence())
+        return _answers(config, workspace, urls)
+
+
+def _plan(urls: Sequence[str], minutes: float) -> dict[str, Any]:
+    return {
+        "topic": "page",
+        "seeds": list(dict.fromkeys(urls)),
+        "strategy": "breadth-first",
+        "budget": {"pages": len(urls), "seconds": minutes * 60},
+        "frontier": {"max_distance": 0},
+    }
+
+
+def _answers(config: Config, workspace: Workspace, urls: Sequence[str]) -> list[Page | Failure]:
+    reading = reading_of(config, workspace)
+    canonical = Urls(config.urls).canonical
+    store = SqliteStore(workspace.database, read_only=True)
+    try:
+        rows = list(store.query(ANSWERS)[1])
+    finally:
+        store.close()
+    found: dict[str, Page | Failure] = {}
+    seed_of: dict[int, str] = {}
+    for number, parent, redirects, url, state, reason, detail, file, offset in rows:
+        if parent is not None and not redirects:
+            continue
+        # A redirect's target answers for the seed it came from.
+        seed = seed_of[number] = url if parent is None else seed_of.get(parent, url)
+        if file:
+            page = read_response(read_archived(workspace.archive, Location(file, offset, 0)), reading).page
+            found[seed] = page or Failure(seed, "unreadable")
+        elif seed not in found or parent is not None:
+            found[seed] = Failure(seed, f"{reason} {detail}".strip() or state)
+    missing = "no answer in time"
+    return [found.get(canonical(url)[0]) or Failure(url, missing) for url in urls]

@@ -1,0 +1,22 @@
+"""One page's way through the crawl, in the order in which to read it.
+
+    lease → fetch → read → commit
+
+    loop          the straight line itself, run by live, replayed and distributed crawls alike
+    visits        fetch and read, many at a time: leases go in, visits come out
+    reading       read: decode, parse, judge and expand one response; a pure function
+    reader_pool   reading in processes that can be killed
+    commit        a batch of visits becomes one transaction
+    visit_rows    a visit as rows of the store
+    url_index     one number per URL, and how a link found on a page enters the frontier
+    redirects     what becomes of the target of a redirect
+    hosts         what is known of each host: its record, its clock, why it was set aside
+    resume        the state a crawl goes on from, loaded from the store
+
+Beside the line, after each turn of the loop:
+
+    rejudge       a judge that learned, was retrained by feedback, or found its threshold takes over
+    distiller     hubs and authorities (paper FC), and what is fetched first because of them
+    stall         why nothing has been fetched for a while
+    advice        what a person should know about a crawl that cannot go well as it was asked for
+"""

@@ -1,0 +1,149 @@
+"""What a person should know of a crawl that cannot go well as it was asked for, said once, with what would help.
+
+    seeds that have no text         they cannot say what the topic is
+    one seed, and no words          what of the page is the topic?
+    seeds that do not fit the words they are only places to start from
+    seeds of two things             crawl them apart
+    nothing relevant                after so many pages
+    one host                        as fast as its delay allows
+
+It is advice: the crawl goes on. What was said is kept with the crawl, so that it is not said again on resume.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from lycosa.crawl.commit import ADVISED, CrawlLedger
+from lycosa.crawl.rejudge import spoken_words, words_for
+from lycosa.judges.contrast.study import ContrastStudy
+from lycosa.judges.contrast.two_topics import parting
+from lycosa.store.protocol import Store
+from lycosa.store.rows import State
+
+NO_TEXT = 5
+"""A page with fewer words says nothing."""
+NOTHING_AFTER = 100
+"""Pages without a relevant one after which to say so; at the end of a crawl a fifth of it."""
+ONE_HOST_AFTER = 50
+LONGEST_WAIT = 200
+SHOWN = 3
+"""URLs that are named."""
+WAITING_SEEDS = f"select count(*) from frontier where distance = 0 and state = '{State.WAITING}'"
+SEEDS = """
+select f.url, p.number, p.words from frontier f join pages p on p.id = f.id where f.distance = 0 order by p.number
+"""
+FOUND = "select count(*) from judgements j join frontier f on f.id = j.page_id where j.is_relevant and f.distance > 0"
+
+
+class _Seed(NamedTuple):
+    url: str
+    number: int
+    words: int
+
+
+class Advice:
+    """Looks at a running crawl, and speaks up through its ledger."""
+
+    def __init__(self, *, ledger: CrawlLedger, store: Store, seeds: int, study: ContrastStudy | None = None) -> None:
+        self._ledger = ledger
+        self._store = store
+        self._study = study
+        self._said: list[str] = json.loads(store.state(ADVISED) or b"[]")
+        self._seeds_at = seeds
+        """Pages after which to look at the seeds."""
+        self._patience = 10 * seeds + LONGEST_WAIT
+        """Pages after which those that still wait are not waited for."""
+
+    def look(self, *, is_last: bool = False) -> None:
+        """Called often; does nothing most of the time."""
+        pages = self._ledger.pages
+        if self._is_open("seeds") and pages and (pages >= self._seeds_at or is_last):
+            self._seeds_at = pages + max(5, pages // 4)
+            if is_last or pages >= self._patience or not next(self._store.query(WAITING_SEEDS)[1])[0]:
+                self._say("seeds", *self._about_seeds())
+        if self._is_open("nothing") and pages >= (NOTHING_AFTER // 5 if is_last else NOTHING_AFTER):
+            self._say("nothing", *self._about_finds(pages))
+        if self._is_open("host") and pages >= ONE_HOST_AFTER:
+            self._say("host", *self._about_hosts(pages))
+
+    def _is_open(self, subject: str) -> bool:
+        return subject not in self._said
+
+    def _say(self, subject: str, *messages: str) -> None:
+        self._said.append(subject)
+        state = {ADVISED: json.dumps(self._said).encode()}
+        for message in messages:
+            self._ledger.note("advice", message, state)
+
+    def _about_seeds(self) -> Iterator[str]:
+        seeds = [_Seed(*row) for row in self._store.query(SEEDS)[1]]
+        study = self._study
+        if study is None or not study.topic.learns_from_seeds or not seeds:
+            return
+        has_words = bool(study.topic.keywords)
+        empty = [seed.url for seed in seeds if seed.words < NO_TEXT]
+        if empty:
+            yield _about_empty(empty, len(seeds), has_words=has_words)
+        examples = study.examples
+        if len(examples) == 1 and not has_words:
+            yield (
+                "one page is the only example: it cannot say which of its words are the topic; two to nine more seeds, "
+                "or a few words (lycosa crawl 'recreational cycling' …), would"
+            )
+        if has_words and not examples and len(empty) < len(seeds):
+            yield (
+                "most seeds do not fit the topic's words: they are only places to start from, not examples; if they "
+                "are, --set judge.seeds_are_examples=yes"
+            )
+        urls = {seed.number - 1: seed.url for seed in seeds}
+        if parts := parting(list(examples.values())):
+            places = list(examples)
+            spoken = spoken_words(self._store)
+            one, other = (
+                f"{', '.join(words_for(words, spoken, 4)) or '?'} ({_named([urls[places[at]] for at in part])})"
+                for part, words in ((parts.first, parts.first_words), (parts.second, parts.second_words))
+            )
+            yield f"the seeds speak of two things: {one} and {other}; crawl them apart, or drop one"
+
+    def _about_finds(self, pages: int) -> Iterator[str]:
+        if not next(self._store.query(FOUND)[1])[0]:
+            yield (
+                f"none of {pages:,} pages is relevant but seeds: nothing near them matches the topic; seeds nearer to "
+                "it, other words, or a lower --threshold would help"
+            )
+
+    def _about_hosts(self, pages: int) -> Iterator[str]:
+        visited = [host for host in self._ledger.hosts if host.pages]
+        if len(visited) != 1:
+            return
+        name = visited[0].name
+        elsewhere = sum(host.links for host in self._ledger.hosts if host.name != name)
+        many, few = f"{elsewhere:,} links lead to others", f"{elsewhere or 'no'} link leads to another"
+        others = many if elsewhere > 1 else few
+        yield (
+            f"all {pages:,} pages are of one host, {name} ({others}): the crawl goes as fast as that host's delay "
+            "allows; seeds on other hosts would widen it"
+        )
+
+
+def _about_empty(empty: list[str], seeds: int, *, has_words: bool) -> str:
+    if len(empty) < seeds:
+        return f"{_many(len(empty), 'seed')} without text ({_named(empty)}): the topic is learned from the others"
+    if has_words:
+        return f"no seed has text ({_named(empty)}): the topic is known by its words alone; seeds with text would help"
+    return (
+        f"no seed has text ({_named(empty)}), so nothing says what the topic is, and pages are fetched in no useful "
+        "order; say it in words, lycosa crawl 'recreational cycling' …, or give pages with text"
+    )
+
+
+def _named(urls: list[str]) -> str:
+    others = len(urls) - SHOWN
+    return ", ".join(urls[:SHOWN]) + (f" and {others:,} more" if others > 0 else "")
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun} is" if count == 1 else f"{count:,} {noun}s are"

@@ -1,0 +1,351 @@
+"""Reader processes: reading costs most of the time and is where hostile bytes do their worst.
+
+Each reader is a process of its own with a memory limit. A page that hangs it is killed with it after a time
+limit; a page that crashes it costs itself only: pages queued behind go to another reader, and a new process
+takes its place. Messages are length-prefixed: to the reader, pickled settings once, then marshalled tuples, which are
+pages or settings again; from the reader only marshalled tuples of plain values, of bounded length: no code travels
+that way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import marshal
+import os
+import pickle
+import resource
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections import deque
+from typing import Any
+
+from lycosa.crawl.reading import Read, Reading, read, read_response
+from lycosa.errors import LycosaError
+from lycosa.model import Fetched, Judgement, Kind, Link, Outcome, Page, Response, Visit
+
+LENGTH = struct.Struct("=I")
+LONGEST_ANSWER = 256 << 20
+NEEDED_HEADERS = frozenset({"content-type", "content-encoding", "x-robots-tag"})
+START_SECONDS = 60.0
+"""A reader that is not ready by then never will be."""
+DEPTH = 12
+"""Pages a reader has at hand at most: one it reads, and some so that it does not wait while we commit."""
+
+
+class InlineReader:
+    """Reads in the calling process: for replays and tests, where pages are trusted or few."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+
+    async def read(self, fetched: Fetched) -> Visit:
+        return read(fetched, self._reading)
+
+    def adopt(self, reading: Reading) -> None:
+        self._reading = reading
+
+    async def close(self) -> None:
+        pass
+
+
+class Readers:
+    """A pool of reader processes driven by the event loop.
+
+    Unless `whole_pages` are asked for, pages come back without text, terms, and the context and path of links: the
+    ledger has no use for them, and they are most of what would have to travel.
+    """
+
+    def __init__(
+        self,
+        reading: Reading,
+        *,
+        count: int = 2,
+        seconds: float = 10.0,
+        memory: int = 2 << 30,
+        whole_pages: bool = False,
+    ) -> None:
+        self._readers: list[_Reader] = []
+        self._memory = memory
+        self._whole_pages = whole_pages
+        self._settings = b""
+        self.adopt(reading)
+        self.count = count
+        self._seconds = seconds
+        self._queue: deque[_Job] = deque()
+        self._watch: asyncio.Task[None] | None = None
+        self._renewals: set[asyncio.Task[None]] = set()
+        self._is_closed = False
+        self.restarts = 0
+
+    async def start(self) -> None:
+        """Returns when all readers are ready: what keeps them from starting is to be known before anything is asked."""
+        self._readers = [await _Reader.start(self) for _ in range(self.count)]
+        self._watch = asyncio.create_task(self._watch_over())
+        if not all(await asyncio.gather(*(reader.is_ready for reader in self._readers))):
+            await self.close()
+            raise LycosaError("a reader process did not start; what it said stands above")
+
+    @property
+    def ready(self) -> int:
+        """Readers that can read; the others are being started."""
+        return sum(reader.is_ready.done() for reader in self._readers)
+
+    async def read(self, fetched: Fetched) -> Visit:
+        if fetched.outcome.kind is not Kind.FETCHED or fetched.response is None:
+            return Visit(fetched, fetched.outcome)
+        job = _Job(_request(fetched.response), asyncio.get_running_loop().create_future())
+        self._queue.append(job)
+        self.dispatch()
+        result = await job.answer
+        return Visit(fetched, result.outcome, result.page, result.judgement)
+
+    def adopt(self, reading: Reading) -> None:
+        """Read like this from now on: another judge, for one. Pages a reader has at hand are still read the old way."""
+        self._settings = pickle.dumps((reading, self._memory, self._whole_pages))
+        news = marshal.dumps((self._settings,))
+        for reader in self._readers:
+            reader.send(news)
+
+    def dispatch(self) -> None:
+        """Hand waiting pages to the readers with least to do."""
+        while self._queue and self._readers:
+            reader = min(self._readers, key=lambda reader: len(reader.jobs))
+            if len(reader.jobs) >= DEPTH:
+                return
+            job = self._queue.popleft()
+            if not job.answer.done():
+                reader.give(job)
+
+    async def _watch_over(self) -> None:
+        while True:
+            await asyncio.sleep(min(0.25, self._seconds / 4))
+            now = time.monotonic()
+            for reader in self._readers:
+                if not reader.is_ready.done():
+                    if now - reader.since > START_SECONDS:
+                        reader.kill("reader did not start")
+                elif reader.jobs and now - reader.since > self._seconds:
+                    reader.kill(f"reader killed after {self._seconds:g} s")
+
+    def replace(self, reader: _Reader) -> None:
+        """A reader died: its untouched pages go back to the head of the queue, a new process takes its place."""
+        task = asyncio.get_running_loop().create_task(self._renew(reader))
+        self._renewals.add(task)
+        task.add_done_callback(self._renewals.discard)
+
+    async def _renew(self, reader: _Reader) -> None:
+        self._queue.extendleft(reversed(reader.jobs))
+        self.restarts += 1
+        self._readers.remove(reader)
+        if not self._is_closed:
+            self._readers.append(await _Reader.start(self))
+            self.dispatch()
+
+    async def close(self) -> None:
+        self._is_closed = True
+        if self._watch:
+            self._watch.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._watch
+        await asyncio.gather(*self._renewals, return_exceptions=True)
+        for reader in self._readers:
+            await reader.close()
+        self._readers = []
+
+
+class _Job:
+    __slots__ = ("answer", "request")
+
+    def __init__(self, request: bytes, answer: asyncio.Future[Read]) -> None:
+        self.request = request
+        self.answer = answer
+
+
+class _Reader(asyncio.Protocol):
+    """One process, seen from the crawl's side."""
+
+    def __init__(self, pool: Readers, process: subprocess.Popen[bytes]) -> None:
+        self.jobs: deque[_Job] = deque()
+        self.since = time.monotonic()
+        """When the page at the head of `jobs` was begun; before the reader is ready, when its process was."""
+        self.is_ready: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        """True when it has said so, False if it died before."""
+        self._pool = pool
+        self._process = process
+        self._transport: asyncio.Transport | None = None
+        self._buffer = bytearray()
+        self._death = "reader crashed"
+        self._is_closing = False
+
+    @classmethod
+    async def start(cls, pool: Readers) -> _Reader:
+        ours, theirs = socket.socketpair()
+        # -P: a file named random.py in the directory where the crawl was started is not to be imported.
+        command = [sys.executable, "-P", "-m", "lycosa.crawl.reader_pool", str(theirs.fileno())]
+        # A session of its own: Ctrl-C in the terminal goes to the crawl, which then ends its readers in order.
+        process = subprocess.Popen(command, pass_fds=[theirs.fileno()], start_new_session=True)  # noqa: ASYNC220
+        theirs.close()
+        ours.setblocking(False)
+        _, reader = await asyncio.get_running_loop().create_connection(lambda: cls(pool, process), sock=ours)
+        reader.send(pool._settings)
+        return reader
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def give(self, job: _Job) -> None:
+        if not self.jobs and self.is_ready.done():
+            self.since = time.monotonic()
+        self.jobs.append(job)
+        self.send(job.request)
+
+    def send(self, message: bytes) -> None:
+        assert self._transport is not None
+        self._transport.write(LENGTH.pack(len(message)) + message)
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        start = 0
+        while len(self._buffer) >= start + LENGTH.size:
+            (length,) = LENGTH.unpack_from(self._buffer, start)
+            if length > LONGEST_ANSWER:
+                self.kill("reader crashed")
+                return
+            end = start + LENGTH.size + length
+            if len(self._buffer) < end:
+                break
+            self._answer(memoryview(self._buffer)[start + LENGTH.size : end])
+            start = end
+        if start:
+            del self._buffer[:start]
+
+    def _answer(self, message: memoryview) -> None:
+        self.since = time.monotonic()
+        if not message:
+            self.is_ready.set_result(True)
+            return
+        # If this fails, asyncio closes the connection: the page counts as one that crashed its reader.
+        result = _unpack(marshal.loads(message))  # noqa: S302 - plain values, see module docstring
+        message.release()
+        job = self.jobs.popleft()
+        if not job.answer.done():
+            job.answer.set_result(result)
+        self._pool.dispatch()
+
+    def kill(self, why: str) -> None:
+        self._death = why
+        self._process.kill()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - how it ended does not matter
+        if not self.is_ready.done():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(2.0)  # it may still be saying what is the matter
+            self.is_ready.set_result(False)
+        self._process.kill()
+        self._process.wait()
+        if self._is_closing:
+            return
+        if self.jobs:
+            job = self.jobs.popleft()
+            if not job.answer.done():
+                job.answer.set_result(Read(Outcome(Kind.UNREADABLE, self._death)))
+        self._pool.replace(self)
+
+    async def close(self) -> None:
+        self._is_closing = True
+        if self._transport:
+            self._transport.close()
+        self._process.kill()
+        self._process.wait()
+
+
+# What travels: plain tuples.
+
+
+def _request(response: Response) -> bytes:
+    headers = [pair for pair in response.headers if pair[0] in NEEDED_HEADERS]
+    return marshal.dumps((response.url, response.status, headers, response.body))
+
+
+def _pack(result: Read, *, whole_pages: bool) -> bytes:
+    outcome, page, judgement = result.outcome, result.page, result.judgement
+    page_fields: tuple[Any, ...] | None = None
+    if page is not None:
+        page_fields = (
+            page.url,
+            page.title,
+            page.text if whole_pages else "",
+            page.language,
+            page.charset,
+            [tuple(link) if whole_pages else (link[0], link[1], "", "", link[4], link[5]) for link in page.links],
+            dict(page.rejected),
+            dict(page.dropped),
+            page.canonical,
+            page.is_noindex,
+            page.is_nofollow,
+            page.fingerprint,
+            dict(page.terms) if whole_pages else {},
+            page.words,
+            page.link_hashes,
+            page.digest,
+        )
+    judgement_fields = None
+    if judgement is not None:
+        judgement_fields = (
+            judgement.relevance,
+            judgement.is_relevant,
+            dict(judgement.scores),
+            dict(judgement.terms),
+            judgement.best,
+        )
+    plain = (str(outcome.kind), outcome.reason, outcome.detail, outcome.status)
+    return marshal.dumps((plain, page_fields, judgement_fields))
+
+
+def _unpack(message: tuple[Any, ...]) -> Read:
+    (kind, reason, detail, status), page_fields, judgement_fields = message
+    page = None
+    if page_fields is not None:
+        url, title, text, language, charset, links, *rest = page_fields
+        page = Page(url, title, text, language, charset, [Link._make(link) for link in links], *rest)
+    judgement = Judgement(*judgement_fields) if judgement_fields is not None else None
+    return Read(Outcome(Kind(kind), reason, detail, status), page, judgement)
+
+
+# The reader's side.
+
+
+def serve(sock: socket.socket) -> None:
+    """Read pages until the other side goes away."""
+    with sock, sock.makefile("rb") as stream:
+        reading, memory, whole_pages = pickle.loads(_receive(stream))  # noqa: S301 - from the crawl, our parent
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        sock.sendall(LENGTH.pack(0))  # ready
+        while message := _receive(stream):
+            given = marshal.loads(message)  # noqa: S302 - from the crawl, our parent
+            if len(given) == 1:
+                reading, _, whole_pages = pickle.loads(given[0])  # noqa: S301 - from the crawl, our parent
+                continue
+            url, status, headers, body = given
+            try:
+                result = read_response(Response(url, status, headers, body), reading)
+            except Exception as error:
+                result = Read(Outcome(Kind.UNREADABLE, "reader fault", f"{type(error).__name__}: {error}"[:300]))
+            answer = _pack(result, whole_pages=whole_pages)
+            sock.sendall(LENGTH.pack(len(answer)) + answer)
+
+
+def _receive(stream: Any) -> bytes:
+    head = stream.read(LENGTH.size)
+    return bytes(stream.read(LENGTH.unpack(head)[0])) if len(head) == LENGTH.size else b""
+
+
+if __name__ == "__main__":
+    os.nice(1)  # the crawl's own process goes first: it keeps the readers fed
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        serve(socket.socket(fileno=int(sys.argv[1])))

@@ -1,0 +1,80 @@
+"""read: (link, response) in, Visit out. Pure, so that live crawls, replays, tests and clusters share it.
+
+    decode → parse → expand → digest → judge
+
+The content encoding is taken off under caps, the document parsed, the links resolved and checked against the URL
+rules, what the strategy wants to know worked out, and the judge asked. Whatever the web sent, the answer is a value.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from lycosa.fetch.decode import DecodeLimits, decode
+from lycosa.fetch.urls import Urls, url_hash
+from lycosa.judges.protocol import Judge
+from lycosa.model import Fetched, Judgement, Kind, Outcome, Page, Response, Visit
+from lycosa.page.html import read_document
+from lycosa.page.limits import PageLimits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """Everything `read` needs besides the page: shipped to the reader processes once."""
+
+    urls: Urls
+    judge: Judge
+    digest: Callable[[Page], bytes] | None = None
+    """What the strategy wants to know of a page."""
+    limits: PageLimits = field(default_factory=PageLimits)
+    decode_limits: DecodeLimits = field(default_factory=DecodeLimits)
+    product_token: str = "lycosa"  # noqa: S105 - a robots.txt product token
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What reading one response gave."""
+
+    outcome: Outcome
+    page: Page | None = None
+    judgement: Judgement | None = None
+
+
+def read(fetched: Fetched, reading: Reading) -> Visit:
+    """The whole step: a document becomes a judged page; any other outcome passes through as it is."""
+    if fetched.outcome.kind is not Kind.FETCHED or fetched.response is None:
+        return Visit(fetched, fetched.outcome)
+    result = read_response(fetched.response, reading)
+    return Visit(fetched, result.outcome, result.page, result.judgement)
+
+
+def read_response(response: Response, reading: Reading) -> Read:
+    """Decode, parse, judge and expand one document."""
+    decoded = decode(response.body, response.header("content-encoding"), limits=reading.decode_limits)
+    if decoded.reason:
+        return Read(Outcome(Kind.REFUSED, decoded.reason, decoded.detail, response.status))
+    page = read_document(
+        response.url,
+        decoded.body,
+        content_type=response.header("content-type"),
+        x_robots_tag=[value for name, value in response.headers if name == "x-robots-tag"],
+        resolver=reading.urls.resolver,
+        product_token=reading.product_token,
+        limits=reading.limits,
+    )
+    page = replace(
+        page,
+        words=sum(page.terms.values()),
+        link_hashes=_hashes(page),
+        digest=reading.digest(page) if reading.digest else b"",
+    )
+    return Read(Outcome(Kind.FETCHED, f"http {response.status}", "", response.status), page, reading.judge.judge(page))
+
+
+def _hashes(page: Page) -> bytes:
+    """Computed here, in the reader, because the crawl's own process has enough to do."""
+    values = [url_hash(link.url) for link in page.links]
+    values.extend(map(url_hash, page.rejected))
+    return struct.pack(f"={len(values)}q", *values)

@@ -1,0 +1,125 @@
+"""Which judge a crawl has: for words and examples, for topics of its book, or for a formula over them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from lycosa.config import Config
+from lycosa.errors import ConfigError, InputError
+from lycosa.judges.contrast.judge import ContrastJudge
+from lycosa.judges.generalise import Way
+from lycosa.judges.keywords import KeywordJudge
+from lycosa.judges.topic_judges import FormulaJudge, TopicJudge
+from lycosa.lib.text import term_counts
+from lycosa.topics.book import TopicBook
+from lycosa.topics.judges import interest_judge, topic_judge
+from lycosa.workspace import Workspace
+
+FOR_WORDS, FOR_TOPICS = 0.1, 0.5
+"""Thresholds where none is set."""
+
+TrainedJudge = TopicJudge | FormulaJudge
+AnyJudge = KeywordJudge | ContrastJudge | TrainedJudge
+
+
+def is_trained(config: Config) -> bool:
+    return bool(config.topics or config.interest)
+
+
+def settled(config: Config) -> Config:
+    """With the kind of judge decided: a crawl goes on with it, whatever a later version would choose."""
+    if is_trained(config) or config.judge.kind != "auto":
+        return config
+    kind = "contrast" if _is_learning(config) else "keywords"
+    return config.model_copy(update={"judge": replace(config.judge, kind=kind)})
+
+
+def _is_learning(config: Config) -> bool:
+    """Whether the strategy begins a study of the topic."""
+    return config.strategy.rpartition("+")[2] == "hunter"
+
+
+def has_open_threshold(config: Config) -> bool:
+    """Whether the start pages decide from which relevance on a page counts as relevant."""
+    return bool(config.interest) and not config.judge.threshold
+
+
+def judge_of(config: Config, workspace: Workspace, *, threshold: float | None = None) -> AnyJudge:
+    """The crawl's judge: for a trained one, the newest version in the crawl's own copy of the topic book."""
+    chosen = threshold or config.judge.threshold
+    if not is_trained(config):
+        return _untrained(settled(config), chosen)
+    if not workspace.topics.exists():
+        raise InputError(
+            f"{workspace.topics}: the crawl's copy of the topic book is missing; begin the crawl with --book FILE"
+        )
+    with TopicBook(workspace.topics) as book:
+        return judge_from(book, config, chosen)
+
+
+def _untrained(config: Config, threshold: float) -> KeywordJudge | ContrastJudge:
+    if config.topic and not term_counts(config.topic):
+        raise ConfigError(
+            f"topic {config.topic!r} has no word to look for: give at least one that is not a stop word, such as "
+            "'recreational cycling'"
+        )
+    wanted = config.judge.seeds_are_examples
+    if not config.topic and (config.judge.kind == "keywords" or wanted == "no" or not _is_learning(config)):
+        hindrance = (
+            "judge.seeds_are_examples is no"
+            if wanted == "no"
+            else f"strategy {config.strategy!r} with judge {config.judge.kind} needs words"
+        )
+        raise InputError(
+            f"no topic is given, and {hindrance}: say what the pages should be about, lycosa crawl 'recreational "
+            "cycling' …, or let the seeds be examples: --strategy hunter, which has the judge contrast"
+        )
+    if config.judge.kind == "keywords":
+        return KeywordJudge(config.topic, threshold=threshold or FOR_WORDS)
+    return ContrastJudge.fit(
+        (),
+        config.topic,
+        learns_from_seeds=wanted != "no",
+        seeds_must_fit=wanted == "auto" and bool(config.topic),
+        threshold=threshold or FOR_TOPICS,
+    )
+
+
+def judge_from(book: TopicBook, config: Config, threshold: float = 0.0) -> TrainedJudge:
+    chosen = threshold or config.judge.threshold or FOR_TOPICS
+    if config.interest:
+        return interest_judge(
+            book,
+            config.interest,
+            threshold=chosen,
+            way=Way(config.judge.widen_by),
+            not_after=config.judge.is_not_after,
+        )
+    return topic_judge(book, config.topics, threshold=chosen)
+
+
+class Versions:
+    """Looks for a newer judge in the crawl's book: somebody may give feedback while the crawl runs."""
+
+    def __init__(self, path: Path, config: Config) -> None:
+        self._path = path
+        self._config = config
+
+    def newest(self) -> int:
+        with TopicBook(self._path) as book:
+            return book.newest_version()
+
+    def newer(self, version: int) -> tuple[int, TrainedJudge, str] | None:
+        with TopicBook(self._path) as book:
+            if book.newest_version() <= version:
+                return None
+            trained = book.load_judge()
+            learned = trained.report.get("feedback", [])
+            lesson = f"version {trained.version} ({trained.kind}) took over" + (
+                f" after feedback on {len(learned)} pages: agreement with the examples "
+                f"{trained.report.get('agreement_before', 0):.1%} → {trained.report.get('agreement_after', 0):.1%}"
+                if learned
+                else ""
+            )
+            return trained.version, judge_from(book, self._config), lesson

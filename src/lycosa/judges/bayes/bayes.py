@@ -1,0 +1,260 @@
+"""Hierarchical naive Bayes (paper FC, sections 2 and 3.1): down the tree, at each inner node which child it is.
+
+    Pr[c|d] = Pr[parent|d] · Pr[c|d,parent]
+    Pr[c|d,parent] ∝ Pr[c|parent] · Π_t θ(c,t)^n(d,t)         over siblings c
+    θ(c,t) = (s + n(c,t)) / (s·|T| + n(c))                     T: the features of the parent, `features.py`
+
+in log space, with counts summed up the tree. A page without known words gets the priors, a topic without examples 0.
+
+Differs from FC:
+- s is a setting, 0.1 unless told (paper: 1). With few words a topic and many in all, ones drown what was counted.
+- An inner topic may have examples of its own, and so may ANY (those that belong nowhere). They are one more sibling
+  of its children: a page may be about Cycling in general, and its children then get less than Cycling has.
+- FC says that a page is written with the die of a leaf, and then uses one die for all that lies below an inner child.
+  Here Pr[d|c] of an inner child is the sum over the topics below it `bayes_tree.Fork`, as the model says.
+- Log odds are toned down by the page's length, `calibration.Temperature`, though never raised: raw posteriors of
+  a page of 500 words are 0 or 1 and order nothing. Fitted by node on up to `calibration_examples` of the training
+  examples, whose counts are taken out for the time, fold by fold, which naive Bayes allows exactly: only the choice of
+  features has seen them. Nodes with few examples share one fit.
+- Memberships, which FC has not: see `membership`.
+
+A document in several topics is counted in each, twice above their fork. Updates change counts and re-derive θ where
+they fall; the features, and the calibration, stay as they are until the next `fit`.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import compress, repeat
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.errors import ConfigError, InputError
+from lycosa.judges.bayes.features import MEASURES, WEIGHT, TopicStatistics, choose, term_weights
+from lycosa.judges.bayes.held_out import Trials, set_temperatures
+from lycosa.judges.bayes.membership import Memberships
+from lycosa.judges.bayes.node import Node, Words
+from lycosa.judges.bayes.tree import Tree
+from lycosa.judges.classifier import ANY, Example, parent_of
+from lycosa.judges.labels import blocks
+from lycosa.judges.saved_arrays import AnyArray, pack, settings_from, unpack
+from lycosa.lib.bounds import require_above_zero, require_at_least
+from lycosa.model import Page
+
+_KIND = "bayes 2"
+_NEGLIGIBLE = 1e-2
+"""Below a topic this improbable its children are not asked: they share it by their priors."""
+_FOLDS = 5
+"""Into how many parts examples are cut, each held out once for the calibration."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class BayesSettings:
+    features: int = 5_000
+    """Words an inner node looks at."""
+    measure: str = "fisher"
+    """How they are chosen: fisher, mutual-information."""
+    smoothing: float = 0.1
+    """Added to every count. The paper adds 1."""
+    is_damped: bool = False
+    """A word said n times in a document counts log₂(1 + n) instead of n."""
+    most_terms: int = 400_000
+    """Distinct words held while counting; the rarest go."""
+    calibration_examples: int = 20_000
+    """At most so many examples are scored to calibrate; 0: posteriors stay raw, as in the paper."""
+
+    def __post_init__(self) -> None:
+        require_at_least(self, "bayes", features=1, most_terms=1, calibration_examples=0)
+        require_above_zero(self, "bayes", "smoothing")
+        if self.measure not in MEASURES:
+            raise ConfigError(f"bayes.measure is {self.measure!r}: it must be one of {', '.join(MEASURES)}")
+
+
+class BayesClassifier:
+    """See the module."""
+
+    name = "bayes"
+    topics_: tuple[str, ...]
+
+    def __init__(self, settings: BayesSettings | None = None) -> None:
+        self.settings = settings or BayesSettings()
+
+    def fit(self, examples: Iterable[Example], topics: Sequence[str]) -> Self:
+        """One pass over the examples counts, and one for each fold calibrates."""
+        self._lay_out(topics)
+        statistics = TopicStatistics(is_damped=self.settings.is_damped, most_terms=self.settings.most_terms)
+        documents = np.zeros(len(self._tree.position))
+        first_topics = array("q")
+        for example in examples:
+            lowest = self._tree.lowest(example)
+            first_topics.append(lowest[0])
+            for topic in lowest:
+                statistics.add(topic, example.page.terms)
+                documents[topic] += 1
+        if not documents.any():
+            raise InputError("no example to learn from: each topic needs pages, one at least in all")
+        statistics.finish()
+        self._choose(statistics, documents)
+        self._derive()
+        if self.settings.calibration_examples:
+            self._calibrate(examples, np.array(first_topics))
+        return self
+
+    def update(self, added: Iterable[Example] = (), removed: Iterable[Example] = ()) -> Self:
+        """Count further examples, and take back such as were counted. Words that are no features yet stay unknown.
+
+        All or nothing: InputError where a topic is unknown or has fewer examples than are taken from it.
+        """
+        changes = [(1, example, self._tree.lowest(example)) for example in added]
+        changes += [(-1, example, self._tree.lowest(example)) for example in removed]
+        balance: Counter[int] = Counter()
+        for sign, _, lowest in changes:
+            balance.update(dict.fromkeys(lowest, sign))
+        root = self._nodes[0]
+        for column, topic in enumerate(root.fork.ends):
+            if root.documents[column] + balance[topic] < 0:
+                name = (ANY, *self.topics_)[topic]
+                raise InputError(f"more examples are to be removed from {name!r} than it has")
+        for sign, example, lowest in changes:
+            self._count(self._words(example.page), lowest, sign)
+        self._derive({fork for topic in balance for fork, _ in self._tree.path[topic]})
+        return self
+
+    def posteriors(self, page: Page) -> Floats:
+        words = self._words(page)
+        shares = np.zeros(len(self._tree.position))
+        shares[0] = 1.0
+        for node in self._nodes:
+            share = shares[node.fork.position]
+            local = node.posteriors(words) if share >= _NEGLIGIBLE else node.prior
+            shares[node.fork.children] = share * local[:-1]
+        return shares[1:]
+
+    def memberships(self, page: Page) -> Floats:
+        return self._memberships.of(self._words(page))
+
+    def strongest(self, page: Page, topic: str, count: int = 10) -> Mapping[str, float]:
+        """By word: how much it moves the log odds of the topic, and of those above it, against their siblings."""
+        if topic not in self._tree.position or topic == ANY:
+            raise InputError(f"unknown topic {topic!r}{self._tree.nearest(topic)}")
+        words = self._words(page)
+        total = np.zeros(len(words.rows))
+        while topic != ANY:
+            node = self._nodes[self._tree.fork_of[parent_of(topic)]]
+            group = int(np.searchsorted(node.fork.children, self._tree.position[topic]))
+            total += node.shares_of(words, group, self.settings.smoothing)
+            topic = parent_of(topic)
+        order = np.lexsort((words.rows, -np.abs(total)))[:count]
+        return {self._terms[words.rows[place]]: float(total[place]) for place in order if total[place]}
+
+    def save(self) -> bytes:
+        meta = {"settings": asdict(self.settings), "topics": self.topics_, "terms": self._terms}
+        arrays: dict[str, AnyArray] = self._memberships.to_arrays()
+        for number, node in enumerate(self._nodes):
+            arrays |= {f"{number}.{name}": values for name, values in node.to_arrays().items()}
+        return pack(_KIND, meta, arrays)
+
+    @classmethod
+    def load(cls, saved: bytes) -> Self:
+        meta, arrays = unpack(_KIND, saved)
+        made = cls(settings_from(BayesSettings, meta))
+        try:
+            made._lay_out(meta["topics"])
+            made._name_terms(meta["terms"])
+            for number, node in enumerate(made._nodes):
+                node.set_arrays({name: arrays[f"{number}.{name}"] for name in Node.SAVED}, len(made._terms))
+            made._memberships.set_arrays({name: arrays[name] for name in Memberships.SAVED})
+        except (KeyError, TypeError, AttributeError, InputError) as error:
+            raise ValueError(f"a saved Bayes classifier whose parts do not fit together: {error}") from error
+        made._derive()
+        return made
+
+    def _lay_out(self, topics: Sequence[str]) -> None:
+        self._tree = Tree(topics)
+        self.topics_ = self._tree.topics
+        self._nodes = [Node(fork) for fork in self._tree.forks]
+        self._memberships = Memberships(self._tree)
+
+    def _choose(self, statistics: TopicStatistics, documents: Floats) -> None:
+        """Features and counts of every node, and the vocabulary they share: the root's features come first."""
+        size = len(statistics.vocabulary)
+        for node in self._nodes:
+            ends = list(node.fork.ends)
+            node.documents = documents[ends]
+            pairs = statistics.of_classes({end: column for column, end in enumerate(ends)})
+            measure, count = self.settings.measure, self.settings.features
+            node.features = choose(pairs, node.documents, measure=measure, count=count, size=size)
+            place = np.full(size, -1)
+            place[node.features] = np.arange(len(node.features))
+            kept = place[pairs.terms] >= 0
+            node.counts = np.zeros((len(node.features), len(ends)), dtype=np.float32)
+            node.counts[place[pairs.terms[kept]], pairs.classes[kept]] = pairs.sums[kept, WEIGHT]
+        head = self._nodes[0].features
+        used = np.unique(np.concatenate([node.features for node in self._nodes]))
+        vocabulary = np.concatenate([head, np.setdiff1d(used, head, assume_unique=True)])
+        row_of = np.zeros(size, np.int64)
+        row_of[vocabulary] = np.arange(len(vocabulary))
+        names = list(statistics.vocabulary)
+        self._name_terms([names[number] for number in vocabulary.tolist()])
+        for node in self._nodes:
+            rows = row_of[node.features]
+            order = np.argsort(rows)
+            node.features, node.counts = rows[order], node.counts[order]
+
+    def _name_terms(self, terms: Sequence[str]) -> None:
+        self._terms = terms
+        self._row_of = {term: row for row, term in enumerate(terms)}
+
+    def _words(self, page: Page) -> Words:
+        size = len(page.terms)
+        rows = np.fromiter(map(self._row_of.get, page.terms, repeat(-1)), np.int64, size)
+        counts = np.fromiter(page.terms.values(), np.float32, size)
+        order = np.argsort(rows)
+        order = order[np.searchsorted(rows[order], 0) :]
+        return Words(rows[order], term_weights(counts[order], is_damped=self.settings.is_damped))
+
+    def _count(self, words: Words, lowest: Iterable[int], sign: int) -> None:
+        for topic in lowest:
+            for fork, column in self._tree.path[topic]:
+                self._nodes[fork].count(words, column, sign)
+
+    def _derive(self, forks: Iterable[int] | None = None) -> None:
+        """After a change of counts in these forks, or in all."""
+        for number in range(len(self._nodes)) if forks is None else forks:
+            self._nodes[number].derive(self.settings.smoothing)
+        self._memberships.derive(self._nodes[0])
+
+    def _calibrate(self, examples: Iterable[Example], first_topics: NDArray[np.int64]) -> None:
+        """Take the examples of each fold out of the counts, see what the rest says of them, put them back."""
+        fold = blocks(first_topics, _FOLDS)
+        stride = -(-len(fold) // self.settings.calibration_examples)
+        fold[np.arange(len(fold)) % stride > 0] = _FOLDS
+        trials = [Trials() for _ in self._nodes]
+        evidence = []
+        for number in range(_FOLDS):
+            held_out = [
+                (self._words(example.page), self._tree.lowest(example))
+                for example in compress(examples, (fold == number).tolist())
+            ]
+            for words, lowest in held_out:
+                self._count(words, lowest, -1)
+            self._derive()
+            for words, lowest in held_out:
+                columns: dict[int, list[int]] = {}
+                for fork, column in (step for topic in lowest for step in self._tree.path[topic]):
+                    columns.setdefault(fork, []).append(column)
+                for fork, own in columns.items():
+                    trials[fork].add(self._nodes[fork], self._nodes[fork].scores(words), own)
+                evidence.append(self._memberships.evidence(words, columns[0]))
+            for words, lowest in held_out:
+                self._count(words, lowest, 1)
+        self._derive()
+        set_temperatures(self._nodes, trials)
+        self._memberships.calibrate(evidence)

@@ -1,0 +1,92 @@
+"""What `contrast` keeps of a page: the words that tell most, as numbers, and the scale from scores to relevance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.judges.background import background_shares
+from lycosa.lib.wordhash import SIZE, numbers_of
+
+Floats = NDArray[np.float32]
+Words = NDArray[np.uint16]
+
+MOST_COUNT = 255
+BACKGROUND = 100.0
+"""The table counts as much as so many pages."""
+COUNT_WEIGHT = np.concatenate([[0.0], 1.0 + np.log(np.arange(1, MOST_COUNT + 1))]).astype(np.float32)
+"""By count: 1 + ln tf."""
+
+
+class PageVector(NamedTuple):
+    """The words of a page that tell most, with their counts up to 255."""
+
+    words: Words
+    counts: NDArray[np.uint8]
+
+
+class Scale(NamedTuple):
+    low: float
+    high: float
+
+    def relevance(self, scores: Floats, steepness: float) -> Floats:
+        z = (scores - self.low) / max(self.high - self.low, 1e-6)
+        relevance: Floats = (1.0 / (1.0 + np.exp(-steepness * (np.clip(z, -9.0, 9.0) - 0.5)))).astype(np.float32)
+        return relevance
+
+    def relevance_of(self, score: float, steepness: float) -> float:
+        """Of one page: the same."""
+        z = (score - self.low) / max(self.high - self.low, 1e-6)
+        return 1.0 / (1.0 + math.exp(-steepness * (min(max(z, -9.0), 9.0) - 0.5)))
+
+
+class ContrastView(NamedTuple):
+    """What is known at one moment, by word number."""
+
+    idf: Floats
+    weights: Floats
+    scale: Scale
+
+    def relevance(self, page: PageVector, steepness: float) -> float:
+        values = COUNT_WEIGHT[page.counts] * self.idf[page.words]
+        norm = float(np.sqrt(values @ values))
+        score = float(values @ self.weights[page.words]) / norm if norm else 0.0
+        return self.scale.relevance_of(score, steepness)
+
+
+def telling_words(terms: Mapping[str, int], most: int) -> PageVector:
+    """The words of a page that tell most by count and by how special they are in general."""
+    words = np.array(numbers_of(terms), dtype=np.uint16)
+    counts = np.minimum(np.fromiter(terms.values(), np.int64, len(terms)), MOST_COUNT).astype(np.uint8)
+    if len(words) > most:
+        telling = COUNT_WEIGHT[counts] * idf_of_table()[words]
+        kept = np.sort(np.argpartition(-telling, most)[:most])
+        words, counts = words[kept], counts[kept]
+    return PageVector(words, counts)
+
+
+def cosine(one: PageVector, other: PageVector) -> float:
+    """By the table alone."""
+    return float(table_row(one) @ table_row(other))
+
+
+def table_row(page: PageVector) -> Floats:
+    """By word number: the page as a vector of length 1, words weighed by the table alone."""
+    row = np.zeros(SIZE, dtype=np.float32)
+    values = COUNT_WEIGHT[page.counts] * idf_of_table()[page.words]
+    row[page.words] = values / max(float(np.sqrt(values @ values)), 1e-9)
+    return row
+
+
+@cache
+def idf_of_table() -> Floats:
+    """By word number: how special a word is by the table alone. Not to be written."""
+    idf: Floats = np.sqrt(np.log((BACKGROUND + 1) / (background_shares() * np.float32(BACKGROUND) + 1)))
+    idf = idf.astype(np.float32)
+    idf.flags.writeable = False
+    return idf

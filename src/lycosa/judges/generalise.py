@@ -1,0 +1,202 @@
+"""Formulas made of formulas: wider ones to tunnel with, ones for short texts, ones without NOT (paper AR).
+
+Which topic is rare is told by `frequency`: the share of pages, in [0, 1], that are about a topic, from domain knowledge
+or from the pages crawled so far (AR, section 3.3). A topic that is not in it counts as never met. The frequency of a
+part that is a formula itself is the formula's value over the frequencies. Of equally frequent parts the first counts
+as the rarest.
+
+AR explains all this by A ∧ B. For other formulas: an OR is treated alternative by alternative; in an AND of many parts
+the rarest, or the most frequent, is chosen as among two; a NOT is never made wider by changing what is under it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
+
+from lycosa.errors import InputError
+from lycosa.judges.classifier import ANY, parent_of
+from lycosa.judges.formula import And, Formula, Named, Not, Or, evaluate, join, topics_of
+
+RAISED = 2.0
+"""By how much the weight of the rarer part grows in one step."""
+ENOUGH = 0.9
+"""A part that has so much of all weight decides nearly alone: there is nothing left to raise."""
+CONSIDERABLE = 0.5
+"""From this score on a page is about a topic that was not wanted."""
+
+_Item = TypeVar("_Item")
+
+
+class Way(StrEnum):
+    """How to generalise A ∧ B (AR, section 3.3), where A is the rarer."""
+
+    DROP = "drop"
+    """To A: ignore the more frequent topic."""
+    WEIGHT = "weight"
+    """To A ∧ B with a larger weight for A."""
+    PARENT = "parent"
+    """To A′ ∧ B, where A′ is the topic above A. Where A is at the top already: to A ∧ B′."""
+
+
+class ForLinks(StrEnum):
+    """What stands for A ∧ B when a URL or an anchor is scored (AR, section 3.2)."""
+
+    RARER = "rarer"
+    """The rarer of both."""
+    EITHER = "either"
+    """A ∨ B."""
+
+
+def generalise(formula: Formula, way: Way, frequency: Mapping[str, float]) -> Formula | None:
+    """The formula one step wider; None where nothing is left to generalise.
+
+    Differs from AR, which treats formulas without NOT: to drop parts of `A AND NOT B` is to drop NOT B first, whatever
+    the frequencies, as AR itself crawls for A and excludes B afterwards.
+    """
+    known = _all_frequencies(formula, frequency)
+    step = {Way.DROP: _without_most_frequent, Way.WEIGHT: _weighed_to_rarest, Way.PARENT: _with_parent}[way]
+    return step(formula, known)
+
+
+def for_links(formula: Formula, frequency: Mapping[str, float], *, by: ForLinks = ForLinks.RARER) -> Formula:
+    """The variant to score URLs and anchors with: so few words cannot be about several topics at once.
+
+    Nor can they show what a page is not about: NOT is left out, unless there is nothing else.
+    """
+    positive = positive_part(formula)
+    return formula if positive is None else _for_short(positive, _all_frequencies(formula, frequency), by)
+
+
+@dataclass(frozen=True, slots=True)
+class NotAfter:
+    """A formula to be crawled without its NOTs, which are applied to the pages found (AR, section 2.3)."""
+
+    crawl: Formula
+    """The formula without what it excludes."""
+    formula: Formula
+    """The whole, NOT at single topics only."""
+
+    def keeps(self, scores: Mapping[str, float], *, threshold: float, considerable: float = CONSIDERABLE) -> bool:
+        """Whether a page passes: what is excluded counts as fully there from a considerable score on, else not at all.
+
+        So A ∧ ¬B keeps a page with A at the threshold and B below `considerable`: a judge's threshold may be far
+        below, and 1 − B would pass it in nearly every page.
+        """
+
+        def is_not(score: float) -> float:
+            return 0.0 if score >= considerable else 1.0
+
+        return evaluate(self.formula, scores, negation=is_not) >= threshold
+
+
+def without_not(formula: Formula) -> NotAfter:
+    """The part to crawl with, and the filter to apply afterwards; InputError where everything is excluded."""
+    crawl = positive_part(formula)
+    if crawl is None:
+        raise InputError(f"formula '{formula}' only says what is not wanted: name a topic to look for, 'A AND NOT B'")
+    return NotAfter(crawl, _inward(formula))
+
+
+def positive_part(formula: Formula) -> Formula | None:
+    """What a formula asks for, without what it excludes; None where it only excludes."""
+    return _positive(_inward(formula))
+
+
+def _all_frequencies(formula: Formula, frequency: Mapping[str, float]) -> dict[str, float]:
+    return {topic: frequency.get(topic, 0.0) for topic in topics_of(formula)}
+
+
+def _by_frequency(parts: Sequence[Formula], frequency: Mapping[str, float]) -> list[int]:
+    """Places of the parts, the rarest first."""
+    return sorted(range(len(parts)), key=lambda place: evaluate(parts[place], frequency))
+
+
+def _without_most_frequent(formula: Formula, frequency: Mapping[str, float]) -> Formula | None:
+    match formula:
+        case And(parts, weights):
+            ordered = _by_frequency(parts, frequency)
+            gone = max(ordered, key=lambda place: (isinstance(parts[place], Not), ordered.index(place)))
+            return join(And, _left_out(parts, gone), _left_out(weights, gone))
+        case Or():
+            return _each(formula, lambda part: _without_most_frequent(part, frequency))
+    return None
+
+
+def _weighed_to_rarest(formula: Formula, frequency: Mapping[str, float]) -> Formula | None:
+    match formula:
+        case And(parts, weights):
+            now = list(weights) or [1.0] * len(parts)
+            rarest = _by_frequency(parts, frequency)[0]
+            if now[rarest] >= ENOUGH * sum(now):
+                return None
+            now[rarest] *= RAISED
+            return join(And, parts, now)
+        case Or():
+            return _each(formula, lambda part: _weighed_to_rarest(part, frequency))
+    return None
+
+
+def _with_parent(formula: Formula, frequency: Mapping[str, float]) -> Formula | None:
+    match formula:
+        case Named(topic):
+            return Named(parent_of(topic)) if parent_of(topic) != ANY else None
+        case And(parts, weights):
+            for place in _by_frequency(parts, frequency):
+                wider = _with_parent(parts[place], frequency)
+                if wider is not None:
+                    return join(And, [*parts[:place], wider, *parts[place + 1 :]], weights)
+            return None
+        case Or():
+            return _each(formula, lambda part: _with_parent(part, frequency))
+    return None
+
+
+def _each(formula: Or, step: Callable[[Formula], Formula | None]) -> Formula | None:
+    """Every alternative one step wider, where it can be."""
+    wider = [step(part) for part in formula.parts]
+    if all(part is None for part in wider):
+        return None
+    return join(Or, [new or old for new, old in zip(wider, formula.parts, strict=True)], formula.weights)
+
+
+def _for_short(formula: Formula, frequency: Mapping[str, float], by: ForLinks) -> Formula:
+    """Of a formula without NOT."""
+    match formula:
+        case And(parts):
+            if by is ForLinks.EITHER:
+                return join(Or, [_for_short(part, frequency, by) for part in parts])
+            return _for_short(parts[_by_frequency(parts, frequency)[0]], frequency, by)
+        case Or(parts, weights):
+            return join(Or, [_for_short(part, frequency, by) for part in parts], weights)
+    return formula
+
+
+def _inward(formula: Formula, is_negated: bool = False) -> Formula:
+    """The same meaning with NOT at single topics only: De Morgan's rules hold for min and max, weighted too."""
+    match formula:
+        case Not(part):
+            return _inward(part, not is_negated)
+        case And(parts, weights) | Or(parts, weights):
+            kind = And if isinstance(formula, And) is not is_negated else Or
+            return join(kind, [_inward(part, is_negated) for part in parts], weights)
+    return Not(formula) if is_negated else formula
+
+
+def _positive(formula: Formula) -> Formula | None:
+    """Without its NOTs, which stand at single topics; None where nothing is left."""
+    match formula:
+        case Not():
+            return None
+        case And(parts, weights) | Or(parts, weights):
+            left = [_positive(part) for part in parts]
+            kept = [part for part in left if part is not None]
+            of_kept = [weight for part, weight in zip(left, weights, strict=False) if part is not None]
+            return join(type(formula), kept, of_kept) if kept else None
+    return formula
+
+
+def _left_out(items: Sequence[_Item], place: int) -> list[_Item]:
+    return [item for number, item in enumerate(items) if number != place]

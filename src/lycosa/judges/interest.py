@@ -1,0 +1,66 @@
+"""What tunnelling asks of an interest: a wider one (paper AR, section 3.3).
+
+A formula is widened as `generalise` says. Good topics (paper FC) are widened by climbing: each is replaced by the topic
+above it, as AR generalises along the taxonomy; those at the top stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from lycosa.judges.classifier import parent_of
+from lycosa.judges.formula import evaluate, parse
+from lycosa.judges.generalise import generalise
+
+if TYPE_CHECKING:
+    from lycosa.judges.topic_judges import FormulaJudge, TopicJudge
+
+
+class FormulaInterest:
+    """The formula of a judge, which knows how to score texts by it."""
+
+    def __init__(self, judge: FormulaJudge) -> None:
+        self._judge = judge
+
+    def __str__(self) -> str:
+        return str(self._judge.formula)
+
+    def relevance(self, scores: Mapping[str, float]) -> float:
+        """Of a page with these scores. A topic it has no score for counts as absent."""
+        return evaluate(self._judge.formula, {topic: scores.get(topic, 0.0) for topic in self._judge.named})
+
+    def similarity(self, text: str) -> float:
+        return self._judge.score_text(text)
+
+    def generalised(self, frequency: Mapping[str, float]) -> FormulaInterest | None:
+        wider = generalise(self._judge.formula, self._judge.way, frequency)
+        return None if wider is None else FormulaInterest(self._judge.changed(formula=wider, frequency=frequency))
+
+    def named(self, text: str) -> FormulaInterest:
+        return FormulaInterest(self._judge.changed(formula=parse(text)))
+
+
+class TopicInterest:
+    """The good topics of a judge."""
+
+    def __init__(self, judge: TopicJudge) -> None:
+        self._judge = judge
+
+    def __str__(self) -> str:
+        return " + ".join(self._judge.good)
+
+    def relevance(self, scores: Mapping[str, float]) -> float:
+        return min(1.0, sum(scores.get(topic, 0.0) for topic in self._judge.good))
+
+    def similarity(self, text: str) -> float:
+        return self._judge.score_text(text)
+
+    def generalised(self, frequency: Mapping[str, float]) -> TopicInterest | None:  # noqa: ARG002 - all topics climb
+        wider = dict.fromkeys(parent_of(topic) or topic for topic in self._judge.good)
+        # One may have climbed to where it lies above another: no good topic stands under another.
+        apart = tuple(topic for topic in wider if not any(topic.startswith(f"{other}/") for other in wider))
+        return None if apart == self._judge.good else TopicInterest(self._judge.changed(apart))
+
+    def named(self, text: str) -> TopicInterest:
+        return TopicInterest(self._judge.changed(tuple(text.split(" + "))))

@@ -1,0 +1,80 @@
+"""What a classifier has learned, as bytes: named arrays in numpy's container, and a JSON text. No pickle, no code."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.errors import LycosaError
+from lycosa.judges.classifier import ANY, with_ancestors
+
+AnyArray = NDArray[Any]
+Settings = TypeVar("Settings")
+
+_META = "meta"
+_DAMAGE = (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error)
+
+
+def pack(kind: str, meta: Mapping[str, object], arrays: Mapping[str, AnyArray]) -> bytes:
+    """`kind` names the classifier and the version of its layout."""
+    text = json.dumps({**meta, "kind": kind}, sort_keys=True)
+    buffer = io.BytesIO()
+    np.savez(buffer, **{_META: _as_bytes(text)}, **arrays)  # type: ignore[arg-type]  # numpy's keyword allow_pickle
+    return buffer.getvalue()
+
+
+def unpack(kind: str, saved: bytes, names: Iterable[str] | None = None) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    """Meta, and the arrays of these names or all; ValueError where these are not what `pack` made for this kind."""
+    try:
+        with np.load(io.BytesIO(saved), allow_pickle=False) as file:
+            meta = json.loads(file[_META].tobytes())
+            if isinstance(meta, dict) and meta.get("kind") == kind:
+                return meta, {name: file[name] for name in (file.files if names is None else names)}
+    except _DAMAGE as error:
+        # numpy's own words would advise to trust the file.
+        raise ValueError(f"these bytes are not a saved classifier of the kind {kind!r}, or are damaged") from error
+    raise ValueError(f"this is a saved classifier, but not of the kind {kind!r}")
+
+
+def settings_from(kind: type[Settings], meta: Mapping[str, Any]) -> Settings:
+    """The settings a classifier was saved with, checked as any others."""
+    try:
+        return kind(**meta["settings"])
+    except (KeyError, TypeError, LycosaError) as error:
+        raise ValueError(f"a saved classifier with settings that are not its own: {error}") from error
+
+
+def topics_from(meta: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The topics and the classes a classifier was saved with."""
+    topics, classes = meta.get("topics"), meta.get("classes")
+    if not (isinstance(topics, list) and isinstance(classes, list) and {*map(type, topics + classes)} <= {str}):
+        raise ValueError("a saved classifier without a list of its topics")
+    require({*classes} <= {ANY, *topics} and with_ancestors(topics) == tuple(topics), "topics")
+    return tuple(topics), tuple(classes)
+
+
+def lines_to_array(lines: Iterable[str]) -> NDArray[np.uint8]:
+    """Strings without line breaks, as bytes."""
+    return _as_bytes("\n".join(lines))
+
+
+def array_to_lines(array: AnyArray) -> list[str]:
+    text = array.tobytes().decode()
+    return text.split("\n") if text else []
+
+
+def require(is_so: bool, what: str) -> None:
+    """ValueError unless the parts of a saved classifier fit together."""
+    if not is_so:
+        raise ValueError(f"a saved classifier whose parts do not fit together: {what}")
+
+
+def _as_bytes(text: str) -> NDArray[np.uint8]:
+    return np.frombuffer(text.encode(), np.uint8)

@@ -1,0 +1,285 @@
+"""Linear support vector machines on words and bi-grams (paper GA, section 2), one a topic.
+
+Each topic is separated from all other examples; an inner topic's examples are those of all topics below it. A
+document's signed distances from these planes are its decisions:
+
+    decision(d, topic) = Σ weight(t, d) · w(t, topic) + b(topic)         weight: see `tfidf`
+
+`memberships` are the decisions through a logistic curve a topic (Platt). `posteriors` are the shares of the classes
+(`labels`) in membership^β, summed up the tree: a page far on the right side of two planes is shared by both, where a
+softmax of decisions would be certain of one. Curves and β are fitted to decisions on examples held out: the planes are
+learned once for each fold without it, and once from everything.
+
+Differs from GA: it has one topic and negatives "randomly chosen"; here negatives are the examples of the other topics,
+and the background sample that is handed in as `negatives`. A single topic without them cannot be learned.
+
+A topic without examples, its own or below, gets membership 0, posterior 0 and decision −1. A topic that holds all
+examples has nothing to be separated from: it gets the best of the topics below it.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.errors import InputError
+from lycosa.judges.calibration import Platt, Temperature, sigmoid
+from lycosa.judges.classifier import Example
+from lycosa.judges.labels import Labels, Truth, below, folds, likeliest, number_of, require_contrast
+from lycosa.judges.saved_arrays import AnyArray, pack, require, settings_from, topics_from, unpack
+from lycosa.judges.tfidf import Frequencies, TermSpace, labelled
+from lycosa.lib.bounds import require_above_zero, require_at_least
+from lycosa.model import Page
+
+_KIND = "svm 2"
+_NO_EXAMPLES = -1
+_ALL_EXAMPLES = -2
+_FAR = -1.0
+"""The decision where nothing was learned: on the margin, on the wrong side."""
+_UNCALIBRATED = Platt(2.0, 0.0)
+"""Where no example could be held out."""
+_LEAST_MEMBERSHIP = 1e-4
+"""Added to memberships before their logarithm is taken."""
+_ENOUGH = 5
+"""With fewer examples held out, a topic has no curve of its own but the common one of all topics."""
+_MOST_POOLED = 500_000
+
+
+@dataclass(frozen=True, slots=True)
+class SvmSettings:
+    """How the planes are learned."""
+
+    cost: float = 1.0
+    """C, what an example on the wrong side costs: higher follows the examples more closely."""
+    max_words: int = 100_000
+    max_bigrams: int = 50_000
+    """0: words alone."""
+    bigram_window: int = 200
+    """Bi-grams are made of so many words at the beginning of a page."""
+    least_documents: int = 1
+    """A word must occur in so many examples."""
+    least_bigram_documents: int = 3
+    folds: int = 3
+    """Into how many parts examples are cut, each held out once for the calibration."""
+    max_held_out: int = 20_000
+    """More examples are not needed to calibrate; the planes themselves are learned from all."""
+
+    def __post_init__(self) -> None:
+        require_above_zero(self, "svm", "cost")
+        require_at_least(self, "svm", max_words=1, max_bigrams=0, bigram_window=2, least_documents=1)
+        require_at_least(self, "svm", least_bigram_documents=1, folds=2, max_held_out=1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Planes:
+    """Some learned planes: terms × planes, and the offsets."""
+
+    weights: NDArray[np.float32]
+    offsets: NDArray[np.float32]
+
+
+class SvmClassifier:
+    """See the module."""
+
+    name = "svm"
+
+    topics_: tuple[str, ...]
+    classes_: tuple[str, ...]
+    """What excludes each other: topics with examples of their own, and ANY where there were negatives."""
+
+    def __init__(self, settings: SvmSettings | None = None) -> None:
+        self.settings = settings or SvmSettings()
+
+    # ── learning ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def fit(self, examples: Iterable[Example], topics: Iterable[str], *, negatives: Iterable[Page] = ()) -> Self:
+        """Learn. `negatives` are pages of no topic at all; an example without topics is one as well."""
+        settings = self.settings
+        space = _vocabulary(examples, negatives, settings)
+        labels = Labels(tuple(topics))
+        rows = space.rows(labelled(space, examples, negatives, labels))
+        if not len(labels):
+            raise InputError("no example has a word in it: give each topic pages to learn from")
+        self.topics_ = labels.topics
+        self.classes_ = labels.classes()
+        by_class = labels.by_class(self.classes_)
+        require_contrast(self.classes_, by_class)
+        self._space = space
+        self._below = below(self.classes_, self.topics_)
+        truth = self._plan(by_class)
+        # As liblinear wants it: otherwise every plane would convert and sort the whole of it anew.
+        matrix = rows.matrix(len(space)).astype(np.float64)
+        matrix.sort_indices()
+        self._planes = _train(matrix, truth, settings)
+        self._calibrate(matrix, truth, by_class)
+        return self
+
+    def _plan(self, by_class: Truth) -> Truth:
+        """Which planes there are: rows × planes, what lies above each. Equal sets of examples share a plane."""
+        planes: dict[bytes, int] = {}
+        truth: list[NDArray[np.bool_]] = []
+
+        def plane(positives: NDArray[np.bool_]) -> int:
+            if not positives.any():
+                return _NO_EXAMPLES
+            if positives.all():
+                return _ALL_EXAMPLES
+            number = planes.setdefault(positives.tobytes(), len(truth))
+            if number == len(truth):
+                truth.append(positives)
+            return number
+
+        self._plane_of_class = np.array([plane(column) for column in by_class.T], np.int64)
+        self._plane_of_topic = np.array([plane((by_class @ members) > 0) for members in self._below.T], np.int64)
+        return np.stack(truth, axis=1)
+
+    def _calibrate(self, matrix: Any, truth: Truth, by_class: Truth) -> None:
+        chosen = np.arange(0, len(truth), -(-len(truth) // self.settings.max_held_out))
+        matrix, truth, by_class = matrix[chosen], truth[chosen], by_class[chosen]
+        decisions = _held_out(matrix, truth, folds(by_class, self.settings.folds), self.settings)
+        curves = _curves(decisions, truth)
+        self._slopes = np.array([curve.slope for curve in curves])
+        self._intercepts = np.array([curve.intercept for curve in curves])
+        held_out = sigmoid(self._slopes * decisions + self._intercepts)
+        scores = np.log(_pick(held_out, self._plane_of_class) + _LEAST_MEMBERSHIP)
+        rows, classes = likeliest(scores, by_class)
+        self._temperature = Temperature.fit(np.nan_to_num(scores[rows], nan=math.log(_LEAST_MEMBERSHIP)), classes)
+
+    # ── judging ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def decision(self, page: Page) -> NDArray[np.float64]:
+        """The signed scores by topic: above 0 the topic, below 0 the rest."""
+        scores = self._decisions(page)
+        return self._by_topic(scores, without=_FAR)
+
+    def posteriors(self, page: Page) -> NDArray[np.float64]:
+        found = sigmoid(self._slopes * self._decisions(page) + self._intercepts)
+        scores = found[np.maximum(self._plane_of_class, 0)]
+        scores[self._plane_of_class == _ALL_EXAMPLES] = 1.0
+        shares: NDArray[np.float64] = self._temperature.apply(np.log(scores + _LEAST_MEMBERSHIP)) @ self._below
+        return np.minimum(shares, 1.0)
+
+    def memberships(self, page: Page) -> NDArray[np.float64]:
+        scores = sigmoid(self._slopes * self._decisions(page) + self._intercepts)
+        return self._by_topic(scores, without=0.0)
+
+    def strongest(self, page: Page, topic: str, count: int = 10) -> Mapping[str, float]:
+        plane = self._plane_of_topic[number_of(topic, self.topics_)]
+        if plane < 0:
+            return {}
+        vector = self._space.vector(page)
+        shares = vector.values * self._planes.weights[vector.columns, plane]
+        order = np.argsort(-np.abs(shares), kind="stable")[:count]
+        return {self._space.terms[int(vector.columns[i])]: float(shares[i]) for i in order if shares[i]}
+
+    def _decisions(self, page: Page) -> NDArray[np.float64]:
+        """By plane."""
+        columns, values = self._space.vector(page)
+        scores: NDArray[np.floating] = values @ self._planes.weights.take(columns, axis=0) + self._planes.offsets
+        return scores.astype(np.float64)
+
+    def _by_topic(self, scores: NDArray[np.float64], *, without: float) -> NDArray[np.float64]:
+        """From values by plane to values by topic; `without` is the value of topics that have no examples."""
+        found = scores[np.maximum(self._plane_of_topic, 0)]
+        found[self._plane_of_topic == _NO_EXAMPLES] = without
+        for topic in (self._plane_of_topic == _ALL_EXAMPLES).nonzero()[0]:
+            members = self._plane_of_class[self._below[:, topic] > 0]
+            found[topic] = scores[members[members >= 0]].max() if (members >= 0).any() else -_FAR
+        return found
+
+    # ── storing ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def save(self) -> bytes:
+        meta = {"settings": asdict(self.settings), "topics": self.topics_, "classes": self.classes_}
+        arrays: dict[str, AnyArray] = {
+            "weights": self._planes.weights,
+            "offsets": self._planes.offsets,
+            "plane_of_class": self._plane_of_class,
+            "plane_of_topic": self._plane_of_topic,
+            "curves": np.stack([self._slopes, self._intercepts]),
+            "temperature": self._temperature.to_array(),
+        }
+        return pack(_KIND, meta, {**arrays, **self._space.to_arrays()})
+
+    @classmethod
+    def load(cls, saved: bytes) -> Self:
+        names = ("weights", "offsets", "plane_of_class", "plane_of_topic", "curves", "temperature")
+        meta, arrays = unpack(_KIND, saved, (*names, *TermSpace.ARRAYS))
+        loaded = cls(settings_from(SvmSettings, meta))
+        loaded._space = space = TermSpace.from_arrays(arrays)
+        loaded.topics_, loaded.classes_ = topics_from(meta)
+        loaded._below = below(loaded.classes_, loaded.topics_)
+        loaded._planes = planes = _Planes(arrays["weights"], arrays["offsets"])
+        loaded._plane_of_class, loaded._plane_of_topic = arrays["plane_of_class"], arrays["plane_of_topic"]
+        count = len(planes.offsets)
+        require(planes.weights.shape == (len(space), count) and planes.weights.dtype == np.float32, "weights")
+        require(arrays["curves"].shape == (2, count), "curves")
+        for name, plane_of in (("classes", loaded._plane_of_class), ("topics", loaded._plane_of_topic)):
+            wanted = len(loaded.classes_ if name == "classes" else loaded.topics_)
+            require(plane_of.shape == (wanted,) and plane_of.dtype == np.int64, name)
+            require(bool(((plane_of >= _ALL_EXAMPLES) & (plane_of < count)).all()), name)
+        loaded._slopes, loaded._intercepts = arrays["curves"]
+        loaded._temperature = Temperature.from_array(arrays["temperature"])
+        return loaded
+
+
+def _vocabulary(examples: Iterable[Example], negatives: Iterable[Page], settings: SvmSettings) -> TermSpace:
+    frequencies = Frequencies(
+        words=settings.max_words, bigrams=settings.max_bigrams, bigram_window=settings.bigram_window
+    )
+    for example in examples:
+        frequencies.add(example.page)
+    for page in negatives:
+        frequencies.add(page)
+    return frequencies.space(least_words=settings.least_documents, least_bigrams=settings.least_bigram_documents)
+
+
+def _train(matrix: Any, truth: Truth, settings: SvmSettings) -> _Planes:
+    """One plane a column of `truth`; of a column that is all one value, an offset of NaN."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.svm import LinearSVC
+
+    weights = np.zeros((matrix.shape[1], truth.shape[1]), np.float32)
+    offsets = np.full(truth.shape[1], np.nan, np.float32)
+    with warnings.catch_warnings():
+        # A plane not quite at its best place still separates, and is calibrated where it is.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for number, positives in enumerate(truth.T):
+            if positives.any() and not positives.all():
+                machine = LinearSVC(C=settings.cost, random_state=0).fit(matrix, positives)
+                weights[:, number], offsets[number] = machine.coef_[0], machine.intercept_[0]
+    return _Planes(weights, offsets)
+
+
+def _held_out(matrix: Any, truth: Truth, fold: NDArray[np.int64], settings: SvmSettings) -> NDArray[np.float64]:
+    """Rows × planes: decisions by planes that have not seen the row; NaN where the others could not be learned from."""
+    decisions = np.full(truth.shape, np.nan)
+    for number in range(settings.folds):
+        is_out = fold == number
+        if is_out.any() and not is_out.all():
+            planes = _train(matrix[~is_out], truth[~is_out], settings)
+            decisions[is_out] = matrix[is_out] @ planes.weights + planes.offsets
+    return decisions
+
+
+def _curves(decisions: NDArray[np.float64], truth: Truth) -> list[Platt]:
+    """By plane: the logistic curve from decision to membership."""
+    is_known = ~np.isnan(decisions)
+    step = 1 + decisions.size // _MOST_POOLED
+    scores, is_true = decisions[is_known][::step], truth[is_known][::step]
+    common = Platt.fit(scores, is_true) if is_true.any() else _UNCALIBRATED
+    return [
+        Platt.fit(decisions[known, plane], truth[known, plane]) if truth[known, plane].sum() >= _ENOUGH else common
+        for plane, known in enumerate(is_known.T)
+    ]
+
+
+def _pick(scores: NDArray[np.float64], planes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The scores of these planes; NaN where there is none."""
+    return np.where(planes >= 0, scores[..., planes], np.nan)

@@ -1,0 +1,340 @@
+"""The tree of topics a person chooses from, and which of them are good (paper FC, section 2; AR, section 2.2).
+
+A taxonomy is a value: every change gives another one, and a change that would break a rule is refused in words. A
+topic is named by its path, `Recreation/Cycling`. The topics above it exist by themselves: adding `Recreation/Cycling`
+makes `Recreation` where it is missing. The root, ANY, is the empty path; it is never listed and cannot be marked.
+
+The rule about good marks is FC's: no good topic stands under another good one, because R(d) = Σ Pr[c|d] over the good
+topics would count the lower one twice. The topics above good ones are path topics.
+
+`taxonomy_file.py` reads and writes it as TOML.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+from lycosa.errors import InputError
+from lycosa.judges.classifier import ANY, parent_of, with_ancestors
+
+MAX_NAME = 100
+"""Characters of one name, and of a keyword."""
+MAX_DEPTH = 16
+MAX_TOPICS = 20_000
+MAX_KEYWORDS = 1_000
+"""Keywords of one topic."""
+MAX_WEIGHT = 1_000_000
+MAX_EXAMPLES = 200_000
+"""Examples of one topic."""
+MAX_TEXT = 10_000
+"""Characters of a description or an example."""
+
+_LISTED = 5
+"""So many names are listed in an error; of the others only the number."""
+_JOINERS = "\u200c\u200d"
+"""Format characters that Persian and Indic words are spelt with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topic:
+    """What a person has said about one topic."""
+
+    description: str = ""
+    keywords: Mapping[str, float] = field(default_factory=dict)
+    """Words written by hand, with weights above 0 (AR, section 2.3: evaluation functions built "by hand")."""
+    examples: tuple[str, ...] = ()
+    """URLs, or file names relative to the file the taxonomy was read from."""
+    is_good: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keywords", dict(self.keywords))
+        _require_text("a description", self.description)
+        for what, count, most in (
+            ("keywords", len(self.keywords), MAX_KEYWORDS),
+            ("examples", len(self.examples), MAX_EXAMPLES),
+        ):
+            if count > most:
+                raise InputError(f"{count} {what}: a topic has at most {most}")
+        for word, weight in self.keywords.items():
+            _require_name("keyword", word)
+            if not 0 < weight <= MAX_WEIGHT:
+                raise InputError(
+                    f"keyword {word!r} has the weight {weight}: it must be above 0 and at most {MAX_WEIGHT}"
+                )
+        for example in self.examples:
+            _require_text("an example", example)
+            if not example.strip() or _unfit(example):
+                raise InputError(f"example {example!r} is neither a URL nor a file name")
+
+
+@dataclass(frozen=True, slots=True)
+class Taxonomy:
+    """Topics by path, parents before children. Equal where they say the same."""
+
+    topics: Mapping[str, Topic] = field(default_factory=dict)
+    """In the order of `sorted`, as classifiers have them; parents that are missing are filled in."""
+    good: tuple[str, ...] = field(init=False, compare=False)
+    """The topics marked good."""
+    _children: dict[str, list[str]] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        given = {checked_path(path): topic for path, topic in self.topics.items()}
+        if len(given) < len(self.topics):
+            raise InputError("two topics have names that differ in nothing but how accents are encoded")
+        paths = with_ancestors(given)
+        if len(paths) > MAX_TOPICS:
+            raise InputError(f"{len(paths)} topics: a taxonomy has at most {MAX_TOPICS}")
+        children: dict[str, list[str]] = {}
+        for path in paths:
+            children.setdefault(parent_of(path), []).append(path)
+        topics = {path: given.get(path) or Topic() for path in paths}
+        good = tuple(path for path, topic in topics.items() if topic.is_good)
+        object.__setattr__(self, "topics", topics)
+        object.__setattr__(self, "good", good)
+        object.__setattr__(self, "_children", children)
+        require_apart(good)
+
+    # Looking
+
+    def __contains__(self, path: object) -> bool:
+        return path in self.topics
+
+    def __len__(self) -> int:
+        return len(self.topics)
+
+    def children(self, path: str = ANY) -> tuple[str, ...]:
+        """The topics right below one."""
+        if path != ANY:
+            self._require(path)
+        return tuple(self._children.get(path, ()))
+
+    def subtree(self, path: str) -> tuple[str, ...]:
+        """A topic and everything below it."""
+        self._require(path)
+        return tuple(topic for topic in self.topics if is_at_or_below(topic, path))
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        return tuple(path for path in self.topics if path not in self._children)
+
+    @property
+    def path_topics(self) -> tuple[str, ...]:
+        """The topics above good ones, ANY left out."""
+        return with_ancestors(map(parent_of, self.good))
+
+    def is_good_or_below(self, path: str) -> bool:
+        """Whether a topic or one above it is marked good: asked by hard focus of the best leaf (FC, section 3.1)."""
+        return any(is_at_or_below(path, good) for good in self.good)
+
+    @property
+    def keywords(self) -> dict[str, Mapping[str, float]]:
+        """The hand-written keywords, of the topics that have any."""
+        return {path: topic.keywords for path, topic in self.topics.items() if topic.keywords}
+
+    def resolve(self, name: str) -> str:
+        """The path of a topic a person has named: in full, or by its last names where only one topic ends so.
+
+        Upper and lower case are the same unless that would fit several. A full path goes before an ending.
+        """
+        name = unicodedata.normalize("NFC", name[: MAX_DEPTH * (MAX_NAME + 1)]).strip().strip("/")
+        if name in self.topics:
+            return name
+        folded = name.casefold()
+        found = [path for path in self.topics if path.casefold() == folded]
+        found = found or [path for path in self.topics if name and path.casefold().endswith("/" + folded)]
+        exactly = [path for path in found if path.endswith(name)]
+        if len(exactly or found) == 1:
+            return (exactly or found)[0]
+        if found:
+            raise InputError(f"topic {name!r} may be {_listed(found, 'or')}: give more of its path")
+        near = self.nearest(name)
+        if near:
+            raise InputError(f"there is no topic {name!r}; did you mean {_listed(near, 'or')}?")
+        tops = _listed(self.children(), "and") if self.topics else "no topics at all"
+        raise InputError(f"there is no topic {name!r}; at the top of the taxonomy there are {tops}")
+
+    def nearest(self, name: str, *, count: int = 3) -> tuple[str, ...]:
+        """Topics whose path, or last name, looks most like this one; the most similar first."""
+        return nearest(name, self.topics, count=count)
+
+    # Changing: each gives another taxonomy
+
+    def add(self, path: str, topic: Topic | None = None) -> Self:
+        """With one more topic; those above it are made where they are missing."""
+        path = checked_path(path)
+        if path in self.topics:
+            raise InputError(f"there is a topic {path!r} already")
+        return self._with({**self.topics, path: topic or Topic()})
+
+    def edit(
+        self,
+        path: str,
+        *,
+        description: str | None = None,
+        keywords: Mapping[str, float] | None = None,
+        examples: Iterable[str] | None = None,
+    ) -> Self:
+        """With something else said about a topic; what is not given stays."""
+        old = self._require(path)
+        new = dataclasses.replace(
+            old,
+            description=old.description if description is None else description,
+            keywords=old.keywords if keywords is None else dict(keywords),
+            examples=old.examples if examples is None else tuple(examples),
+        )
+        return self._with({**self.topics, path: new})
+
+    def rename(self, path: str, name: str) -> Self:
+        """With another last name for a topic; what is below it goes along."""
+        self._require(path)
+        _require_name("topic", name)
+        return self._relocate(path, _join(parent_of(path), name))
+
+    def move(self, path: str, under: str) -> Self:
+        """With a topic, and what is below it, under another one (which is made where it is missing) or under ANY."""
+        self._require(path)
+        under = checked_path(under) if under != ANY else ANY
+        if is_at_or_below(under, path):
+            raise InputError(f"topic {path!r} cannot be moved under {under!r}: that is part of it")
+        return self._relocate(path, _join(under, path.rpartition("/")[2]))
+
+    def remove(self, path: str) -> Self:
+        """Without a topic and what is below it."""
+        self._require(path)
+        return self._with({topic: said for topic, said in self.topics.items() if not is_at_or_below(topic, path)})
+
+    def mark_good(self, path: str) -> Self:
+        """With a topic marked as one we want pages of."""
+        topic = self._require(path)
+        return self._with({**self.topics, path: dataclasses.replace(topic, is_good=True)})
+
+    def unmark(self, path: str) -> Self:
+        topic = self._require(path)
+        if not topic.is_good:
+            marked = _listed(self.good, "and") if self.good else "none"
+            raise InputError(f"topic {path!r} is not marked good; marked: {marked}")
+        return self._with({**self.topics, path: dataclasses.replace(topic, is_good=False)})
+
+    def _relocate(self, source: str, target: str) -> Self:
+        if target == source:
+            return self
+        if target in self.topics:
+            raise InputError(f"topic {source!r} cannot become {target!r}: there is a topic of that name already")
+        return self._with({relocated(topic, source, target): said for topic, said in self.topics.items()})
+
+    def _require(self, path: str) -> Topic:
+        topic = self.topics.get(path)
+        if topic is None:
+            near = self.nearest(path)
+            hint = f"; did you mean {_listed(near, 'or')}?" if near else ""
+            raise InputError(f"there is no topic {path!r}{hint}")
+        return topic
+
+    def _with(self, topics: Mapping[str, Topic]) -> Self:
+        return type(self)(topics)
+
+
+def is_at_or_below(topic: str, other: str) -> bool:
+    """Whether a topic is the other one or lies below it; everything lies below ANY."""
+    return other == ANY or topic == other or topic.startswith(other + "/")
+
+
+def relocated(topic: str, source: str, target: str) -> str:
+    """The path a topic has after the subtree `source` has become `target`: for labels kept outside the taxonomy."""
+    return target + topic[len(source) :] if is_at_or_below(topic, source) else topic
+
+
+def checked_path(path: str) -> str:
+    """The path, its accents composed (NFC); InputError where it cannot name a topic."""
+    path = unicodedata.normalize("NFC", path[: MAX_DEPTH * (MAX_NAME + 1) + 1])
+    names = path.split("/")
+    if len(names) > MAX_DEPTH:
+        raise InputError(f"topic {path!r:.80} is {len(names)} names deep: at most {MAX_DEPTH} are allowed")
+    for name in names:
+        _require_name("topic", name, of=path)
+    return path
+
+
+def require_apart(good: Iterable[str]) -> None:
+    """InputError where one good topic stands under another."""
+    marked = set(good)
+    for lower in sorted(marked):
+        upper = parent_of(lower)
+        while upper and upper not in marked:
+            upper = parent_of(upper)
+        if upper:
+            raise InputError(
+                f"topics {upper!r} and {lower!r} cannot both be good: a page of the lower one is one of the upper too, "
+                "and would be counted twice; unmark one of them"
+            )
+
+
+def nearest(name: str, topics: Iterable[str], *, count: int = 3) -> tuple[str, ...]:
+    """The topics whose path, or last name, looks most like a name; the most similar first."""
+    matcher = difflib.SequenceMatcher(autojunk=False)
+    matcher.set_seq2(name[: 2 * MAX_NAME].casefold())
+    scored: list[tuple[float, str]] = []
+    for path in topics:
+        folded = path.casefold()
+        best = max(_likeness(matcher, folded), _likeness(matcher, folded.rpartition("/")[2]))
+        if best:
+            scored.append((-best, path))
+    return tuple(path for _, path in sorted(scored)[:count])
+
+
+def _likeness(matcher: difflib.SequenceMatcher[str], text: str, cutoff: float = 0.6) -> float:
+    """difflib's ratio, or 0 below the cutoff. The two quick bounds spare most comparisons."""
+    matcher.set_seq1(text)
+    if matcher.real_quick_ratio() < cutoff or matcher.quick_ratio() < cutoff:
+        return 0.0
+    ratio = matcher.ratio()
+    return ratio if ratio >= cutoff else 0.0
+
+
+def _join(parent: str, name: str) -> str:
+    return f"{parent}/{name}" if parent else name
+
+
+def _listed(paths: Iterable[str], last: str) -> str:
+    """`'A', 'B' or 'C'`; after a few the rest is only counted."""
+    names = [repr(path) for path in paths]
+    if len(names) > _LISTED:
+        names = [*names[:_LISTED], f"{len(names) - _LISTED} more"]
+    return f" {last} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _unfit(text: str) -> str:
+    """The first character that no name may have: controls, invisible marks, line ends, halves of characters."""
+    for character in text:
+        if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"} and character not in _JOINERS:
+            return character
+    return ""
+
+
+def _require_name(what: str, name: str, *, of: str = "") -> None:
+    """A name is what a person can read and type on one line."""
+    inside = f" in {of!r:.80}" if of != name and of else ""
+    if not name:
+        raise InputError(
+            f"empty name of a {what}{inside}: write 'Recreation/Cycling', each name at least one character"
+        )
+    if len(name) > MAX_NAME:
+        raise InputError(f"name {name[:20]!r}… of a {what} has {len(name)} characters: at most {MAX_NAME} are allowed")
+    if name != name.strip():
+        raise InputError(f"name {name!r} of a {what}{inside} begins or ends with white space")
+    if what == "topic" and "/" in name:
+        raise InputError(f"name {name!r} of a topic holds a '/', which separates names")
+    if unfit := _unfit(name):
+        raise InputError(f"name {name!r} of a {what}{inside} holds the invisible character U+{ord(unfit):04X}")
+
+
+def _require_text(what: str, text: str) -> None:
+    if len(text) > MAX_TEXT:
+        raise InputError(f"{what} of {len(text)} characters: at most {MAX_TEXT} are allowed")
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise InputError(f"{what} holds half a character (a lone surrogate): it cannot be written as UTF-8")

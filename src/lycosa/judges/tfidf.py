@@ -1,0 +1,165 @@
+"""Documents as vectors of weighted words and bi-grams, and the vocabulary that says which there are.
+
+    weight(t, d) = (1 + ln tf(t, d)) · (ln((1 + N) / (1 + df(t))) + 1),    then each vector is brought to length 1
+
+Words come from `page.terms`. Bi-grams (paper GA, section 2: "features are words or bi-grams") are pairs of stems that
+follow each other once stop words are gone, taken from the title and the first so many words of the text: what a page is
+about is said at its beginning, and a page of half a million words costs no more than one of two hundred. Pages of
+recorded worlds have no text; where most examples have none, there are no bi-grams.
+
+Memory while learning is bounded: when more different terms have been met than `_SLACK` vocabularies hold, those met in
+one document only are forgotten (a rare term may so lose some of its count, a common one cannot).
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, pairwise, repeat
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.judges.classifier import Example
+from lycosa.judges.labels import Labels
+from lycosa.judges.saved_arrays import AnyArray, array_to_lines, lines_to_array, require
+from lycosa.lib.text import stems
+from lycosa.model import Page
+
+_SLACK = 8
+_CHARACTERS = 10
+"""Of text to look at for each word that bi-grams are made of: more than words and stop words take up."""
+
+
+class Vector(NamedTuple):
+    columns: NDArray[np.int64]
+    values: NDArray[np.float32]
+
+
+class Rows(NamedTuple):
+    """Vectors one after the other, as `scipy.sparse.csr_array((data, indices, indptr))` takes them."""
+
+    data: NDArray[np.float32]
+    indices: NDArray[np.int32]
+    indptr: NDArray[np.int32]
+
+    def matrix(self, columns: int) -> Any:
+        """A `scipy.sparse.csr_array`; scipy is needed to learn, not to judge."""
+        from scipy.sparse import csr_array
+
+        return csr_array((self.data, self.indices, self.indptr), shape=(len(self.indptr) - 1, columns))
+
+
+class Frequencies:
+    """In how many documents each term occurs; words and bi-grams apart, as each have their own limit."""
+
+    def __init__(self, *, words: int, bigrams: int, bigram_window: int) -> None:
+        self._limits = (words, bigrams)
+        self._window = bigram_window if bigrams else 0
+        self._counts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+        self.documents = 0
+        self.with_text = 0
+
+    def add(self, page: Page) -> None:
+        self.documents += 1
+        self.with_text += bool(page.text)
+        self._counts[0].update(page.terms.keys())
+        if self._window:
+            self._counts[1].update(set(bigrams_of(page, self._window)))
+        for number, limit in enumerate(self._limits):
+            if len(self._counts[number]) > _SLACK * max(limit, 1000):
+                self._forget_rare(number)
+
+    def _forget_rare(self, number: int) -> None:
+        counts = self._counts[number]
+        for term in [term for term, count in counts.items() if count == 1]:
+            del counts[term]
+
+    def space(self, *, least_words: int, least_bigrams: int) -> TermSpace:
+        """The vocabulary: the terms of most documents, and at least so many; among equals the alphabet decides."""
+        window = self._window if 2 * self.with_text >= self.documents else 0
+        kinds = ((0, least_words), (1, least_bigrams)) if window else ((0, least_words),)
+        chosen: list[tuple[str, int]] = []
+        for number, least in kinds:
+            # A line break would end the term when the vocabulary is saved; stems have none, but are not ours to trust.
+            frequent = [item for item in self._counts[number].items() if item[1] >= least and "\n" not in item[0]]
+            frequent.sort(key=lambda item: (-item[1], item[0]))
+            chosen += frequent[: self._limits[number]]
+        counts = np.array([count for _, count in chosen], np.float64)
+        idf = np.log((1 + self.documents) / (1 + counts)) + 1
+        return TermSpace([term for term, _ in chosen], idf.astype(np.float32), bigram_window=window)
+
+
+class TermSpace:
+    """Which term has which column, and how much it weighs."""
+
+    def __init__(self, terms: Sequence[str], idf: NDArray[np.float32], *, bigram_window: int) -> None:
+        self.terms = terms
+        self.idf = idf
+        self.bigram_window = bigram_window
+        """How many words at a page's beginning bi-grams are made of; 0: none are."""
+        self._columns = {term: column for column, term in enumerate(terms)}
+
+    def __len__(self) -> int:
+        return len(self.terms)
+
+    def vector(self, page: Page) -> Vector:
+        """Of length 1, or empty where the page has no known term."""
+        terms = page.terms
+        columns = np.fromiter(map(self._columns.get, terms, repeat(-1)), np.int64, len(terms))
+        counts = np.fromiter(terms.values(), np.float32, len(terms))
+        is_known = columns >= 0
+        columns, counts = columns[is_known], counts[is_known]
+        if self.bigram_window:
+            pairs, pair_counts = self._bigrams(page)
+            columns, counts = np.concatenate([columns, pairs]), np.concatenate([counts, pair_counts])
+        values = (np.log(np.maximum(counts, 1)) + 1) * self.idf[columns]
+        length = np.sqrt(values @ values)
+        return Vector(columns, values / length if length else values)
+
+    def _bigrams(self, page: Page) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        # Few bi-grams of a page are in the vocabulary: a loop over those is quicker than arrays of all.
+        column_of = self._columns.get
+        found = Counter(
+            [column for pair in bigrams_of(page, self.bigram_window) if (column := column_of(pair, -1)) >= 0]
+        )
+        return np.array([*found.keys()], np.int64), np.array([*found.values()], np.float32)
+
+    def rows(self, vectors: Iterable[Vector]) -> Rows:
+        data, indices, indptr = array("f"), array("i"), array("i", [0])
+        for vector in vectors:
+            data.frombytes(vector.values.tobytes())
+            indices.frombytes(vector.columns.astype(np.int32).tobytes())
+            indptr.append(len(data))
+        return Rows(np.array(data, np.float32), np.array(indices, np.int32), np.array(indptr, np.int32))
+
+    def to_arrays(self) -> dict[str, AnyArray]:
+        return {"terms": lines_to_array(self.terms), "idf": self.idf, "bigram_window": np.array(self.bigram_window)}
+
+    ARRAYS = ("terms", "idf", "bigram_window")
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> Self:
+        terms = array_to_lines(arrays["terms"])
+        idf = arrays["idf"].astype(np.float32)
+        require(idf.shape == (len(terms),) and bool(np.isfinite(idf).all()), "idf")
+        require(arrays["bigram_window"].shape == (), "bigram_window")
+        return cls(terms, idf, bigram_window=int(arrays["bigram_window"]))
+
+
+def labelled(
+    space: TermSpace, examples: Iterable[Example], negatives: Iterable[Page], labels: Labels
+) -> Iterator[Vector]:
+    """The vector of each different document that has a known term, its topics written into `labels`."""
+    for page, topics in chain(examples, zip(negatives, repeat(()), strict=False)):
+        vector = space.vector(page)
+        if len(vector.columns) and labels.add(page, topics):
+            yield vector
+
+
+def bigrams_of(page: Page, window: int) -> Iterable[str]:
+    """Pairs of neighbouring stems, in order, from the first `window` words that are not stop words."""
+    head = stems(f"{page.title[: window * _CHARACTERS]}\n{page.text[: window * _CHARACTERS]}")
+    return map(" ".join, pairwise(head[:window]))

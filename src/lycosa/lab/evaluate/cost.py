@@ -1,0 +1,33 @@
+"""What a crawl costs (paper TC, section 3.2.3, equations 8 and 9).
+
+    c_p(i) = t_p(i)·|C| / Σ_{i'∈C} t_MAX(i')          P_p(i) = ⟨ρ_p(i)⟩·⟨σ_p(i)⟩ / ⟨c_p(i)⟩
+
+t_p(i) is the CPU time that strategy i alone has used for p pages, C the strategies compared, and ⟨·⟩ the mean over
+topics. The mean strategy thus costs 1 at the end of the crawl, on whatever machine.
+Differs from TC: the bounds (random, oracle) are not in C, so that drawing them changes no figure; where there are
+repeats, t_MAX is their mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+from lycosa.lab.evaluate.curves import padded
+from lycosa.lab.evaluate.runs import Floats
+
+
+def relative_costs(
+    cpu: Mapping[str, Sequence[Floats]], pages: int, *, bounds: Collection[str] = ()
+) -> dict[str, list[Floats]]:
+    """c_p of each run, by strategy, from the cumulative CPU seconds of each run of one topic."""
+    seconds = {name: [padded(np.asarray(run), pages) for run in runs] for name, runs in cpu.items()}
+    compared = [name for name in seconds if name not in bounds] or list(seconds)
+    mean = float(np.mean([np.mean([run[-1] for run in seconds[name]]) for name in compared]))
+    return {name: [run / mean if mean > 0 else np.zeros(pages) for run in runs] for name, runs in seconds.items()}
+
+
+def performance_per_cost(recall: Floats, similarity: Floats, cost: Floats) -> Floats:
+    """P from means over topics; 0 where nothing was spent."""
+    return np.divide(recall * similarity, cost, out=np.zeros_like(recall), where=cost > 0)

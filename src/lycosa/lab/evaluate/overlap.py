@@ -1,0 +1,67 @@
+"""How much the finds depend on the seeds: two crawls from disjoint halves of them (paper FC, sections 4.3 and 4.4).
+
+    |U₁(t) ∩ U₂(t)| / |U₁(t)|    and    |S₁(t) ∩ S₂(t)| / |S₁(t)|,  |S₁(t) ∩ S₂(t)| / |S₂(t)|
+
+U are the pages and S the hosts that each crawl has seen after t pages.
+Differs from FC: servers are told apart by host, not by address, and the top-rated pages are those of highest judged
+relevance, where FC ran its distiller.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lycosa.lab.evaluate.curves import padded
+from lycosa.lab.evaluate.runs import Floats, Ints, Run
+
+TOP = 100
+
+
+def overlap_of(first: Run, second: Run, *, hosts: Ints, pages: int, top: int = TOP) -> dict[str, Floats]:
+    """Curves over `pages` pages by name; `top pages` and `top hosts` have the one value of the end.
+
+    A crawl that ends early stands still while the other goes on.
+    """
+    first_hosts, second_hosts = hosts[first.pages], hosts[second.pages]
+    common_hosts = _in_both(first_hosts, second_hosts, pages)
+    best = [top_rated(run, top) for run in (first, second)]
+    return {
+        "pages": _ratio(_in_both(first.pages, second.pages, pages), _seen(first.pages, pages)),
+        "hosts of the first": _ratio(common_hosts, _seen(first_hosts, pages)),
+        "hosts of the second": _ratio(common_hosts, _seen(second_hosts, pages)),
+        "top pages": np.array([_share(best[0], best[1])]),
+        "top hosts": np.array([_share(hosts[best[0]], hosts[best[1]])]),
+    }
+
+
+def top_rated(run: Run, count: int) -> Ints:
+    """The pages of highest judged relevance, the best first; of equals, what was fetched first."""
+    return run.pages[np.argsort(-np.asarray(run.relevance), kind="stable")[:count]]
+
+
+def first_places(values: Ints) -> tuple[Ints, Ints]:
+    """Each distinct value with the place where it first stands, in order of value."""
+    distinct, places = np.unique(values, return_index=True)
+    return distinct, places
+
+
+def _in_both(first: Ints, second: Ints, pages: int) -> Floats:
+    """How many values both sequences have shown after t entries each, for each t."""
+    (a, places_a), (b, places_b) = first_places(first), first_places(second)
+    _, at_a, at_b = np.intersect1d(a, b, assume_unique=True, return_indices=True)
+    moment = np.maximum(places_a[at_a], places_b[at_b])
+    return np.cumsum(np.bincount(moment[moment < pages], minlength=pages)).astype(np.float64)
+
+
+def _seen(values: Ints, pages: int) -> Floats:
+    _, places = first_places(values)
+    return padded(np.cumsum(np.bincount(places, minlength=len(values))).astype(np.float64), pages)
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    return np.asarray(part / np.maximum(1.0, whole))
+
+
+def _share(first: Ints, second: Ints) -> float:
+    distinct = np.unique(first)
+    return float(np.isin(distinct, second).mean()) if len(distinct) else 0.0

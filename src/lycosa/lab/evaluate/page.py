@@ -1,0 +1,210 @@
+"""The HTML page of a report. Every text goes through `_text`; the pictures are inside, as data."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from lycosa.lab.evaluate.measure import METRICS, Metric
+from lycosa.lab.evaluate.runs import Comparison
+from lycosa.lab.evaluate.significance import Pair, stars
+from lycosa.lab.evaluate.summary import Cell, Column, pairs_of, table
+
+TESTED = ("recall", "harvest", "similarity")
+"""The metrics whose pairwise tests are shown."""
+STYLE = """
+:root { color-scheme: light; }
+body { font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff; max-width: 1180px; margin: 2rem auto;
+       padding: 0 1.2rem; }
+h1 { font-size: 1.5rem; margin-bottom: .3rem; } h2 { font-size: 1.15rem; margin: 2.2rem 0 .5rem; }
+h3 { font-size: 1rem; margin: 1.2rem 0 .3rem; }
+p.note, figcaption, caption { color: #666; font-size: .86rem; } caption { text-align: left; padding-bottom: .3rem; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .86rem; }
+th, td { padding: .28rem .7rem .28rem 0; text-align: right; white-space: nowrap; border-bottom: 1px solid #eee; }
+th { font-weight: 600; vertical-align: bottom; } thead th { white-space: normal; }
+th:first-child, td:first-child, table.text td, table.text th { text-align: left; }
+table.text td { white-space: normal; overflow-wrap: anywhere; vertical-align: top; }
+td.best { font-weight: 700; } tr.bound { color: #888; } td.sure { font-weight: 700; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(440px, 1fr)); gap: 1.4rem 1.8rem; }
+figure { margin: 0; } figure img { width: 100%; height: auto; }
+.holds { color: #00684a; font-weight: 600; } .fails { color: #a63c00; font-weight: 600; } .open { color: #666; }
+""".strip()
+NOTES = (
+    "Each figure is a mean over topics, repeats averaged within their topic first; ± and the bands are one standard "
+    "error over topics. Errors of ratios (random → oracle, performance/cost) are by jackknife.",
+    "A crawl that ended before its page budget because no link was left keeps its last value to the end.",
+    "Tests are Wilcoxon's signed-rank test, paired over topics and two-sided, with Holm's correction over all pairs of "
+    "a metric; topics without a difference are left out.",
+    "The oracle knows the true relevance of every waiting page and takes the best; random takes any. Neither counts "
+    "when the best is marked or the mean cost is taken.",
+)
+
+
+class Picture(NamedTuple):
+    """A picture of the report."""
+
+    name: str
+    title: str
+    caption: str
+    svg: bytes
+
+
+def render(comparison: Comparison, pictures: Sequence[Picture]) -> str:
+    """The whole page."""
+    # The style sheet alone is allowed, by its hash; scripts, frames, forms and addresses elsewhere are not.
+    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+    policy = f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    parts = [
+        "<!DOCTYPE html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+        '<meta name="referrer" content="no-referrer">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{_text(comparison.title)}</title><style>{STYLE}</style></head><body>",
+        f"<h1>{_text(comparison.title)}</h1>",
+        _about(comparison),
+        _findings(comparison),
+        _final(comparison, table(comparison)),
+        "<h2>Over the crawl</h2>",
+        f'<div class="figures">{"".join(_figure(picture) for picture in pictures)}</div>',
+        _tests(comparison),
+        _skipped(comparison),
+        "<h2>How this was measured</h2>",
+        "".join(f'<p class="note">{_text(note)}</p>' for note in NOTES),
+        "</body></html>",
+    ]
+    return "\n".join(part for part in parts if part) + "\n"
+
+
+def figure_text(cell: Cell, metric: Metric) -> str:
+    """`12.3 ± 0.4 % **`, or a dash where there is no figure."""
+    if not math.isfinite(cell.mean):
+        return "–"
+    factor = 100.0 if metric.is_share else 1.0
+    digits = 1 if metric.is_share else _digits(cell.mean)
+    error = f" ± {factor * cell.error:,.{digits}f}" if math.isfinite(cell.error) else ""
+    unit = " %" if metric.is_share else ""
+    mark = f" {cell.stars}" if cell.stars else ""
+    return f"{factor * cell.mean:,.{digits}f}{error}{unit}{mark}"
+
+
+def sample_text(comparison: Comparison) -> str:
+    """What the means are over: `over 50 topics after 1,000 pages`."""
+    topics, pages = len(comparison.scores), comparison.pages
+    return f"over {topics:,} topic{'s' * (topics != 1)} after {pages:,} page{'s' * (pages != 1)}"
+
+
+def _digits(value: float) -> int:
+    """Decimals that leave three significant digits."""
+    return min(6, max(0, 2 - math.floor(math.log10(abs(value))))) if value else 0
+
+
+def _text(value: object) -> str:
+    """Text for HTML: escaped, without control or direction characters."""
+    return html.escape("".join(char if char.isprintable() else " " for char in str(value)), quote=True)
+
+
+def _about(comparison: Comparison) -> str:
+    lengths = [int(fetched) for scores in comparison.scores for fetched in scores.fetched]
+    early = sum(fetched < comparison.pages for fetched in lengths)
+    facts = {
+        **comparison.about,
+        "strategies": ", ".join(comparison.strategies),
+        "topics compared": str(len(comparison.scores)),
+        "pages a crawl": f"{comparison.pages:,}",
+        "crawls": f"{len(lengths):,}, of which {early:,} ended early: no link was left",
+    }
+    lines = "".join(f"<tr><th>{_text(name)}</th><td>{_text(value)}</td></tr>" for name, value in facts.items())
+    return f'<h2>What was compared</h2><table class="text">{lines}</table>'
+
+
+def _findings(comparison: Comparison) -> str:
+    if not comparison.findings:
+        return ""
+    verdicts = {True: ("holds", "holds"), False: ("fails", "does not hold"), None: ("open", "cannot be said")}
+    lines = []
+    for finding in comparison.findings:
+        kind, verdict = verdicts[finding.holds]
+        lines.append(
+            f'<tr><td>{_text(finding.claim)}</td><td><span class="{kind}">{verdict}</span></td>'
+            f"<td>{_text(finding.evidence)}</td></tr>"
+        )
+    return f'<h2>Findings</h2><table class="text">{"".join(lines)}</table>'
+
+
+def _final(comparison: Comparison, columns: Sequence[Column]) -> str:
+    head = "".join(
+        f'<th title="{_text(column.metric.explanation)}">{_text(column.metric.title)}</th>' for column in columns
+    )
+    lines = []
+    for place, strategy in enumerate(comparison.strategies):
+        cells = "".join(_cell(column.cells[place], column.metric) for column in columns)
+        kind = ' class="bound"' if strategy in comparison.bounds else ""
+        lines.append(f"<tr{kind}><th>{_text(strategy)}</th>{cells}</tr>")
+    caption = (
+        f"Mean ± standard error {_text(sample_text(comparison))}. Bold: the best. "
+        f"Stars: differs from {_text(comparison.baseline)} with p &lt; 0.05 (*), 0.01 (**), 0.001 (***)."
+    )
+    return (
+        f'<h2>At the end of the crawl</h2><div class="wide"><table><caption>{caption}</caption>'
+        f"<thead><tr><th></th>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def _cell(cell: Cell, metric: Metric) -> str:
+    kind = ' class="best"' if cell.is_best else ""
+    return f"<td{kind}>{_text(figure_text(cell, metric))}</td>"
+
+
+def _figure(picture: Picture) -> str:
+    data = base64.b64encode(picture.svg).decode()
+    return (
+        f'<figure><img alt="{_text(picture.title)}" src="data:image/svg+xml;base64,{data}">'
+        f"<figcaption>{_text(picture.title)}: {_text(picture.caption)}</figcaption></figure>"
+    )
+
+
+def _tests(comparison: Comparison) -> str:
+    names = [name for name in comparison.strategies if name != comparison.upper_bound]
+    if len(names) < 2 or len(comparison.scores) < 2:
+        return ""
+    matrices = "".join(_matrix(METRICS[name].title, names, pairs_of(comparison, name)) for name in TESTED)
+    return (
+        '<h2>Which differences are real</h2><p class="note">Holm-corrected p of each pair at the end of the crawl; + '
+        f"the row is better than the column, − worse. Bold: p below 0.05.</p>{matrices}"
+    )
+
+
+def _matrix(title: str, names: Sequence[str], pairs: Iterable[Pair]) -> str:
+    signed: dict[tuple[str, str], tuple[float, float]] = {}
+    for pair in pairs:
+        signed[pair.first, pair.second] = (pair.difference, pair.adjusted)
+        signed[pair.second, pair.first] = (-pair.difference, pair.adjusted)
+    lines = []
+    for row in names:
+        cells = "".join(_p_cell(*signed[row, other]) if row != other else "<td></td>" for other in names)
+        lines.append(f"<tr><th>{_text(row)}</th>{cells}</tr>")
+    head = "".join(f"<th>{_text(name)}</th>" for name in names)
+    return (
+        f'<h3>{_text(title)}</h3><div class="wide"><table><thead><tr><th></th>{head}</tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def _p_cell(difference: float, p: float) -> str:
+    sign = "+" if difference > 0 else "−" if difference < 0 else ""
+    kind = ' class="sure"' if stars(p) else ""
+    shown = "&lt; 0.001" if p < 0.001 else f"{p:.3f}"
+    return f"<td{kind}>{sign} {shown}</td>"
+
+
+def _skipped(comparison: Comparison) -> str:
+    if not comparison.skipped:
+        return ""
+    lines = "".join(f"<tr><td>{_text(topic)}</td><td>{_text(why)}</td></tr>" for topic, why in comparison.skipped)
+    return f'<h2>Topics left out ({len(comparison.skipped)})</h2><table class="text">{lines}</table>'

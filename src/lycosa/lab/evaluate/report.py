@@ -1,0 +1,156 @@
+"""A comparison as something to read: a directory with one self-contained HTML page, pictures and the figures.
+
+    index.html         everything, pictures included; refers to nothing outside itself and runs no script
+    <plot>.png, .svg   each picture by itself
+    results.parquet    one row per strategy, topic, repeat and checkpoint
+
+Names of topics and worlds come from the web: whatever is put into the page is escaped, and the page forbids itself, by
+its content security policy, to load or run anything.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lycosa.errors import InputError
+from lycosa.lab.evaluate.measure import METRICS, Metric
+from lycosa.lab.evaluate.overlap import TOP
+from lycosa.lab.evaluate.page import Picture, figure_text, render, sample_text
+from lycosa.lab.evaluate.pictures import Line, Plot, draw, styles
+from lycosa.lab.evaluate.runs import Comparison, Floats
+from lycosa.lab.evaluate.summary import COLUMNS, PERFORMANCE, Summary, curve, over_topics, performance, rows, table
+from lycosa.lib.parquet import write_parquet
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+CURVES = ("recall", "harvest", "recent_harvest", "similarity", "relevant", "capped_harvest", "distinct", "cost",
+          "community_cohesion", "frontier")  # fmt: skip
+"""The metrics that are drawn, in order."""
+TERMINAL = ("share_of_way", "recall", "harvest", "similarity", "cost", "performance")
+"""The columns that a terminal has room for."""
+PAGES_FETCHED = "pages fetched"
+
+
+def write_report(comparison: Comparison, directory: Path) -> Path:
+    """Write the report; returns the path of its page. What an earlier report left there is overwritten."""
+    _check(comparison)
+    looks = styles(comparison.strategies, comparison.bounds)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        pictures = []
+        for name, plot, caption in plots(comparison):
+            png, svg = draw(plot, looks)
+            (directory / f"{name}.png").write_bytes(png)
+            (directory / f"{name}.svg").write_bytes(svg)
+            pictures.append(Picture(name, plot.title, caption, svg))
+        write_parquet(rows(comparison), directory / "results.parquet", COLUMNS)
+        index = directory / "index.html"
+        index.write_text(render(comparison, pictures), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{directory}: the report cannot be written: {error.strerror or error}") from error
+    return index
+
+
+def plots(comparison: Comparison) -> list[tuple[str, Plot, str]]:
+    """Every picture of the report: (file name, picture, caption)."""
+    x = np.arange(1, comparison.pages + 1, dtype=np.float64)
+    drawn = []
+    for name in CURVES:
+        metric, without = METRICS[name], comparison.bounds if name == "cost" else ()
+        lines = _lines(comparison, curve(comparison, name), without)
+        drawn.append((name, _over_pages(metric, x, lines), metric.explanation))
+    lines = _lines(comparison, performance(comparison), comparison.bounds)
+    drawn.insert(4, ("performance", _over_pages(PERFORMANCE, x, lines), PERFORMANCE.explanation))
+    return [*drawn, *_histograms(comparison), *_overlaps(comparison, x)]
+
+
+def print_table(comparison: Comparison, console: Console) -> None:
+    """The final figures in the terminal: a row for each strategy, the best of a column in bold."""
+    from rich.table import Table
+    from rich.text import Text
+
+    _check(comparison)
+    columns = [column for column in table(comparison) if column.name in TERMINAL]
+    shown = Table(box=None, pad_edge=False)
+    shown.add_column("", no_wrap=True)
+    for column in columns:
+        shown.add_column(column.metric.title, justify="right")
+    for place, strategy in enumerate(comparison.strategies):
+        cells = [
+            Text(figure_text(column.cells[place], column.metric), style="bold" if column.cells[place].is_best else "")
+            for column in columns
+        ]
+        name = "".join(char if char.isprintable() else " " for char in strategy)
+        shown.add_row(Text(name, style="dim" if strategy in comparison.bounds else "bold"), *cells)
+    console.print(shown)
+    console.print(
+        Text(
+            f"mean ± standard error {sample_text(comparison)}; "
+            f"* ** *** differs from {comparison.baseline} (p < 0.05, 0.01, 0.001; Wilcoxon, Holm)",
+            style="dim",
+        )
+    )
+
+
+def _check(comparison: Comparison) -> None:
+    if comparison.scores:
+        return
+    reasons = "; ".join(f"{topic}: {reason}" for topic, reason in comparison.skipped[:3])
+    raise InputError(f"no topic could be compared{': ' + reasons if reasons else ''}")
+
+
+def _over_pages(metric: Metric, x: Floats, lines: list[Line]) -> Plot:
+    title = metric.title[0].upper() + metric.title[1:]
+    return Plot(title, PAGES_FETCHED, "", x, lines, is_share=metric.is_share)
+
+
+def _lines(comparison: Comparison, summary: Summary, without: tuple[str, ...] = ()) -> list[Line]:
+    return [
+        Line(name, summary.mean[place], summary.error[place])
+        for place, name in enumerate(comparison.strategies)
+        if name not in without
+    ]
+
+
+def _histograms(comparison: Comparison) -> list[tuple[str, Plot, str]]:
+    distances = over_topics(np.array([scores.distances for scores in comparison.scores]))
+    used = np.flatnonzero(distances.mean.max(axis=0) > 0)
+    last = int(used[-1]) + 1 if len(used) else 1
+    cut = Summary(distances.mean[:, : last + 1], distances.error[:, : last + 1])
+    x = np.arange(cut.mean.shape[1], dtype=np.float64)
+    relevances = over_topics(np.array([scores.relevances for scores in comparison.scores]))
+    bins = relevances.mean.shape[1]
+    middles = (np.arange(bins) + 0.5) / bins
+    share = "share of fetched pages"
+    far = Plot("Distance from the seeds", "links from the nearest seed", share, x, _lines(comparison, cut), True, True)
+    judged = _lines(comparison, relevances)
+    spread = Plot("Distribution of relevance", "judged relevance", share, middles, judged, True, True)
+    return [
+        ("distance", far, f"{share} by links from the nearest seed (GA, figure 9; FC, section 4.5)"),
+        ("relevance", spread, f"{share} by the judge's R, in steps of {1 / bins:g} (FC, figure 5)"),
+    ]
+
+
+def _overlaps(comparison: Comparison, x: Floats) -> list[tuple[str, Plot, str]]:
+    drawn = []
+    overlaps = comparison.overlaps
+    kinds = (("pages", "top pages", "Overlap of pages"), ("hosts of the first", "top hosts", "Overlap of hosts"))
+    for name, top, title in kinds:
+        lines = []
+        for strategy, topics in overlaps.items():
+            summary = over_topics(np.array([curves[name] for curves in topics]))
+            lines.append(Line(strategy, summary.mean, summary.error))
+        if lines:
+            shares = {strategy: np.mean([curves[top][0] for curves in topics]) for strategy, topics in overlaps.items()}
+            caption = (
+                "two crawls from disjoint halves of the seeds: share that both have seen (FC, section 4.3). Of the "
+                f"{TOP} pages rated highest by the judge: "
+                + ", ".join(f"{strategy} {share:.0%}" for strategy, share in shares.items())
+            )
+            file = "overlap_pages" if name == "pages" else "overlap_hosts"
+            drawn.append((file, Plot(title, PAGES_FETCHED, "in both crawls", x, lines, True), caption))
+    return drawn

@@ -1,0 +1,194 @@
+"""Many topics in one figure: mean ± standard error over topics (paper TC, section 3.2).
+
+Repeats are averaged within their topic first (`measure`): a topic is one observation however often it was crawled, and
+the error says how the figure would change with other topics. Ratios (performance/cost, share of the way from random
+to oracle) are ratios of means over topics, as TC defines P; their error is the jackknife's, from leaving out one topic
+at a time. With one topic there is no error: not a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lycosa.lab.evaluate.cost import performance_per_cost
+from lycosa.lab.evaluate.measure import METRICS, Metric
+from lycosa.lab.evaluate.runs import Comparison, Floats
+from lycosa.lab.evaluate.significance import Pair, pairwise, stars
+
+
+class Summary(NamedTuple):
+    """Mean and standard error, by strategy (rows) and, for a curve, by page (columns)."""
+
+    mean: Floats
+    error: Floats
+
+
+class Cell(NamedTuple):
+    """One figure of the table."""
+
+    mean: float
+    error: float
+    is_best: bool
+    """The best of the strategies that are not bounds."""
+    stars: str
+    """Significance of the difference from the baseline."""
+
+
+class Column(NamedTuple):
+    """One metric at the end of the crawl, for all strategies."""
+
+    name: str
+    metric: Metric
+    cells: tuple[Cell, ...]
+
+
+TABLE = (
+    "recall", "harvest", "judged", "similarity", "capped_harvest", "distinct", "hosts",
+    "community_cohesion", "overall_cohesion", "cost", "frontier",
+)  # fmt: skip
+"""The metrics of the table of final figures, in order."""
+SHARE = Metric("random → oracle", "share of the way from random to oracle, by the area under relevant pages found")
+PERFORMANCE = Metric("performance/cost", "⟨recall⟩·⟨similarity⟩ / ⟨cost⟩ (TC, equation 9)", False)
+
+
+def over_topics(values: Floats) -> Summary:
+    """Mean and standard error over the first axis."""
+    return Summary(values.mean(axis=0), _standard_error(values))
+
+
+def curve(comparison: Comparison, name: str) -> Summary:
+    """A metric over pages."""
+    return over_topics(_stack(comparison, name))
+
+
+def final_values(comparison: Comparison, name: str) -> Floats:
+    """A metric at the end of the crawl: topics × strategies."""
+    return np.array([scores.curves[name][:, -1] for scores in comparison.scores], dtype=np.float64)
+
+
+def performance(comparison: Comparison) -> Summary:
+    """Performance per cost over pages (`cost.performance_per_cost`)."""
+    parts = [_stack(comparison, name) for name in ("recall", "similarity", "cost")]
+    return _ratio_of_means(parts, lambda means: performance_per_cost(*means))
+
+
+def share_of_way(comparison: Comparison) -> Summary | None:
+    """How far each strategy comes from random to oracle; nothing where a bound is missing.
+
+    The area under the curve of relevant pages found, averaged over topics; 0 for random, 1 for the oracle.
+    """
+    if len(comparison.bounds) < 2:
+        return None
+    low = comparison.strategies.index(comparison.lower_bound)
+    high = comparison.strategies.index(comparison.upper_bound)
+    areas = np.array([scores.curves["relevant"].mean(axis=1) for scores in comparison.scores], dtype=np.float64)
+
+    def share(means: list[Floats]) -> Floats:
+        (area,) = means
+        room = area[..., high] - area[..., low]
+        way = area - area[..., [low]]
+        return np.divide(way, room[..., None], out=np.full_like(way, np.nan), where=room[..., None] > 0)
+
+    return _ratio_of_means([areas], share)
+
+
+def pairs_of(comparison: Comparison, name: str) -> list[Pair]:
+    """Every pair of strategies by a metric at the end; without the oracle, which is no strategy to choose."""
+    kept = [place for place, name in enumerate(comparison.strategies) if name != comparison.upper_bound]
+    names = [comparison.strategies[place] for place in kept]
+    return pairwise(names, final_values(comparison, name)[:, kept])
+
+
+def table(comparison: Comparison) -> list[Column]:
+    """The final figures, column by column: the share of the way first where there are bounds."""
+    columns = []
+    share = share_of_way(comparison)
+    if share is not None:
+        columns.append(_column(comparison, "share_of_way", SHARE, share, {}))
+    for name in TABLE:
+        marks = {}
+        for pair in pairs_of(comparison, name):
+            if comparison.baseline in (pair.first, pair.second):
+                other = pair.second if pair.first == comparison.baseline else pair.first
+                marks[other] = stars(pair.adjusted)
+        figures = over_topics(final_values(comparison, name))
+        if name == "cost":
+            figures, marks = _without_bounds(comparison, figures), _only_rivals(comparison, marks)
+        columns.append(_column(comparison, name, METRICS[name], figures, marks))
+    whole = performance(comparison)
+    last = _without_bounds(comparison, Summary(whole.mean[:, -1], whole.error[:, -1]))
+    return [*columns, _column(comparison, "performance", PERFORMANCE, last, {})]
+
+
+def rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    """One row for each strategy, topic, repeat and checkpoint, with every metric (`COLUMNS`)."""
+    for scores in comparison.scores:
+        values = {name: scores.at_checkpoints[name].tolist() for name in METRICS}
+        for number, (strategy, repeat) in enumerate(scores.runs):
+            for place, pages in enumerate(scores.checkpoints):
+                yield {
+                    "strategy": strategy,
+                    "topic": scores.topic,
+                    "repeat": repeat,
+                    "pages": pages,
+                    "fetched": min(pages, int(scores.fetched[number])),
+                    **{name: values[name][number][place] for name in METRICS},
+                }
+
+
+COLUMNS = {
+    "strategy": "varchar",
+    "topic": "varchar",
+    "repeat": "integer",
+    "pages": "integer",
+    "fetched": "integer",
+    **dict.fromkeys(METRICS, "double"),
+}
+
+
+def _column(comparison: Comparison, name: str, metric: Metric, summary: Summary, marks: dict[str, str]) -> Column:
+    rivals = [strategy not in comparison.bounds for strategy in comparison.strategies]
+    judged = [
+        float(metric.better * mean) if metric.better and is_rival and np.isfinite(mean) else None
+        for is_rival, mean in zip(rivals, summary.mean, strict=True)
+    ]
+    best = max((value for value in judged if value is not None), default=None)
+    cells = tuple(
+        Cell(float(mean), float(error), value is not None and value == best, marks.get(strategy, ""))
+        for strategy, mean, error, value in zip(comparison.strategies, summary.mean, summary.error, judged, strict=True)
+    )
+    return Column(name, metric, cells)
+
+
+def _without_bounds(comparison: Comparison, summary: Summary) -> Summary:
+    """What a bound costs says nothing: it is not a strategy that anyone would run."""
+    is_bound = np.array([name in comparison.bounds for name in comparison.strategies])
+    return Summary(np.where(is_bound, np.nan, summary.mean), np.where(is_bound, np.nan, summary.error))
+
+
+def _only_rivals(comparison: Comparison, marks: dict[str, str]) -> dict[str, str]:
+    return {name: mark for name, mark in marks.items() if name not in comparison.bounds}
+
+
+def _stack(comparison: Comparison, name: str) -> Floats:
+    return np.array([scores.curves[name] for scores in comparison.scores], dtype=np.float64)
+
+
+def _standard_error(values: Floats) -> Floats:
+    if len(values) < 2:
+        return np.full(values.shape[1:], np.nan)
+    return np.asarray(values.std(axis=0, ddof=1) / np.sqrt(len(values)))
+
+
+def _ratio_of_means(parts: list[Floats], statistic: Callable[[list[Floats]], Floats]) -> Summary:
+    """A statistic of means over topics, with its jackknife error √((n−1)/n · Σ (θ₍ᵢ₎ − θ₍·₎)²)."""
+    value = statistic([part.mean(axis=0) for part in parts])
+    n = len(parts[0])
+    if n < 2:
+        return Summary(value, np.full(value.shape, np.nan))
+    without = statistic([(part.sum(axis=0) - part) / (n - 1) for part in parts])
+    spread = ((without - without.mean(axis=0)) ** 2).sum(axis=0)
+    return Summary(value, np.asarray(np.sqrt(spread * (n - 1) / n)))

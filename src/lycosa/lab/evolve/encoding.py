@@ -1,0 +1,98 @@
+"""How a genome spells a strategy: a gene of 7 bits for each weight that is evolved (paper GA, section 3).
+
+With phases each has weights of its own, and a gene v before them says when it begins: after a share of (v + 1) / 128 of
+the crawl's pages. Of two such genes the smaller one belongs to the middle phase. Strategies know switches in visits, so
+that a crawl of any length can use them.
+
+    early weights | middle_from | middle weights | late_from | late weights
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from lycosa.errors import ConfigError
+from lycosa.lib.bounds import require_at_least
+from lycosa.lib.evolve import Genome, genes, genome_of
+from lycosa.strategies.papers.evolved import GA2003, PHASES, WEIGHTS, EvolvedSettings
+
+GENES = tuple(GA2003)
+"""Paper GA's nine weights, in the order of the genome."""
+PAPER = "paper"
+SCORES: Mapping[str, tuple[str, ...]] = {PAPER: GENES, "all": WEIGHTS}
+"""Which weights are evolved: the paper's, or those for anchors and hosts, too (its future work)."""
+BITS = 7
+VALUES = 1 << BITS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spelling:
+    names: tuple[str, ...] = GENES
+    """The weights that are evolved; all others are 0."""
+    phases: int = 1
+    pages: int = 1
+    """Of the crawls: what the switches between phases are shares of."""
+
+    def __post_init__(self) -> None:
+        require_at_least(self, "evolve", phases=1, pages=1)
+        if self.phases > len(PHASES):
+            raise ConfigError(f"evolve.phases is {self.phases}: there are at most {len(PHASES)}: {', '.join(PHASES)}")
+
+    @property
+    def switches(self) -> tuple[str, ...]:
+        """Of the genes those that say when a phase begins."""
+        return tuple(f"{phase}_from" for phase in PHASES[1 : self.phases])
+
+    @property
+    def genes(self) -> tuple[str, ...]:
+        """What each gene stands for, by the names of the strategy's constants."""
+        later = ((f"{phase}_from", *(f"{phase}_{name}" for name in self.names)) for phase in PHASES[1 : self.phases])
+        return (*self.names, *(name for phase in later for name in phase))
+
+    def settings(self, genome: Genome) -> EvolvedSettings | None:
+        """The strategy that a genome spells; None: a phase has no weights but zeros."""
+        values = genes(genome, BITS)
+        if len(values) != len(self.genes):
+            raise ValueError(f"a strategy's genome has {len(self.genes)} genes of {BITS} bits, not {len(values)}")
+        spelt: dict[str, int] = dict(zip(self.genes, values, strict=True))
+        begins = sorted(spelt[name] for name in self.switches)
+        spelt |= {name: self._visits(gene) for name, gene in zip(self.switches, begins, strict=True)}
+        count = len(self.names) + 1
+        if any(not any(values[at : at + count - 1]) for at in range(0, len(values), count)):
+            return None
+        return EvolvedSettings(**{**dict.fromkeys(WEIGHTS, 0), **spelt})
+
+    def genome(self, settings: EvolvedSettings) -> Genome:
+        """The genome nearest to a strategy, of each phase the largest weight with the largest gene: to start from a
+        winner. If it has fewer phases, its last one is cut into equal parts, which may become different."""
+        if settings.phases > self.phases:
+            raise ConfigError(f"a strategy of {settings.phases} phases cannot be evolved further in {self.phases}")
+        begins = [min(1.0, visits / self.pages) for visits in settings.switches()]
+        while len(begins) < self.phases - 1:
+            last = begins[-1] if begins else 0.0
+            begins.append(last + (1 - last) / (self.phases - len(begins)))
+        values: list[int] = []
+        for phase in range(self.phases):
+            if phase:
+                values.append(min(max(round(begins[phase - 1] * VALUES) - 1, 0), VALUES - 1))
+            weights = settings.weights(min(phase, settings.phases - 1))[[WEIGHTS.index(name) for name in self.names]]
+            if not weights.any():
+                raise ConfigError(f"none of the weights that are evolved ({', '.join(self.names)}) is more than 0")
+            values += np.rint(weights / weights.max() * (VALUES - 1)).astype(int).tolist()
+        return genome_of(values, BITS)
+
+    def shares(self, settings: EvolvedSettings | None) -> dict[str, float]:
+        """By gene, for tables: the weights of each phase with the sum 1, and the visits after which it begins."""
+        found = dict.fromkeys(self.genes, 0.0)
+        if settings is None:
+            return found
+        for phase, name in enumerate(PHASES[: self.phases]):
+            weights = dict(zip(WEIGHTS, settings.weights(phase).tolist(), strict=True))
+            found |= {f"{name}_{weight}" if phase else weight: weights[weight] for weight in self.names}
+        return found | dict(zip(self.switches, map(float, settings.switches()), strict=True))
+
+    def _visits(self, gene: int) -> int:
+        return max(1, round(self.pages * (gene + 1) / VALUES))

@@ -1,0 +1,445 @@
+"""Crawls with the evolved rank, compiled: hundreds in the time in which a replay makes one.
+
+The rank is that of `strategies.papers.evolved`, the orders are the frontier's own (best rank next) and that of
+`strategies.papers.current_list`; both follow the same rules about ties, seeds, nofollow, redirects and dead links as
+`lab.replay`. tests/lab/evolve/test_kernel.py holds them side by side, download by download.
+
+What makes it fast: URLs are numbered in the order in which they are met, so all that is known of one is a record of
+64 bytes, beside those met with it on the same page; and nothing is ever cleared. A record is made when its URL
+is met, and a number counts only if it is above the `base` of this run, which is above all numbers of earlier runs.
+
+The frontier is a heap of (score, number) in which each waiting link has one entry that counts. A better score gets an
+entry at once; a worse one when the better entry comes up. When another phase begins, all waiting links are ranked anew
+and the heap is built anew.
+
+Arrays are handed from function to function one by one: bundled in a tuple, which numba can take, the same code is half
+as fast.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lycosa.lab.evolve.link_arrays import DOCUMENT
+from lycosa.lab.replay.replay import MAX_REDIRECTS
+from lycosa.lib.compiled import compiled, inlined
+from lycosa.strategies.papers.evolved import (
+    ANCHOR,
+    AUTHORITY,
+    BELOW,
+    COMM_IN,
+    COMM_OUT,
+    GENERATIONS,
+    HOST,
+    HUB,
+    LEAST_ABOVE,
+    MAX_SCORE,
+    MAX_SPREAD,
+    PARENT_1,
+    SEED_SCORE,
+)
+
+# The record of a URL: 16 numbers of 4 bytes, integers in `known`, floats (the same memory) in `scored`.
+CITED, BY_COMMUNITY, WIDEST, SIBLINGS, KIN, VISIT, LATEST, STATE = range(8)
+STANDING = 8
+"""Of generation 0, the page itself; then those of its ancestors."""
+SCORE, QUEUED = 14, 15
+"""The score it has, and the score of its entry in the heap."""
+WIDTH = 16
+
+WAITING, LISTED, DORMANT, COMMUNITY, SEED = (1 << bit for bit in range(5))
+HOPS = 8
+"""From this bit on: how many redirects in a row led here."""
+TURNED = 0x7FFF_FFFF
+"""Turns the bits of a score from 0 on into a number that is the smaller the better (`frontier.keys`)."""
+
+
+@compiled
+def crawl(  # type: ignore[no-untyped-def]
+    link_offsets,
+    link_urls,
+    nofollow,
+    redirects,
+    standing,
+    is_relevant,
+    anchors,
+    hosts,
+    seeds,
+    phases,
+    switches,
+    size,
+    refill,
+    rng,
+    base,
+    number_of,
+    url_of,
+    known,
+    scored,
+    targets,
+    sources,
+    before,
+    starts,
+    marks,
+    changed,
+    heap,
+    heard,
+    records,
+    downloads,
+):
+    """`crawl.run`, compiled: how many pages were downloaded, and how many URLs met."""
+    depth = 0
+    for generation in range(GENERATIONS):
+        if phases[:, PARENT_1 + generation].max() > 0:
+            depth = generation + 1
+    has_kin, has_anchors, has_hosts = (
+        phases[:, COMM_OUT].max() > 0,
+        phases[:, ANCHOR].max() > 0,
+        phases[:, HOST].max() > 0,
+    )
+    phase = 0
+    weights = phases[phase]
+    if has_hosts:
+        records[:] = 0
+    met, seen, visits = 0, 0, 0
+    entries = 0  # in the heap
+    starts[0] = 1
+    current, stamps, count = np.empty(size, np.int32), np.empty(size, np.int64), 0
+    changes = np.zeros(GENERATIONS + 1, np.int64)
+    for url in seeds:
+        met, number = _meet(url, met, base, number_of, url_of, known)
+        known[number, STATE] = SEED | WAITING
+        entries = _enter(number, np.float32(SEED_SCORE), known, scored, heap, entries)
+
+    while visits < len(downloads):
+        if size > 0:
+            if count <= size - refill:
+                entries, count = _fill(current, stamps, count, refill, known, scored, heap, entries)
+            if count == 0:
+                break
+            number, count = _draw(current, stamps, count, rng)
+        else:
+            entries, number = _best(known, scored, heap, entries)
+            if number == 0:
+                break
+        known[number, STATE] &= ~(WAITING | LISTED)
+        page = url_of[number]
+        if page >= len(standing):
+            continue  # not recorded: 404
+        if len(redirects) and redirects[page] != DOCUMENT:
+            url, hops = redirects[page], known[number, STATE] >> HOPS
+            if url >= 0 and hops < MAX_REDIRECTS:
+                old = met
+                met, target = _meet(url, met, base, number_of, url_of, known)
+                if met > old:
+                    known[target, STATE] |= (known[number, STATE] & SEED) | (hops + 1) << HOPS
+                if known[target, STATE] & DORMANT:
+                    known[target, STATE] ^= DORMANT | WAITING
+                    entries = _enter(target, scored[number, SCORE], known, scored, heap, entries)
+            continue
+
+        downloads[visits] = page
+        seen += known[number, CITED] == 0
+        known[number, VISIT] = visits
+        marks[visits] = 0
+        is_member = np.int32(is_relevant[page] or known[number, STATE] & SEED != 0)
+        if is_member:
+            known[number, STATE] |= COMMUNITY
+            if has_kin:
+                _welcome(known[number, LATEST], known, targets, sources, before, starts)
+        scored[number, STANDING] = standing[page]
+        kin = 0
+        low = high = starts[visits]
+        for at in range(link_offsets[page], link_offsets[page + 1]):
+            met, target = _meet(link_urls[at], met, base, number_of, url_of, known)
+            seen += known[target, CITED] == 0 and known[target, VISIT] < 0
+            kin += known[target, STATE] & COMMUNITY != 0
+            targets[high] = target
+            sources[high] = visits
+            before[high] = known[target, LATEST]
+            known[target, LATEST] = high
+            high += 1
+        visits += 1
+        starts[visits] = high
+        _count(number, is_member, kin, depth, low, high, known, scored, targets, changed, changes)
+        _hand_down(number, depth, known, scored, targets, starts, marks, changed, changes)
+        mean_out, mean_in = (high - 1) / visits, (high - 1) / seen
+        first = link_offsets[page] - low
+        if has_anchors:
+            for at in range(low, high):
+                target = targets[at]
+                best = heard[target] if known[target, CITED] > 1 else np.float32(0)
+                heard[target] = max(best, anchors[first + at])
+        if has_hosts:
+            records[hosts[page], 0] += 1
+            records[hosts[page], 1] += is_relevant[page]
+        is_switched = False
+        while phase < len(switches) and visits >= switches[phase]:
+            phase += 1
+            weights = phases[phase]
+            is_switched = True
+        for at in range(low, high):
+            target = targets[at]
+            state = known[target, STATE]
+            is_joining = state & DORMANT and not (len(nofollow) and nofollow[first + at])
+            if is_joining or (state & WAITING and scored[target, SCORE] < SEED_SCORE):
+                rank = _rank(target, weights, depth, mean_out, mean_in, known, scored)
+                if has_anchors:
+                    rank += weights[ANCHOR] * np.float64(heard[target])
+                if has_hosts:
+                    rank += weights[HOST] * _record(hosts[url_of[target]], records)
+                score = np.float32(min(max(rank + 1.0, 0.0), MAX_SCORE))
+                scored[target, SCORE] = score
+                if is_joining:
+                    known[target, STATE] = state ^ (DORMANT | WAITING)
+                if is_joining or (score > scored[target, QUEUED] and not state & LISTED):
+                    entries = _enter(target, score, known, scored, heap, entries)
+        if is_switched:
+            entries = _rank_all(
+                *(met, weights, depth, mean_out, mean_in, has_anchors, has_hosts),
+                *(hosts, url_of, known, scored, heap, heard, records),
+            )
+    return visits, met
+
+
+@compiled
+def _rank_all(  # type: ignore[no-untyped-def]
+    met,
+    weights,
+    depth,
+    mean_out,
+    mean_in,
+    has_anchors,
+    has_hosts,
+    hosts,
+    url_of,
+    known,
+    scored,
+    heap,
+    heard,
+    records,
+):
+    """Another phase begins: rank all waiting links anew, and build the heap from them. Seeds stay the first, and what a
+    page redirects to keeps its score until it is cited."""
+    entries = 0
+    for number in range(1, met + 1):
+        if not known[number, STATE] & WAITING:
+            continue
+        if known[number, CITED] and scored[number, SCORE] < SEED_SCORE:
+            rank = _rank(number, weights, depth, mean_out, mean_in, known, scored)
+            if has_anchors:
+                rank += weights[ANCHOR] * np.float64(heard[number])
+            if has_hosts:
+                rank += weights[HOST] * _record(hosts[url_of[number]], records)
+            scored[number, SCORE] = np.float32(min(max(rank + 1.0, 0.0), MAX_SCORE))
+        if not known[number, STATE] & LISTED:
+            entries = _enter(number, scored[number, SCORE], known, scored, heap, entries)
+    return entries
+
+
+@inlined
+def _meet(url, met, base, number_of, url_of, known):  # type: ignore[no-untyped-def]
+    """How many URLs are met now, and the number of this one."""
+    number = np.int64(number_of[url]) - base
+    if number <= 0:
+        met += 1
+        number = np.int64(met)
+        number_of[url] = base + number
+        url_of[number] = url
+        for column in range(WIDTH):
+            known[number, column] = 0
+        known[number, VISIT] = -1
+        known[number, STATE] = DORMANT
+    return met, number
+
+
+@inlined
+def _welcome(citation, known, targets, sources, before, starts):  # type: ignore[no-untyped-def]
+    """A page joins the community: each link of each page that cites it has one more sibling in there."""
+    while citation:
+        visit = sources[citation]
+        for at in range(starts[visit], starts[visit + 1]):
+            known[targets[at], KIN] += 1
+        citation = before[citation]
+
+
+@inlined
+def _count(number, is_member, kin, depth, low, high, known, scored, targets, changed, changes):  # type: ignore[no-untyped-def]
+    """A page cites its links, and its ancestors become theirs; `changed`: the downloaded ones to which that is news."""
+    changes[:] = 0
+    links = high - low
+    for at in range(low, high):
+        target = targets[at]
+        known[target, CITED] += 1
+        known[target, BY_COMMUNITY] += is_member
+        known[target, SIBLINGS] += links
+        known[target, KIN] += kin
+        known[target, WIDEST] = max(known[target, WIDEST], links)
+        if known[target, VISIT] < 0:
+            for above in range(STANDING, STANDING + depth):
+                value, had = scored[number, above], scored[target, above + 1]
+                scored[target, above + 1] = value if had < value else had
+        else:
+            for above in range(STANDING, STANDING + depth):
+                if scored[target, above + 1] < scored[number, above]:
+                    scored[target, above + 1] = scored[number, above]
+                    generation = above + 1 - STANDING
+                    changed[generation, changes[generation]] = target
+                    changes[generation] += 1
+
+
+@compiled
+def _hand_down(number, depth, known, scored, targets, starts, marks, changed, changes):  # type: ignore[no-untyped-def]
+    """What is news of ancestors goes down to the links of downloaded pages, one generation after the other."""
+    for generation in range(1, depth):
+        own, below = STANDING + generation, STANDING + generation + 1
+        count = changes[generation]
+        if count == 0:
+            continue
+        spread = 0
+        for i in range(count):
+            visit = known[changed[generation, i], VISIT]
+            if changed[generation, i] != number:
+                spread += starts[visit + 1] - starts[visit]
+        tag = known[number, VISIT] * GENERATIONS + generation
+        heard = changes[generation + 1]
+        for i in range(heard):
+            marks[known[changed[generation + 1, i], VISIT]] = tag
+        for i in range(count):
+            page = changed[generation, i]
+            if page != number and spread > MAX_SPREAD:
+                continue
+            visit = known[page, VISIT]
+            value = scored[page, own]
+            for at in range(starts[visit], starts[visit + 1]):
+                target = targets[at]
+                if scored[target, below] < value:
+                    scored[target, below] = value
+                    visit_there = known[target, VISIT]
+                    if visit_there >= 0 and marks[visit_there] != tag:
+                        marks[visit_there] = tag
+                        changed[generation + 1, heard] = target
+                        heard += 1
+        changes[generation + 1] = heard
+
+
+@inlined
+def _rank(target, weights, depth, mean_out, mean_in, known, scored):  # type: ignore[no-untyped-def]
+    """What the paper's scores add up to, in the same order as in `strategies.papers.evolved`."""
+    cited = known[target, CITED]
+    rank = weights[HUB] * (known[target, WIDEST] / mean_out)
+    rank += weights[AUTHORITY] * (cited / mean_in)
+    rank += weights[COMM_IN] * (known[target, BY_COMMUNITY] / cited)
+    rank += weights[COMM_OUT] * (known[target, KIN] / known[target, SIBLINGS])
+    for generation in range(depth):
+        value = np.float64(scored[target, STANDING + 1 + generation])
+        rank += weights[PARENT_1 + generation] * (value if value > LEAST_ABOVE else -value / BELOW)
+    return rank
+
+
+@inlined
+def _record(host, records):  # type: ignore[no-untyped-def]
+    return (records[host, 1] + 1) / (records[host, 0] + 2)
+
+
+@inlined
+def _enter(number, score, known, scored, heap, entries):  # type: ignore[no-untyped-def]
+    """The link's entry in the heap is the one with this score from now on."""
+    scored[number, SCORE] = score
+    scored[number, QUEUED] = score
+    key = np.uint64(known[number, SCORE] ^ TURNED) << np.uint64(32) | np.uint64(number)
+    return _push(heap, entries, key)
+
+
+@compiled
+def _best(known, scored, heap, entries):  # type: ignore[no-untyped-def]
+    """Take the best waiting link out of the heap; 0: there is none."""
+    while entries:
+        key = heap[0]
+        number = np.int64(key & np.uint64(0xFFFF_FFFF))
+        is_current = np.int64(key >> np.uint64(32)) == known[number, QUEUED] ^ TURNED
+        if not is_current or known[number, STATE] & (WAITING | LISTED) != WAITING:
+            entries = _pop(heap, entries)
+        elif scored[number, SCORE] == scored[number, QUEUED]:
+            return _pop(heap, entries), number
+        else:
+            scored[number, QUEUED] = scored[number, SCORE]
+            key = np.uint64(known[number, SCORE] ^ TURNED) << np.uint64(32) | np.uint64(number)
+            _sink(heap, entries, key)
+    return entries, 0
+
+
+@compiled
+def _fill(current, stamps, count, refill, known, scored, heap, entries):  # type: ignore[no-untyped-def]
+    """The best waiting links join the current list."""
+    old = count
+    while count < old + refill:
+        entries, number = _best(known, scored, heap, entries)
+        if number == 0:
+            break
+        known[number, STATE] |= LISTED
+        current[count] = number
+        stamps[count] = 1
+        count += 1
+    if count > old:
+        for at in range(old):
+            stamps[at] += 1
+    return entries, count
+
+
+@compiled
+def _draw(current, stamps, count, rng):  # type: ignore[no-untyped-def]
+    """Take a link out of the current list, by roulette on the stamps."""
+    total = 0
+    for at in range(count):
+        total += stamps[at]
+    ball = rng.random() * total
+    running = 0
+    chosen = count - 1
+    for at in range(count):
+        running += stamps[at]
+        if running > ball:
+            chosen = at
+            break
+    number = current[chosen]
+    for at in range(chosen + 1, count):
+        current[at - 1] = current[at]
+        stamps[at - 1] = stamps[at]
+    return number, count - 1
+
+
+@inlined
+def _push(heap, size, key):  # type: ignore[no-untyped-def]
+    at = size
+    while at:
+        above = (at - 1) >> 1
+        if heap[above] <= key:
+            break
+        heap[at] = heap[above]
+        at = above
+    heap[at] = key
+    return size + 1
+
+
+@inlined
+def _pop(heap, size):  # type: ignore[no-untyped-def]
+    """Take out the smallest key."""
+    size -= 1
+    _sink(heap, size, heap[size])
+    return size
+
+
+@compiled
+def _sink(heap, size, key):  # type: ignore[no-untyped-def]
+    """Put a key in the place of the smallest."""
+    at = 0
+    while True:
+        below = 2 * at + 1
+        if below >= size:
+            break
+        if below + 1 < size and heap[below + 1] < heap[below]:
+            below += 1
+        if heap[below] >= key:
+            break
+        heap[at] = heap[below]
+        at = below
+    heap[at] = key

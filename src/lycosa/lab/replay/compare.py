@@ -1,0 +1,326 @@
+"""Strategies on equal terms: the same world, topics, seeds, judge, pages and buffer for each (paper TC, section 2).
+
+A topic is one job: its tasks are drawn, each strategy and the two bounds (random, oracle) crawl them in replay,
+and the runs are measured against the truth. Jobs are independent; `map` says where they run.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lycosa import __version__
+from lycosa.errors import ConfigError, InputError
+from lycosa.judges.classifier import Classifier
+from lycosa.judges.keywords import KeywordJudge
+from lycosa.judges.topic_judges import TopicJudge
+from lycosa.lab.evaluate.measure import Options, measure
+from lycosa.lab.evaluate.overlap import overlap_of
+from lycosa.lab.evaluate.runs import Comparison, Floats, Run, Scores, Skipped, Terms, TermVector, Truth
+from lycosa.lab.replay.oracle import Oracle
+from lycosa.lab.replay.replay import JudgedWorld, replay
+from lycosa.lab.replay.tasks import Task, keywords, make_task
+from lycosa.lab.replay.trained_judges import JUDGES, KEYWORDS, ExampleSet, draw_examples, task_from_examples, train
+from lycosa.lab.worlds.world import World
+from lycosa.lib.bounds import require_at_least
+from lycosa.model import Page
+from lycosa.strategies.papers.page_words import Numbering, PageWords
+from lycosa.strategies.protocol import StrategyParts
+from lycosa.strategies.table import strategy as strategy_named
+
+RANDOM, ORACLE = "random", "oracle"
+MOST_PAGES = 10_000
+"""How many pages, at some 0.1 MB each, are remembered from topic to topic."""
+Job = tuple["ComparePlan", str]
+AnyJudge = KeywordJudge | TopicJudge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparePlan:
+    """What is compared, and how."""
+
+    world: Path
+    topics: tuple[str, ...]
+    strategies: tuple[str, ...]
+    distance: int = 3
+    """Links between the seeds and the targets."""
+    pages: int = 1_000
+    buffer: int = 256
+    """Links that may wait; 0 means no limit."""
+    repeats: int = 10
+    seeds: int = 10
+    seed: int = 1
+    """Of the random numbers: the same seed gives the same comparison."""
+    threshold: float = 0.1
+    """Of the judge: from this relevance on it calls a page relevant."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Constants of strategies that differ from their defaults."""
+    is_timed: bool = True
+    """Each crawl pays for its own similarities, as the cost figures need. False: crawls for the same topic share them,
+    which is several times faster and changes nothing but the cost."""
+    has_overlap: bool = False
+    """Crawl each topic also from two disjoint halves of its seeds: how much do the finds depend on them?"""
+    judge: str = KEYWORDS
+    """What guides the crawls: the topic's keywords, or a classifier trained on examples (`judging.JUDGES`)."""
+    examples: int = 20
+    """Of each topic, for a judge that is trained."""
+
+    def __post_init__(self) -> None:
+        require_at_least(self, "compare", distance=0, pages=1, buffer=0, repeats=1, seeds=1, examples=1)
+        if self.judge not in JUDGES:
+            raise ConfigError(f"there is no judge {self.judge!r}; there are {', '.join(JUDGES)}")
+        if self.has_overlap and self.seeds < 2:
+            raise ConfigError("one seed cannot be halved: overlap needs two or more, compare.seeds is 1")
+        if not self.strategies:
+            raise ConfigError("no strategy is given: --strategies breadth-first,best-first-1,…")
+        if not self.topics:
+            raise InputError("no topic is given")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Strategies in the order of the tables, the bounds last."""
+        own = tuple(name for name in dict.fromkeys(self.strategies) if name not in (RANDOM, ORACLE))
+        return (*own, RANDOM, ORACLE)
+
+
+def compare(
+    plan: ComparePlan,
+    *,
+    title: str = "Comparison of crawl strategies",
+    run_jobs: Callable[[Callable[[Job], Scores | Skipped], Iterable[Job]], Iterator[Scores | Skipped]] = map,
+    progress: Callable[[str], None] | None = None,
+) -> Comparison:
+    """Compare; `run_jobs` is `map`, or the map of a pool that keeps the order."""
+    for name in plan.strategies:
+        if name != ORACLE:
+            strategy_named(name, settings=plan.settings)  # a misspelt name is told before anything runs
+    scores: list[Scores] = []
+    skipped: list[Skipped] = []
+    for topic, result in zip(plan.topics, run_jobs(run_topic, [(plan, topic) for topic in plan.topics]), strict=True):
+        if isinstance(result, Skipped):
+            skipped.append(result)
+        else:
+            scores.append(result)
+        if progress is not None:
+            progress(topic)
+    if not scores:
+        first = f": {skipped[0].topic}: {skipped[0].reason}" if skipped else ""
+        raise InputError(f"none of the {len(plan.topics)} topics could be used{first}")
+    return Comparison(
+        title=title, about=_about(plan, scores), strategies=plan.names, scores=scores, pages=plan.pages, skipped=skipped
+    )
+
+
+class SharedPages:
+    """The pages of a world and their words, worked out once for all topics. When there are too many the oldest go."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._pages: dict[int, Page] = {}
+        self._words: dict[str, PageWords] = {}
+        self._numbering = Numbering()
+
+    def read(self, number: int) -> Page:
+        page = self._pages.get(number)
+        if page is None:
+            if len(self._pages) >= MOST_PAGES:
+                del self._pages[next(iter(self._pages))]
+            page = self._pages[number] = self._world.page(number)
+        return page
+
+    def words_of(self, page: Page) -> PageWords:
+        words = self._words.get(page.url)
+        if words is None:
+            if len(self._words) >= MOST_PAGES:
+                del self._words[next(iter(self._words))]
+            words = self._words[page.url] = PageWords(page, self._numbering)
+        return words
+
+
+class SharedTopic:
+    """What strategies may know of a topic, each text's similarity worked out once."""
+
+    def __init__(self, judge: AnyJudge, pages: SharedPages) -> None:
+        self.keywords = judge.keywords
+        self.is_good: Callable[[str], bool] = getattr(judge, "is_good", bool)
+        self.words_of = pages.words_of
+        self._judge = judge
+        self._known: dict[str, float] = {}
+
+    def score_text(self, text: str) -> float:
+        score = self._known.get(text)
+        if score is None:
+            score = self._known[text] = self._judge.score_text(text)
+        return score
+
+
+def run_topic(job: Job) -> Scores | Skipped:
+    """All strategies on one topic, in this process."""
+    plan, topic = job
+    world = _open(plan.world)
+    runs: list[Run] = []
+    truth: Truth | None = None
+    overlaps: dict[str, Mapping[str, Floats]] = {}
+    try:
+        judged, known = guide_of(plan, topic)
+    except (InputError, ConfigError) as error:
+        return Skipped(topic, str(error))
+    for repeat in range(plan.repeats):
+        rng = _rng(plan.seed, topic, repeat)
+        try:
+            task = task_of(plan, topic, rng)
+        except InputError as error:
+            return Skipped(topic, str(error))
+        runs += runs_of_task(plan, judged, known, task, repeat)
+        truth = truth or _truth(world, task)
+        if plan.has_overlap and repeat == 0 and len(task.seeds) > 1:
+            overlaps = dict(_overlaps(plan, judged, known, task, rng))
+    assert truth is not None
+    return measure(
+        truth,
+        runs,
+        terms=_terms(world),
+        strategies=plan.names,
+        pages=plan.pages,
+        options=Options(relevant_from=plan.threshold),
+        overlaps=overlaps,
+    )
+
+
+def guide_of(plan: ComparePlan, topic: str) -> tuple[JudgedWorld, AnyJudge | SharedTopic]:
+    """The world as the topic's judge sees it, and what strategies may know of the topic."""
+    world, judge = _open(plan.world), judge_of(plan, topic)
+    if plan.is_timed:
+        return JudgedWorld(world, judge), judge
+    pages = _pages(plan.world)
+    return JudgedWorld(world, judge, read=pages.read), SharedTopic(judge, pages)
+
+
+def judge_of(plan: ComparePlan, topic: str) -> AnyJudge:
+    if plan.judge == KEYWORDS:
+        return KeywordJudge(keywords(topic), threshold=plan.threshold)
+    _, classifier = _trained(plan.world, plan.judge, plan.examples, plan.seed)
+    return TopicJudge(classifier, [topic], threshold=plan.threshold)
+
+
+def task_of(plan: ComparePlan, topic: str, rng: np.random.Generator) -> Task:
+    """Another one for each state of the random numbers; the examples of a trained judge are always the same."""
+    world = _open(plan.world)
+    if plan.judge == KEYWORDS:
+        return make_task(world, topic, distance=plan.distance, seeds=plan.seeds, rng=rng)
+    examples, _ = _trained(plan.world, plan.judge, plan.examples, plan.seed)
+    return task_from_examples(world, topic, examples, distance=plan.distance, seeds=plan.seeds, rng=rng)
+
+
+def runs_of_task(
+    plan: ComparePlan, judged: JudgedWorld, known: AnyJudge | SharedTopic, task: Task, repeat: int
+) -> Iterator[Run]:
+    """One crawl for each strategy, from the same seeds."""
+    for name in plan.names:
+        if name == ORACLE:
+            wanted = task.relevant & task.is_graded
+            chosen: Any = lambda discovery, wanted=wanted: Oracle(judged.world, wanted, discovery)  # noqa: E731
+        else:
+            parts = StrategyParts.of(known, rng=_rng(plan.seed, task.topic, repeat, name), buffer=plan.buffer or None)
+            chosen = strategy_named(name, parts, plan.settings)
+        track = replay(judged, chosen, task.seeds.tolist(), pages=plan.pages, buffer=plan.buffer or None)
+        yield Run(
+            strategy=name,
+            topic=task.topic,
+            repeat=repeat,
+            pages=np.array(track.pages, dtype=np.int32),
+            relevance=np.array(track.relevance),
+            distance=np.array(track.distance, dtype=np.int32),
+            cpu=np.array(track.cpu),
+            frontier=np.array(track.frontier, dtype=np.int32),
+            seeds=task.seeds,
+            given=task.given,
+        )
+
+
+def _overlaps(
+    plan: ComparePlan, judged: JudgedWorld, known: AnyJudge | SharedTopic, task: Task, rng: np.random.Generator
+) -> Iterator[tuple[str, Mapping[str, Floats]]]:
+    """Two crawls of each strategy from disjoint halves of the seeds (paper FC, section 4.3)."""
+    mixed = rng.permutation(task.seeds)
+    halves = (np.sort(mixed[0::2]), np.sort(mixed[1::2]))
+    first, second = (list(runs_of_task(plan, judged, known, replace(task, seeds=half), 0)) for half in halves)
+    for one, other in zip(first, second, strict=True):
+        yield one.strategy, overlap_of(one, other, hosts=judged.world.host_of, pages=plan.pages)
+
+
+def _truth(world: World, task: Task) -> Truth:
+    is_target = np.zeros(len(world), dtype=np.bool_)
+    is_target[task.targets] = True
+    is_target[task.given] = True  # another repeat may start elsewhere; what a run was given does not count for it
+    edges = world.graph
+    return Truth(
+        topic=task.topic,
+        relevant=task.relevant,
+        targets=is_target,
+        description=TermVector(task.description.counts, task.description.indices),
+        hosts=world.host_of,
+        fingerprints=world.fingerprints,
+        link_offsets=edges.offsets,
+        link_targets=edges.pages,
+    )
+
+
+def _terms(world: World) -> Terms:
+    matrix = world.term_matrix()
+    return Terms(matrix.data, matrix.indices, matrix.indptr, len(world.vocabulary))
+
+
+def _rng(seed: int, *names: str | int) -> np.random.Generator:
+    """Random numbers that depend on the names alone, not on the order in which jobs run."""
+    return np.random.default_rng([seed, *(zlib.crc32(str(name).encode()) for name in names)])
+
+
+@lru_cache(maxsize=2)
+def _open(path: Path) -> World:
+    return World.open(path)
+
+
+@lru_cache(maxsize=2)
+def _pages(path: Path) -> SharedPages:
+    return SharedPages(_open(path))
+
+
+@lru_cache(maxsize=2)
+def _trained(path: Path, kind: str, per_topic: int, seed: int) -> tuple[ExampleSet, Classifier]:
+    """One classifier for all topics of a world, trained once in each process."""
+    world = _open(path)
+    examples = draw_examples(world, per_topic=per_topic, seed=seed)
+    return examples, train(world, examples, kind=kind)
+
+
+def _about(plan: ComparePlan, scores: Sequence[Scores]) -> dict[str, str]:
+    return {
+        "world": plan.world.name,
+        "topics": f"{len(scores)} of {len(plan.topics)}",
+        "seeds": f"{plan.seeds}, {_place_of_seeds(plan)}",
+        "pages": f"{plan.pages:,}",
+        "buffer": f"{plan.buffer:,} links" if plan.buffer else "no limit",
+        "repeats": str(plan.repeats),
+        "judge": f"{_judge_in_words(plan)}, threshold {plan.threshold:g}",
+        "random seed": str(plan.seed),
+        "version": f"Lycosa {__version__}",
+    }
+
+
+def _judge_in_words(plan: ComparePlan) -> str:
+    if plan.judge == KEYWORDS:
+        return "keywords of the topic"
+    return f"{plan.judge}, trained on up to {plan.examples} examples a topic, which are not graded"
+
+
+def _place_of_seeds(plan: ComparePlan) -> str:
+    if plan.distance:
+        return f"{plan.distance} links from the targets"
+    return "pages of the topic that are not graded" if plan.judge == KEYWORDS else "examples of the topic"

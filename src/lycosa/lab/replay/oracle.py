@@ -1,0 +1,34 @@
+"""The upper bound of a comparison: an order that knows what it cannot know.
+
+Among the waiting links it takes those whose page is truly relevant first. It still has to find them: it sees no
+further than the links of the pages it has fetched.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.lab.replay.replay import Discovery
+from lycosa.lab.worlds.world import World
+from lycosa.model import Visit
+from lycosa.strategies.protocol import Ranked
+
+
+class Oracle(Ranked):
+    """Only for comparisons: it is handed the truth, which no strategy is."""
+
+    name = "oracle"
+
+    def __init__(self, world: World, relevant: NDArray[np.bool_], discovery: Discovery) -> None:
+        self._worth = relevant.astype(np.float64)
+        self._world = world
+        self._discovery = discovery
+
+    def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:  # noqa: ARG002 - the truth will do
+        pages = np.array([self._discovery.url_of[target] for target in targets.tolist()], dtype=np.int64)
+        is_recorded = pages < len(self._world)
+        return np.where(is_recorded, self._worth[np.where(is_recorded, pages, 0)], -1.0)
+
+    def reason(self, score: float) -> str:
+        return f"oracle: {'relevant' if score > 0 else 'not relevant'} by its label"

@@ -1,0 +1,329 @@
+"""A recorded web, crawled again: the same loop, frontier and strategies as a live crawl, without waiting.
+
+What differs from a live crawl is handed to `crawl.loop.run`: visits look pages up instead of fetching them, the commit
+side numbers links by arrays instead of a database, and the clock is virtual. tests/lab/replay/test_replay.py proves
+that a replay fetches the same pages in the same order as the full machine does on the same web, with store, archive
+and host records: that makes a replay evidence.
+
+A strategy sees what a crawler can know before a fetch: the pages it has visited, and the links on them. A URL that was
+not recorded answers 404.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.crawl.loop import run
+from lycosa.fetch.urls import url_hash
+from lycosa.frontier.frontier import Frontier
+from lycosa.judges.protocol import Judge
+from lycosa.lab.worlds.world import World
+from lycosa.lib.clock import VirtualClock
+from lycosa.model import Fetched, Judgement, Kind, Lease, Outcome, Page, Visit
+from lycosa.stopping.figures import Standing, Tally
+from lycosa.stopping.rules import NO_RULES, Budget, Stop, StopRules, no_advice
+from lycosa.strategies.protocol import Strategy
+from lycosa.strategies.rescoring import score_again
+
+Result = TypeVar("Result")
+
+FETCHED = Outcome(Kind.FETCHED, "http 200", status=200)
+MISSING = Outcome(Kind.HTTP_ERROR, "http 404", status=404)
+HOST = 1
+"""Nobody has to be spared in a replay: to the frontier all links are of one host."""
+MAX_REDIRECTS = 5
+
+
+class JudgedWorld:
+    """A world seen by one judge. Each page is read and judged once, however many crawls visit it."""
+
+    def __init__(self, world: World, judge: Judge, *, read: Callable[[int], Page] | None = None) -> None:
+        self.world = world
+        self._read = read or world.page
+        self._judge = judge
+        self._pages: dict[int, tuple[Page, Judgement]] = {}
+
+    def visit(self, page: int) -> tuple[Page, Judgement]:
+        known = self._pages.get(page)
+        if known is None:
+            content = self._read(page)
+            known = self._pages[page] = (content, self._judge.judge(content))
+        return known
+
+
+class Discovery:
+    """Which URLs a replay has met, in which order. Links are numbered as a live crawl would number them."""
+
+    def __init__(self, world: World) -> None:
+        self._number_of = np.zeros(len(world.urls), dtype=np.int64)
+        self.url_of: list[int] = [-1]
+        """By link number: the number of its URL in the world; those of recorded pages are the pages' own."""
+        self.distance: list[int] = [0]
+        self.redirects: list[int] = [0]
+
+    def meet(self, urls: NDArray[np.integer[Any]], distance: int, redirects: int = 0) -> NDArray[np.int64]:
+        """Numbers for these URLs, all different."""
+        numbers: NDArray[np.int64] = self._number_of[urls]
+        count = len(numbers) - np.count_nonzero(numbers)
+        if count:
+            first = len(self.url_of)
+            new = urls[np.logical_not(numbers)]
+            self._number_of[new] = np.arange(first, first + count)
+            numbers = self._number_of[urls]
+            self.url_of.extend(new.tolist())
+            self.distance.extend([distance] * count)
+            self.redirects.extend([redirects] * count)
+        return numbers
+
+
+class ReplayVisitor:
+    """fetch and read, by looking things up: a visit is finished as soon as it is started."""
+
+    def __init__(self, judged: JudgedWorld, discovery: Discovery) -> None:
+        self._judged = judged
+        self._discovery = discovery
+        self._done: list[Visit] = []
+
+    @property
+    def in_flight(self) -> int:
+        return len(self._done)
+
+    def start(self, lease: Lease) -> None:
+        world = self._judged.world
+        number = self._discovery.url_of[lease.id]
+        if number >= len(world):
+            self._done.append(Visit(Fetched(lease, MISSING), MISSING))
+        elif world.is_redirect(number):
+            status = world.status(number)
+            moved = Outcome(Kind.REDIRECTED, f"http {status}", status=status, location=world.location(number))
+            self._done.append(Visit(Fetched(lease, moved), moved))
+        else:
+            page, judgement = self._judged.visit(number)
+            self._done.append(Visit(Fetched(lease, FETCHED), FETCHED, page, judgement))
+
+    async def finished(self, patience: float | None) -> list[Visit]:  # noqa: ARG002 - nothing has to be waited for
+        visits, self._done = self._done, []
+        return visits
+
+
+@dataclass(slots=True)
+class Track:
+    """What a replay did, page by page."""
+
+    pages: list[int]
+    relevance: list[float]
+    distance: list[int]
+    cpu: list[float]
+    """Seconds the strategy has used so far, and nothing else."""
+    frontier: list[int]
+    """Links waiting after each page."""
+    missing: int = 0
+    """Fetches that met nothing: dead links do not count as pages."""
+    changes: list[tuple[int, str]] = field(default_factory=list)
+    """Changes of focus: after how many pages, and what they were."""
+    ending: str = ""
+    """Why it stopped."""
+
+
+class ReplayLedger:
+    """The commit side of a replay: numbers, frontier and strategy, and a record of the way taken."""
+
+    def __init__(
+        self,
+        judged: JudgedWorld,
+        discovery: Discovery,
+        *,
+        frontier: Frontier,
+        strategy: TimedStrategy,
+        follow_nofollow: bool = False,
+        rules: StopRules = NO_RULES,
+    ) -> None:
+        self._judged = judged
+        self._world = judged.world
+        self._discovery = discovery
+        self._frontier = frontier
+        self._leases: list[Lease] = []
+        self._strategy = strategy
+        self._follow_nofollow = follow_nofollow
+        self._scores: NDArray[np.float64] = np.zeros(len(self._world.urls) + 1)
+        """By link, as the strategy gave them: the frontier has them rounded."""
+        self.track = Track([], [], [], [], [])
+        self._tally = Tally(window=rules.window, has_community=rules.community > 0)
+
+    def standing(self) -> Standing:
+        return self._tally.standing()
+
+    def add_seeds(self, pages: Sequence[int]) -> None:
+        numbers = self._discovery.meet(np.array(pages, dtype=np.int64), 0)
+        self._push(numbers, np.full(len(numbers), self._strategy.seed_score()))
+
+    def leases(self, links: list[int]) -> list[Lease]:
+        # A link may have got another score in the very `ask` that leases it.
+        self._take_rescored()
+        return [self._lease(link) for link in links]
+
+    def commit(self, visits: list[Visit]) -> None:
+        self._take_rescored()
+        for visit in visits:
+            self._frontier.done(visit.lease.id)
+            if visit.page is not None and visit.judgement is not None:
+                self._expand(visit, visit.judgement)
+            elif visit.outcome.kind is Kind.REDIRECTED:
+                self._redirect(visit)
+            else:
+                self.track.missing += 1
+        if change := self._strategy.take_change():
+            news = score_again(self._strategy, self._frontier, self._visits())
+            self._scores[news.links] = news.scores
+            self.track.changes.append((len(self.track.pages), change))
+
+    def _lease(self, link: int) -> Lease:
+        discovery, world = self._discovery, self._world
+        url = discovery.url_of[link]
+        host, score = world.url_hosts.item(url), self._scores.item(link)
+        return Lease(link, world.urls[url], host, score, discovery.distance[link], 0, discovery.redirects[link])
+
+    def _take_rescored(self) -> None:
+        rescored = self._strategy.rescored()
+        if rescored:
+            self._scores[list(rescored)] = list(rescored.values())
+
+    def _visits(self) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+        """All visits so far, as a store would tell them again."""
+        world = self._world
+        for lease in self._leases:
+            number = self._discovery.url_of[lease.id]
+            page, judgement = self._judged.visit(number)
+            targets = self._discovery.meet(world.link_urls[slice(*world.link_offsets[number : number + 2])], 0)
+            yield Visit(Fetched(lease, FETCHED), FETCHED, page, judgement), targets
+
+    def _redirect(self, visit: Visit) -> None:
+        lease = visit.lease
+        target = int(self._world.number_of_hash(np.array([url_hash(visit.outcome.location)]))[0])
+        if target < 0 or lease.redirects >= MAX_REDIRECTS:
+            return
+        numbers = self._discovery.meet(np.array([target]), lease.distance, lease.redirects + 1)
+        if self._frontier.is_new(numbers)[0]:
+            self._push(numbers, np.array([lease.score]))
+
+    def _expand(self, visit: Visit, judgement: Judgement) -> None:
+        lease, frontier, world = visit.lease, self._frontier, self._world
+        number = self._discovery.url_of[lease.id]
+        low, high = world.link_offsets[number : number + 2].tolist()
+        targets = self._discovery.meet(world.link_urls[low:high], lease.distance + 1)
+        self._tally.add_page(lease.id, targets, is_relevant=judgement.is_relevant)
+        scores = self._strategy.tell(visit, targets)
+        # Links that were dropped from a full buffer, or were not worth following so far, are as good as new.
+        joins = frontier.is_new(targets)
+        joins &= scores == scores  # NaN is not equal to itself: not worth following
+        if not self._follow_nofollow:
+            joins &= ~world.nofollow[low:high]
+        # Links that do not wait have no score there: NaN, and nothing is greater than that.
+        is_better = scores.astype(np.float32) > frontier.scores(targets)
+        if np.count_nonzero(joins):
+            self._push(targets[joins], scores[joins])
+        if np.count_nonzero(is_better):
+            links, better = targets[is_better], scores[is_better]
+            self._scores[links] = better
+            frontier.rescore(links, better)  # leaves those alone that have just been dropped
+        self._note(number, lease, judgement)
+
+    def _push(self, links: NDArray[np.int64], scores: NDArray[np.float64]) -> None:
+        self._scores[links] = scores
+        self._frontier.push_many(links, np.full(len(links), HOST), scores)
+
+    def _note(self, number: int, lease: Lease, judgement: Judgement) -> None:
+        track = self.track
+        self._leases.append(lease)
+        track.pages.append(number)
+        track.relevance.append(judgement.relevance)
+        track.distance.append(lease.distance)
+        track.cpu.append(self._strategy.seconds)
+        track.frontier.append(self._frontier.waiting)
+
+
+class TimedStrategy:
+    """A strategy with a stopwatch: the paper counts the algorithm's own time, not the crawl's."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        self._strategy = strategy
+        self.name = strategy.name
+        self.seconds = 0.0
+        self.seed_score = strategy.seed_score
+        self.retry_score = strategy.retry_score
+        self.reason = strategy.reason
+        self.rescored = strategy.rescored
+        self.needs_whole_pages = strategy.needs_whole_pages
+        self.digest = strategy.digest
+        self.is_retold = strategy.is_retold
+        self.again = strategy.again
+        self.note = strategy.note
+        self.take_change = strategy.take_change
+        self.factors = strategy.factors
+        self.save = strategy.save
+        self.restore = strategy.restore
+
+    def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
+        began = time.perf_counter()
+        scores = self._strategy.tell(visit, targets)
+        self.seconds += time.perf_counter() - began
+        return scores
+
+    def ask(self, count: int, frontier: Frontier, now: float) -> list[int]:
+        began = time.perf_counter()
+        links = self._strategy.ask(count, frontier, now)
+        self.seconds += time.perf_counter() - began
+        return links
+
+
+def replay(
+    judged: JudgedWorld,
+    strategy: Strategy | Callable[[Discovery], Strategy],
+    seeds: Sequence[int],
+    *,
+    pages: int,
+    buffer: int | None = None,
+    width: int = 1,
+    follow_nofollow: bool = False,
+    rules: StopRules = NO_RULES,
+    advice: Callable[[], str] = no_advice,
+) -> Track:
+    """Crawl the world from the seeds until so many pages are fetched, a rule says stop, or nothing is left.
+
+    A function instead of a strategy is handed the discovery: only bounds such as the oracle need it.
+    """
+    discovery = Discovery(judged.world)
+    timed = TimedStrategy(strategy(discovery) if callable(strategy) else strategy)
+    frontier = Frontier(buffer=buffer, slots_per_host=width, slots_per_address=width)
+    ledger = ReplayLedger(
+        judged, discovery, frontier=frontier, strategy=timed, follow_nofollow=follow_nofollow, rules=rules
+    )
+    ledger.add_seeds(seeds)
+    ledger.track.ending = drive(
+        run(
+            frontier=frontier,
+            strategy=timed,
+            visitor=ReplayVisitor(judged, discovery),
+            ledger=ledger,
+            stop=Stop(Budget(pages=pages), started=0.0, rules=rules, advice=advice),
+            clock=VirtualClock(),
+            width=width,
+        )
+    )
+    return ledger.track
+
+
+def drive(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine that never has to wait: no event loop needed."""
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+    raise RuntimeError("a replay must not wait for anything")

@@ -1,0 +1,7 @@
+"""What came of a crawl, for people and for other tools.
+
+archived_pages   pages read once more from the archive
+explain          why a URL was fetched, skipped or left waiting
+export           pages, links and sites as JSON lines, CSV or Parquet
+report           what `Crawl.run` returns: figures, and pages as rows or data frames
+"""

@@ -1,0 +1,74 @@
+"""Forecast and calibration in words, and as plain values for JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lycosa.stopping.forecast import Estimate, Forecast
+from lycosa.stopping.forecast_calibration import Calibration
+
+
+def forecast_line(forecast: Forecast) -> str:
+    """next 1,000: about 310 relevant (240–390); about 2,100 left in reach (900–4,800)"""
+    line = f"next {forecast.pages:,}: {_about(forecast.harvest)} relevant {_interval(forecast.harvest)}"
+    if forecast.left is None:
+        return line
+    return f"{line}; {_about(forecast.left)} left in reach {_interval(forecast.left)}"
+
+
+def forecast_values(forecast: Forecast) -> dict[str, Any]:
+    """Harvest and left each as value, low, high; left is null where nothing is known of it."""
+    return {
+        "pages": forecast.pages,
+        "relevant": _values(forecast.harvest),
+        "left": None if forecast.left is None else _values(forecast.left),
+    }
+
+
+def calibration_values(calibration: Calibration) -> dict[str, Any]:
+    return {
+        "pages": calibration.count,
+        "brier": round(calibration.brier, 4),
+        "brier_of_base_rate": round(calibration.brier_of_base_rate, 4),
+        "error": round(calibration.error, 4),
+        "bins": [
+            {
+                "low": each.low,
+                "high": each.high,
+                "pages": each.pages,
+                "predicted": round(each.predicted, 4),
+                "found": round(each.found, 4),
+            }
+            for each in calibration.bins
+        ],
+    }
+
+
+def outlook(forecast: Forecast | None, calibration: Calibration | None) -> dict[str, Any]:
+    """For the summary of a crawl: what is to be expected, and how well predictions have held; null: not known."""
+    held = calibration if calibration is not None and calibration.count else None
+    return {
+        "forecast": None if forecast is None else forecast_values(forecast),
+        "calibration": None if held is None else calibration_values(held),
+        "words": [
+            *([] if forecast is None else [f"outlook: {forecast_line(forecast)}"]),
+            *([] if held is None else [f"predictions: {held.as_words()}"]),
+        ],
+    }
+
+
+def _values(estimate: Estimate) -> dict[str, float]:
+    return {name: round(value, 1) for name, value in estimate._asdict().items()}
+
+
+def _about(estimate: Estimate) -> str:
+    return f"about {_rounded(estimate.value)}"
+
+
+def _interval(estimate: Estimate) -> str:
+    return f"({_rounded(estimate.low)}–{_rounded(estimate.high)})"
+
+
+def _rounded(value: float) -> str:
+    """Two digits that count: more would claim a precision that is not there."""
+    return f"{round(value, 2 - len(str(int(value)))) if value >= 100 else round(value):,.0f}"

@@ -1,0 +1,106 @@
+"""Rules that keep a crawl to its topic, put around any strategy: `hard+best-first`, `decay+breadth-first`.
+
+Soft focus needs no rule: a link is worth the largest R of the pages that cite it, and waits behind those that were
+tried less often (paper FC, section 3.2). That is `best-first`.
+
+Hard focus (FC, section 3.1): a page's links are followed only where the leaf of the taxonomy that fits it best is a
+good topic or lies under one. A judge without a taxonomy has no leaves: there, where it calls the page relevant.
+
+Decay (paper GP, section 4): seeds have decay 1, and the pages a page links to half of its own. A page more similar
+than T_r begins again with 1; the links of a page whose decay is below T_d are not followed. What is kept of the
+pages, T_m in the paper, is up to the judge's threshold. GP follows links breadth-first: `decay+breadth-first`.
+Differs from GP: a link found on several pages has the largest of its decays; the target of a redirect, of which a
+strategy is not told, has that of a seed's child.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.errors import ConfigError
+from lycosa.lib.bounds import require_above_zero, require_at_least
+from lycosa.lib.growing import grown
+from lycosa.model import Judgement, Visit
+from lycosa.strategies.protocol import Strategy
+from lycosa.strategies.wrapper import Wrapped
+
+RESETS = {"lenient": 0.1, "average": 0.2, "rigid": 0.3}
+"""T_r of the presets (GP, section 6)."""
+UNKNOWN = 255
+
+
+class HardFocus(Wrapped):
+    """Links of pages off the topic are not followed."""
+
+    def __init__(self, inner: Strategy, is_good: Callable[[str], bool]) -> None:
+        super().__init__(inner, "hard")
+        self._is_good = is_good
+
+    def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
+        scores = super().tell(visit, targets)
+        return scores if self._is_on_topic(visit.judgement) else np.full(len(targets), np.nan)
+
+    def again(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
+        return super().again(visit, targets) if self._is_on_topic(visit.judgement) else np.full(len(targets), np.nan)
+
+    def _is_on_topic(self, judgement: Judgement | None) -> bool:
+        if judgement is None:
+            return False
+        return self._is_good(judgement.best) if judgement.best else judgement.is_relevant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecaySettings:
+    reset: float = RESETS["rigid"]
+    """T_r: a page of a higher relevance begins again with decay 1."""
+    stop: float = 0.3
+    """T_d: the links of a page with a smaller decay are not followed."""
+
+    def __post_init__(self) -> None:
+        require_at_least(self, "decay", reset=0)
+        require_above_zero(self, "decay", "stop")
+        if self.reset > 1 or self.stop > 1:
+            raise ConfigError(f"decay: reset is {self.reset} and stop {self.stop}: neither may be above 1")
+
+    @property
+    def steps(self) -> int:
+        """How many links without relevance may be followed in a row: halvings that leave decay at `stop` or above."""
+        return math.floor(-math.log2(self.stop) + 1e-12)
+
+
+class Decay(Wrapped):
+    """So many links may be followed without meeting anything relevant."""
+
+    def __init__(self, inner: Strategy, settings: DecaySettings, name: str = "decay") -> None:
+        super().__init__(inner, name)
+        self.is_retold = True
+        self._reset = settings.reset
+        self._steps = min(settings.steps, UNKNOWN - 2)
+        self._halvings = np.full(1024, UNKNOWN, dtype=np.uint8)
+        """By link: how often its decay was halved."""
+
+    def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
+        scores = super().tell(visit, targets)
+        halvings = self._of(visit)
+        if halvings > self._steps:
+            return np.full(len(targets), np.nan)
+        if len(targets):
+            self._halvings = grown(self._halvings, int(targets.max()) + 1, fill=UNKNOWN)
+            self._halvings[targets] = np.minimum(self._halvings[targets], halvings + 1)
+        return scores
+
+    def again(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
+        return super().again(visit, targets) if self._of(visit) <= self._steps else np.full(len(targets), np.nan)
+
+    def _of(self, visit: Visit) -> int:
+        """Halvings of the visited page's own decay, after what it is worth."""
+        link = visit.lease.id
+        if visit.judgement is not None and visit.judgement.relevance > self._reset:
+            return 0
+        known = int(self._halvings[link]) if link < len(self._halvings) else UNKNOWN
+        return known if known != UNKNOWN else min(1, visit.lease.distance)

@@ -1,0 +1,264 @@
+"""How the hunter looks at waiting links, compiled: from sums and records to features, from features to scores.
+
+The definitions are those of `evidence`, which calls this; `links`, `citations` and `pages` are its columns
+(`tables`), `hosts` and `folders` its records of places, `near` and `urls` those of words. A link is looked at
+in about a microsecond, so that a visit can afford to look at all links it has changed things for.
+
+Columns are taken from their tables before a loop, as in `sums`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lycosa.lib.compiled import compiled, inlined
+from lycosa.strategies.hunter.notes import NEAR, OWN, URL_WORDS
+from lycosa.strategies.hunter.tables import FEATURES, MOST_Z, RING, TEXTS, WORDS_FROM, WORDS_TO
+
+LEAST_ODDS = 0.02
+HUB_SMOOTHING = 4.0
+PARENT_SMOOTHING = 3.0
+PLACE_SMOOTHING = 2.0
+COUNT = len(FEATURES)
+
+
+# ── looking at links ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@compiled
+def look(chosen, rates, links, citations, pages, near, urls, hosts, folders, found):  # type: ignore[no-untyped-def]
+    """Fill `found`, links × FEATURES."""
+    _look_at_pages(chosen, rates, links, citations, pages, hosts, folders, found)
+    cited, link_near, link_url = links.cited, links.near, links.url
+    for row in range(len(chosen)):
+        _look_at_words(chosen[row], row, cited, link_near, link_url, near, urls, found)
+
+
+@compiled
+def keep(chosen, found, state, links):  # type: ignore[no-untyped-def]
+    """The features of links as just looked at."""
+    read, features = links.read, links.features
+    for row in range(len(chosen)):
+        read[chosen[row]] = state
+        _pack(found, row, features, chosen[row])
+
+
+@compiled
+def score(  # type: ignore[no-untyped-def]
+    chosen, state, model, bar, tolerance, rates, links, citations, pages, near, urls, hosts, folders, found, above,
+    changed,
+):  # fmt: skip
+    """Look at links and score them; words again only if there are other ones, or their records are in another state.
+
+    Returns how many links are now in `above`, those that reach the bar, and in `changed`, those of which the frontier
+    is to hear.
+    """
+    _look_at_pages(chosen, rates, links, citations, pages, hosts, folders, found)
+    cited, read, features, link_near, link_url = links.cited, links.read, links.features, links.near, links.url
+    for row in range(len(chosen)):
+        link = chosen[row]
+        if read[link] == state:
+            for at in range(WORDS_FROM, WORDS_TO):
+                found[row, at] = unpacked(features[link, at])
+        else:
+            _look_at_words(link, row, cited, link_near, link_url, near, urls, found)
+            read[link] = state
+        _pack(found, row, features, link)
+    scores, told, is_above, is_changed = links.score, links.told, 0, 0
+    host, relevance = links.host, hosts.relevance
+    mean, spread, weights, intercept, diversity = model
+    for row in range(len(chosen)):
+        link = chosen[row]
+        predicted = _predicted(found, row, mean, spread, weights, intercept)
+        worth = _worth(predicted, relevance[host[link]], diversity)
+        scores[link] = worth
+        if worth >= bar:
+            above[is_above] = link
+            is_above += 1
+        if _is_news(told[link], worth, bar, tolerance):
+            told[link] = worth
+            changed[is_changed] = link
+            is_changed += 1
+    return is_above, is_changed
+
+
+@compiled
+def score_again(chosen, model, links, hosts):  # type: ignore[no-untyped-def]
+    """By what was last seen of links."""
+    scores, features, host, relevance = links.score, links.features, links.host, hosts.relevance
+    found = np.empty((1, COUNT), np.float32)
+    mean, spread, weights, intercept, diversity = model
+    for link in chosen:
+        for at in range(COUNT):
+            found[0, at] = unpacked(features[link, at])
+        predicted = _predicted(found, 0, mean, spread, weights, intercept)
+        scores[link] = _worth(predicted, relevance[host[link]], diversity)
+
+
+@compiled
+def hand_on(chosen, bar, links, changed):  # type: ignore[no-untyped-def]
+    """Returns how many links are now in `changed`: the frontier is to hear of them."""
+    told, scores, count = links.told, links.score, 0
+    for link in chosen:
+        if _is_news(told[link], scores[link], bar, 0.0):
+            told[link] = scores[link]
+            changed[count] = link
+            count += 1
+    return count
+
+
+@inlined
+def _is_news(told, now, bar, tolerance):  # type: ignore[no-untyped-def]
+    """A score matters if it is, or was, above the bar, and has changed by more than a share."""
+    return told > 0 and max(now, told) >= bar and abs(now - told) > tolerance * told
+
+
+@compiled
+def tell(targets, links, answer):  # type: ignore[no-untyped-def]
+    """Fill `answer`: what the frontier is to know of the links on a page."""
+    told, scores = links.told, links.score
+    for row in range(len(targets)):
+        link = targets[row]
+        if told[link] == 0:
+            told[link] = scores[link]
+        answer[row] = told[link]
+
+
+@compiled
+def _look_at_pages(chosen, rates, links, citations, pages, hosts, folders, found):  # type: ignore[no-untyped-def]
+    cited, ring, sums, early, best = links.cited, links.ring, links.sum, links.early, links.best
+    host, folder = links.host, links.folder
+    citation_page, citation_near, citation_weight = citations.page, citations.near, citations.near_weight
+    hub, hub_weight = pages.hub, pages.hub_weight
+    host_relevance, host_tries = hosts.relevance, hosts.tries
+    folder_relevance, folder_tries = folders.relevance, folders.tries
+    for row in range(len(chosen)):
+        link = chosen[row]
+        near, near_weight, own, hubs, hubs_weight = 0.0, 0.0, 0.0, 0.0, 0.0
+        known = min(cited[link], RING)
+        for place in range(known):
+            citation = ring[link, place]
+            near += citation_near[citation]
+            near_weight += citation_weight[citation]
+            page = citation_page[citation]
+            own += (hub[page] + HUB_SMOOTHING * rates[0]) / (hub_weight[page] + HUB_SMOOTHING)
+            hubs += hub[page]
+            hubs_weight += hub_weight[page]
+        found[row, 0] = odds((near + own + HUB_SMOOTHING * rates[0]) / (near_weight + known + HUB_SMOOTHING))
+        found[row, 1] = odds((hubs + HUB_SMOOTHING * rates[0]) / (hubs_weight + HUB_SMOOTHING))
+        found[row, 2] = odds((sums[link] + PARENT_SMOOTHING * rates[1]) / (cited[link] + PARENT_SMOOTHING))
+        found[row, 3] = odds(best[link])
+        found[row, 4] = np.log(0.05 + early[link])
+        found[row, 12] = _place(host_relevance[host[link]], host_tries[host[link]], rates[2])
+        found[row, 13] = _place(folder_relevance[folder[link]], folder_tries[folder[link]], rates[3])
+        found[row, 14] = np.log(np.float64(max(cited[link], 1)))
+
+
+@inlined
+def odds(share):  # type: ignore[no-untyped-def]
+    inside = min(max(share, LEAST_ODDS), 1 - LEAST_ODDS)
+    return np.log(inside / (1 - inside))
+
+
+@inlined
+def hub_odds(hub, weight, rate):  # type: ignore[no-untyped-def]
+    return odds((hub + HUB_SMOOTHING * rate) / (weight + HUB_SMOOTHING))
+
+
+@inlined
+def _place(relevance, tries, rate):  # type: ignore[no-untyped-def]
+    return odds((relevance + PLACE_SMOOTHING * rate) / (tries + PLACE_SMOOTHING))
+
+
+@compiled
+def _look_at_words(link, row, cited, link_near, link_url, near, urls, found):  # type: ignore[no-untyped-def]
+    times = cited[link]
+    squares, judged, learned, odds = 0.0, 0.0, 0.0, 0.0
+    most, texts, anchor = -1e9, 0, -1e9
+    for text in range(min(times, TEXTS)):
+        before, said, own_squares, own_judged = squares, 0.0, 0.0, 0.0
+        for at in range(NEAR):
+            word = link_near[link, text * NEAR + at]
+            if word:
+                weight = 2.0 if at < OWN else 1.0
+                squares += weight * weight * near[word, 0]
+                judged += weight * near[word, 1]
+                learned += weight * near[word, 2]
+                said += weight * near[word, 3]
+                if at < OWN:
+                    own_squares += near[word, 0]
+                    own_judged += near[word, 1]
+        texts += squares > before
+        anchor = max(anchor, own_judged / (np.sqrt(own_squares) + 1e-6))
+        odds += said
+        most = max(most, said)
+    norm = np.sqrt(squares) + 1e-6
+    found[row, 5] = judged / norm
+    found[row, 6] = learned / norm
+    found[row, 7] = odds / np.sqrt(max(texts, 1))
+    found[row, 8] = most if times else 0.0
+    squares, learned, odds = 0.0, 0.0, 0.0
+    for at in range(URL_WORDS):
+        word = link_url[link, at]
+        if word:
+            squares += urls[word, 0]
+            learned += urls[word, 2]
+            odds += urls[word, 3]
+    found[row, 9] = learned / (np.sqrt(squares) + 1e-6)
+    found[row, 10] = odds
+    found[row, 11] = anchor if times else 0.0
+
+
+# ── from features to a score ──────────────────────────────────────────────────────────────────────────────
+
+
+@compiled
+def predict(features, model, scores):  # type: ignore[no-untyped-def]
+    """By row: the relevance that is expected."""
+    mean, spread, weights, intercept, _ = model
+    for row in range(len(features)):
+        scores[row] = _predicted(features, row, mean, spread, weights, intercept)
+
+
+@inlined
+def _predicted(features, row, mean, spread, weights, intercept):  # type: ignore[no-untyped-def]
+    """`learner`: a + w · z, through the logistic function."""
+    total = intercept
+    for at in range(COUNT):
+        total += weights[at] * stand(features[row, at], mean[at], spread[at])
+    return 1 / (1 + np.exp(-min(max(total, -30.0), 15.0)))
+
+
+@inlined
+def stand(feature, mean, spread):  # type: ignore[no-untyped-def]
+    """z."""
+    return min(max((feature - mean) / spread, -MOST_Z), MOST_Z)
+
+
+@inlined
+def _worth(predicted, found, diversity):  # type: ignore[no-untyped-def]
+    """What a link comes to, if a relevant page counts the less the more its host has of them."""
+    return predicted / (1 + found) ** diversity if diversity > 0 else predicted
+
+
+@inlined
+def _pack(found, row, features, link):  # type: ignore[no-untyped-def]
+    """As floats of two bytes; what is too small for them becomes 0, what is too large the largest."""
+    for at in range(COUNT):
+        bits = np.float32(found[row, at]).view(np.uint32) + np.uint32(0x1000)  # rounds
+        exponent = (bits >> np.uint32(23)) & np.uint32(0xFF)
+        half = np.uint32(0)
+        if exponent > 142:
+            half = np.uint32(0x7BFF)
+        elif exponent > 112:
+            half = (exponent - np.uint32(112)) << np.uint32(10) | (bits >> np.uint32(13)) & np.uint32(0x3FF)
+        features[link, at] = half | (bits >> np.uint32(16)) & np.uint32(0x8000)
+
+
+@inlined
+def unpacked(kept):  # type: ignore[no-untyped-def]
+    half = np.uint32(kept)
+    bits = (half & np.uint32(0x8000)) << np.uint32(16)
+    if half & np.uint32(0x7C00):
+        bits |= ((half & np.uint32(0x7FFF)) << np.uint32(13)) + np.uint32(112 << 23)
+    return np.uint32(bits).view(np.float32)

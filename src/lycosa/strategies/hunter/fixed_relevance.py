@@ -1,0 +1,48 @@
+"""What stands in for a study where another judge knows the topic: a taxonomy, an SVM, keywords."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.lib.wordhash import SIZE, numbers_of
+from lycosa.strategies.hunter.notes import Counts, Words
+
+Floats = NDArray[np.float32]
+
+
+def no_words(terms: Mapping[str, int]) -> tuple[Words, Counts]:  # noqa: ARG001 - nothing is kept of a page
+    return np.zeros(0, np.uint16), np.zeros(0, np.uint8)
+
+
+class Given:
+    """Pages have the relevance that the judge gave them; nothing is learned."""
+
+    def __init__(self, keywords: Mapping[str, int]) -> None:
+        self.weights: Floats = np.zeros(SIZE, dtype=np.float32)
+        if keywords:
+            self.weights[numbers_of(keywords)] = 1 / np.sqrt(len(keywords))
+        self.vector = no_words
+        self.idf_of_table: Floats = np.ones(SIZE, dtype=np.float32)
+        self.idf_of_table[0] = 0
+        self._relevance: list[float] = []
+
+    @property
+    def relevance(self) -> Floats:
+        return np.array(self._relevance, dtype=np.float32)
+
+    def add(
+        self,
+        page: tuple[Words, Counts],  # noqa: ARG002 - judged elsewhere
+        *,
+        host: int,  # noqa: ARG002 - judged elsewhere
+        is_seed: bool,  # noqa: ARG002 - judged elsewhere
+        relevance: float,
+    ) -> float:
+        self._relevance.append(relevance)
+        return relevance
+
+    def learn(self) -> None:
+        """Nothing to learn."""

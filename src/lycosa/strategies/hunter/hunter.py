@@ -1,0 +1,352 @@
+"""The hunter: scores every waiting link by all that is known of it, and learns while it crawls.
+
+    visit ── note ──▶ study (what is the page worth?) ──▶ evidence (what does that say of links?) ──▶ learner ──▶ scores
+
+A score is the predicted relevance of the page behind a link. What a page is worth is decided by a judge that learns
+the topic in the crawl itself (`Study`, where the topic's judge can begin one), or by the crawl's own judge.
+
+Where few links wait, all are scored again every few visits (`_review`). Where there are many that would cost more than
+it tells, so what is done at once, often, and seldom differs:
+
+    at each visit     the links on the page, and the waiting neighbours of its own citations
+    every 30 visits   the front: the links that come next; and a slice of all links, so that each has its turn
+    at a review       judge, sums and weights anew; a sample that says what is usual; then every link by the evidence
+                      that was last taken of it. Reviews come the less often the longer the crawl is.
+
+The frontier hears of a new score only if the link is, or was, far enough in front to matter; others wait for a review.
+
+Everything follows from the visits told and the notes kept of them (`notes`), so a crawl that is told them again
+makes the same choices. A note also names the links handed out since the last one: those that never became a page
+are known to be gone. Pages that say nearly the same as an earlier one are worth nothing to what leads to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.frontier.frontier import Frontier
+from lycosa.lib.bounds import require_at_least
+from lycosa.lib.near_duplicates import NearTexts
+from lycosa.model import Link, Visit
+from lycosa.stopping.forecast import History, Waiting
+from lycosa.strategies.hunter.evidence import Evidence
+from lycosa.strategies.hunter.fixed_relevance import Given
+from lycosa.strategies.hunter.learner import Learner
+from lycosa.strategies.hunter.notes import MOST_GONE, Addresses, Digest, Note, digest
+from lycosa.strategies.hunter.predictions import Record
+from lycosa.strategies.hunter.tables import FEATURES, GROUPS
+from lycosa.strategies.protocol import Ranked, StrategyParts, Study
+from lycosa.strategies.saved_state import seal, unseal
+
+Floats = NDArray[np.float32]
+Links = NDArray[np.int64]
+
+SEED_SCORE = 2.0
+"""Seeds come first; what is predicted lies below 1."""
+ALL = 6_000
+"""Up to so many waiting links are all looked at in a review."""
+SAMPLE = 2_048
+"""Of more, so many are."""
+LOOKED_AT = 5_000
+"""And so many of the best by what was known before; of very many links a twentieth."""
+FRONT = 700
+"""Links that are looked at every few visits."""
+FRONT_EVERY = 30
+TOLERANCE = 0.05
+"""Share of a score by which it may be out of date between reviews before the frontier hears of it."""
+TOLD = 1_500
+"""How many of the best links the frontier knows by their latest scores, at least."""
+MOST_SAVED = 256
+SWEEPS = 1
+"""How often all links have their turn before a crawl is twice as long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HunterSettings:
+    """What it looks at and learns: all of it is best; the rest is for experiments."""
+
+    freedom: float = 0.15
+    """How far weights may go from those that ship, in log-odds for each unit of z; 0: they are kept."""
+    has_pages: bool = True
+    """Whether it looks at citing pages, and at what else these link to."""
+    has_text: bool = True
+    """… the words near links."""
+    has_urls: bool = True
+    has_places: bool = True
+    """… the records of hosts and folders."""
+    diversity: float = 0.0
+    """0: as many relevant pages as can be. 1: as many sites; on a host with n relevant pages a link is worth 1/(1 + n).
+    In between: both."""
+
+    def __post_init__(self) -> None:
+        require_at_least(self, "hunter", freedom=0, diversity=0)
+
+    @property
+    def mask(self) -> Floats:
+        """By feature: 1 if it is looked at."""
+        wanted = {"pages": self.has_pages, "text": self.has_text, "urls": self.has_urls, "places": self.has_places}
+        return np.array([wanted[group] for group in GROUPS], dtype=np.float32)
+
+
+class Hunter(Ranked):
+    """See the module."""
+
+    name = "hunter"
+    is_retold = True
+
+    def __init__(self, parts: StrategyParts, settings: HunterSettings) -> None:
+        self.study: Study = parts.study() if parts.study else Given(parts.keywords)
+        self.digest = self._digest = partial(digest, vector=self.study.vector)
+        self._evidence = Evidence(self.study.idf_of_table)
+        self._settings = settings
+        self._learner = Learner(settings.freedom, settings.mask, settings.diversity)
+        self._note = b""
+        self._handed_out: list[int] = []
+        self._texts = NearTexts()
+        self._is_new_text: list[bool] = []
+        self._record = Record()
+        self._tried = 0
+        self._next_review = 1
+        self._front: Links = np.zeros(0, dtype=np.int64)
+        self._newcomers: list[Links] = []
+        self._bar = 0.0
+        """The frontier hears of scores above."""
+        self._swept = 0
+        self._due: list[Links] = []
+        self._rescored: dict[int, float] = {}
+
+    def seed_score(self) -> float:
+        return SEED_SCORE
+
+    # ── visits ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def tell(self, visit: Visit, targets: Links) -> NDArray[np.float64]:
+        page = visit.page
+        assert page is not None, "only visits to pages are told"
+        evidence, link = self._evidence, visit.lease.id
+        evidence.place(link, visit.lease.url)
+        evidence.reserve(targets)
+        self._note = b""
+        if evidence.links.page[link] <= 0:  # a page visited again teaches nothing
+            if visit.note:
+                kept = Note.from_bytes(visit.note, len(targets))
+                addresses = Addresses.of([found.url for found in page.links])
+            else:
+                taken = Digest.from_bytes(page.digest or self._digest(page))
+                kept = Note(taken.words, taken.counts, taken.near, self._gone(), page.fingerprint)
+                addresses = taken.addresses
+                self._note = kept.to_bytes()
+            self._learn(visit, kept, targets, addresses)
+        return evidence.tell(targets)
+
+    def note(self) -> bytes:
+        return self._note
+
+    def _gone(self) -> Links:
+        """Links handed out of which no note tells yet."""
+        gone = np.array(self._handed_out[:MOST_GONE], dtype=np.int64)
+        del self._handed_out[:MOST_GONE]
+        return gone
+
+    def _learn(self, visit: Visit, kept: Note, targets: Links, addresses: Addresses) -> None:
+        evidence, link = self._evidence, visit.lease.id
+        is_cited = bool(evidence.links.cited[link])
+        is_expected = is_cited and visit.lease.distance > 0
+        expected = self._expected(link) if is_expected else np.nan
+        relevance = self.study.add(
+            (kept.words, kept.counts),
+            host=int(evidence.links.host[link]),
+            is_seed=visit.lease.distance == 0,
+            relevance=visit.judgement.relevance if visit.judgement else 0.0,
+        )
+        is_new_text = self._texts.add(kept.fingerprint)
+        self._is_new_text.append(is_new_text)
+        met = evidence.highest
+        dirty, standing, tried = evidence.visit(
+            link, relevance * is_new_text, targets, kept.near, addresses, gone=kept.gone, model=self._learner.model
+        )
+        self._tried += tried
+        self._learner.add(standing if is_cited else None)
+        self._record.add(expected=expected, relevance=relevance, met=met, tried=self._tried)
+        if evidence.count % FRONT_EVERY == 0:
+            front = evidence.waiting_of(np.concatenate([self._front, *self._newcomers]))
+            self._front = _best(front, evidence.links.score[front], FRONT)[0]
+            self._newcomers.clear()
+            dirty = np.unique(np.concatenate([dirty, self._front, self._slice()]))
+        self._score(dirty)
+        if evidence.count >= self._next_review:
+            self._review()
+
+    def _slice(self) -> Links:
+        """The next few of all links."""
+        evidence = self._evidence
+        size = FRONT_EVERY * SWEEPS * evidence.highest // evidence.count
+        if evidence.highest < ALL:
+            return np.zeros(0, dtype=np.int64)
+        begin = self._swept
+        self._swept = begin + size if begin + size < evidence.highest else 0
+        return evidence.waiting(begin, begin + size)
+
+    # ── scores ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _score(self, chosen: Links) -> None:
+        """Look at these links anew."""
+        above, changed = self._evidence.score(chosen, self._learner.model, self._bar, TOLERANCE)
+        self._newcomers.append(above)
+        self._hand_on(changed)
+
+    def _hand_on(self, changed: Links) -> None:
+        """The frontier is to know the scores of these."""
+        if len(changed):
+            self._due.append(changed)
+            if len(self._due) > FRONT:  # told very much without being asked: when a crawl is resumed
+                self._due = [np.unique(np.concatenate(self._due))]
+
+    def _review(self) -> None:
+        """Judge, sums and weights anew, and by them every waiting link."""
+        evidence, learner, count = self._evidence, self._learner, self._evidence.count
+        interval = _interval(count)
+        self._next_review = count + interval
+        self.study.learn()
+        relevance = self.study.relevance * np.array(self._is_new_text, dtype=np.float32)
+        evidence.restate(relevance, self.study.weights)
+        waiting = evidence.waiting(0, evidence.highest)
+        self._newcomers.clear()
+        if not len(waiting):
+            return
+        is_small = len(waiting) <= ALL
+        sample = waiting if is_small else waiting[count % 7 :: len(waiting) // SAMPLE]
+        features = evidence.features(sample)
+        evidence.keep(sample, features)
+        learner.measure(features)
+        learner.learn(relevance, evidence.leads_on())
+        scores = evidence.score_again(waiting, learner.model)
+        if not is_small:
+            best = _best(waiting, scores, max(LOOKED_AT, len(waiting) // 20))[0]
+            evidence.score(best, learner.model, np.inf, 0.0)
+            scores = evidence.links.score[best]
+            best, self._bar = _best(best, scores, max(TOLD, 4 * interval))
+            self._front = _best(best, evidence.links.score[best], FRONT)[0]
+        self._hand_on(evidence.hand_on(waiting, self._bar))
+
+    # ── links go out ──────────────────────────────────────────────────────────────────────────────────────
+
+    def ask(self, count: int, frontier: Frontier, now: float) -> list[int]:
+        if self._due:
+            self._settle(frontier)
+        leased = super().ask(count, frontier, now)
+        self._handed_out += leased
+        return leased
+
+    def _settle(self, frontier: Frontier) -> None:
+        """Move waiting links to where they belong; what is handed to a commit can only move up."""
+        chosen = self._due[0] if len(self._due) == 1 else np.unique(np.concatenate(self._due))
+        self._due.clear()
+        before = frontier.scores(chosen)
+        scores = self._evidence.links.told[chosen]
+        has_news = (before >= 0) & (before < SEED_SCORE) & (scores != before)  # NaN, if it does not wait: no news
+        if has_news.any():
+            chosen, changed = chosen[has_news], scores[has_news].astype(np.float64)
+            frontier.rescore(chosen, changed)
+            self._rescored.update(zip(chosen.tolist(), changed.tolist(), strict=True))
+
+    def rescored(self) -> dict[int, float]:
+        found, self._rescored = self._rescored, {}
+        return found
+
+    def retry_score(self, score: float, tries: int) -> float:
+        return min(score, 1.0) - tries
+
+    def save(self) -> bytes:
+        """What is not in the notes yet; the rest is told again."""
+        return seal(self.name, {}, np.array(self._handed_out[-MOST_SAVED:], dtype=np.int64))
+
+    def restore(self, state: bytes) -> None:
+        if state:
+            _, columns = unseal(self.name, state)
+            if len(columns) != 1:
+                raise ValueError(f"{self.name}: the saved state has {len(columns)} columns, not 1")
+            self._handed_out = columns[0].tolist()
+
+    @property
+    def bytes_in_use(self) -> int:
+        """What it keeps of links and citations."""
+        return self._evidence.bytes_in_use
+
+    def look(self, chosen: Links) -> Floats:
+        """What these links would be worth if they were looked at now; nothing is changed."""
+        worth = self._learner.predict(self._evidence.features(chosen))
+        if self._settings.diversity:
+            worth /= (1 + self._evidence.hosts.relevance[self._evidence.links.host[chosen]]) ** self._settings.diversity
+        return worth
+
+    # ── what it expects (`forecast.Forecasting`) ──────────────────────────────────────────────────────────────────
+
+    def _expected(self, link: int) -> float:
+        """The relevance it was chosen for; with diversity, what that comes to now."""
+        links = self._evidence.links
+        if not self._settings.diversity:
+            return float(links.told[link])
+        return float(self._learner.predict(self._evidence.kept(link)[None])[0])
+
+    def history(self) -> History:
+        return self._record.history(self._evidence)
+
+    def waiting(self, frontier: Frontier) -> Waiting:
+        evidence, chosen = self._evidence, frontier.waiting_links()
+        evidence.reserve(chosen)
+        chosen = chosen[evidence.links.cited[chosen] > 0]
+        expected = self._learner.predict(evidence.kept(chosen))
+        return self._record.waiting(evidence, chosen, expected)
+
+    # ── in words ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def again(self, visit: Visit, targets: Links) -> NDArray[np.float64]:  # noqa: ARG002 - all pages count together
+        self._evidence.reserve(targets)
+        links = self._evidence.links
+        return np.where(links.cited[targets] > 0, links.told[targets].astype(np.float64), np.nan)
+
+    def factors(self, visit: Visit, link: Link) -> Mapping[str, float]:
+        """By kind of evidence: what it adds to the log-odds of relevance, against the links that wait."""
+        assert visit.page is not None, "only pages have links"
+        number = self._evidence.target(visit.lease.id, visit.page.links.index(link))
+        if number is None:
+            return {}
+        parts = self._learner.parts(self._evidence.features(np.array([number], dtype=np.int64)))[0]
+        return dict(zip(FEATURES, parts.tolist(), strict=True))
+
+    def reason(self, score: float) -> str:
+        if score < 0:
+            return f"{self.name}: tried before without success, waits behind untried links ({score:.3f})"
+        if score >= SEED_SCORE:
+            return f"{self.name}: {score:.3f}, before all that was found"
+        what = (
+            "what it is worth beside other pages of its host"
+            if self._settings.diversity
+            else "the relevance it expects"
+        )
+        return f"{self.name}: {score:.3f} is {what}, by all pages that link to it"
+
+
+def _interval(count: int) -> int:
+    """Visits until the next review."""
+    if count < 15:
+        return 1
+    if count < 30:
+        return 2
+    if count < 150:
+        return 5
+    return max(10, min(count // 16, 200 + count // 40))
+
+
+def _best(links: Links, scores: Floats, count: int) -> tuple[Links, float]:
+    """The best so many, ascending by number, and the score of the worst of them."""
+    if count >= len(links):
+        return links, 0.0
+    at = np.argpartition(-scores, count - 1)[:count]
+    return np.sort(links[at]), float(scores[at].min())

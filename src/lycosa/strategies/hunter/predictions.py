@@ -1,0 +1,47 @@
+"""What the hunter expected of the pages it visited, and what came of it: for `forecast`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.stopping.forecast import History, Waiting
+from lycosa.strategies.hunter.evidence import Evidence
+
+HALF = 0.5
+"""Relevance from which on a page counts as relevant."""
+
+
+class Record:
+    """Visit by visit."""
+
+    def __init__(self) -> None:
+        self._expected: list[float] = []
+        self._is_relevant: list[bool] = []
+        self._met: list[int] = []
+        self._tries: list[int] = []
+
+    def add(self, *, expected: float, relevance: float, met: int, tried: int) -> None:
+        """`expected`: not a number for seeds; `met`: links met before; `tried`: handed out, as far as notes tell."""
+        self._expected.append(expected)
+        self._is_relevant.append(relevance >= HALF)
+        self._met.append(met)
+        self._tries.append(tried)
+
+    def history(self, evidence: Evidence) -> History:
+        links = evidence.pages.link[1 : evidence.count + 1].astype(np.int64)
+        return History(
+            np.array(self._expected),
+            np.array(self._is_relevant, dtype=np.float64),
+            np.searchsorted(self._met, links, side="right"),
+            evidence.links.cited[links].astype(np.int64),
+            np.array(self._tries, dtype=np.int64),
+        )
+
+    def waiting(self, evidence: Evidence, links: NDArray[np.int64], expected: NDArray[np.float32]) -> Waiting:
+        """Of links that wait, with what is expected of each."""
+        return Waiting(
+            expected.astype(np.float64),
+            np.searchsorted(self._met, links, side="right"),
+            evidence.links.cited[links].astype(np.int64),
+        )

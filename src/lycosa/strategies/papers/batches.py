@@ -1,0 +1,83 @@
+"""The best N links as a batch, fetched in random order; then the next batch (paper TC, section 4.1).
+
+The larger N, the more is explored and the less of what was just found is exploited. With N = 1 the batch is
+the best link, and the frontier hands it out by itself.
+
+Differs from TC, which takes a batch out of the frontier at once: here its links wait in the frontier until
+they are fetched, so that a link whose host is not ready can wait while others go; a full buffer does not
+touch them. When no link of the batch waits any more, the next is drawn; those still being fetched do not hold
+it up. A link that comes back (robots.txt came first) may be in the next batch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.frontier.frontier import Frontier
+from lycosa.frontier.links import LinkState
+from lycosa.strategies.protocol import Ranked
+from lycosa.strategies.saved_state import rng_state, seal, unseal
+
+
+class Batched(Ranked):
+    """Hands out batches of `size` links."""
+
+    def __init__(self, size: int, rng: np.random.Generator) -> None:
+        self._size = size
+        self._rng = rng
+        self._batch: list[int] = []
+        """What is left of it, the next link last."""
+
+    def ask(self, count: int, frontier: Frontier, now: float) -> list[int]:
+        if self._size == 1:
+            return super().ask(count, frontier, now)
+        leased: list[int] = []
+        while len(leased) < count:
+            if not self._batch and not self._draw(frontier):
+                break
+            before = len(leased)
+            self._go_through(leased, count, frontier, now)
+            if self._batch and len(leased) == before:
+                # Every link that is left waits for its host. If nothing is under way either, some of these hosts may
+                # have been set aside for good: another batch is drawn, which leaves them out.
+                if leased or frontier.leased or not self._draw(frontier):
+                    break
+                self._go_through(leased, count, frontier, now)
+                break
+        return leased
+
+    def save(self) -> bytes:
+        if self._size == 1:
+            return b""
+        return seal(self.name, {"rng": rng_state(self._rng)}, np.array(self._batch, dtype=np.uint32))
+
+    def restore(self, state: bytes) -> None:
+        if self._size == 1 or not state:
+            super().restore(state)
+            return
+        head, (batch,) = unseal(self.name, state)
+        self._rng.bit_generator.state = head["rng"]
+        self._batch = batch.tolist()
+
+    def _draw(self, frontier: Frontier) -> bool:
+        best: NDArray[Any] = frontier.top(self._size)
+        frontier.spare(best)
+        self._rng.shuffle(best)
+        self._batch = best.tolist()
+        return bool(self._batch)
+
+    def _go_through(self, leased: list[int], count: int, frontier: Frontier, now: float) -> None:
+        """Take what may go; what must wait stays, what is gone leaves the batch."""
+        kept: list[int] = []
+        batch = self._batch
+        while batch and len(leased) < count:
+            link = batch.pop()
+            if frontier.take(link, now):
+                leased.append(link)
+            elif frontier.state_of(link) is LinkState.WAITING:
+                kept.append(link)
+        kept.reverse()
+        batch.extend(kept)

@@ -1,0 +1,366 @@
+"""The evolved rank: a weighted sum of what is known of the pages that cite a link (paper GA, section 2.2).
+
+P_u are the downloaded pages that link to u, L_p the links of page p, D the downloaded pages, U the URLs seen, C the
+community: seeds and downloaded pages that were judged relevant.
+
+    rank(u)   = Σ w_i · S_i(u),  Σ w_i = 1
+    HUB       = |L_p| / mean of |L_i| over D, for the p in P_u with the most links
+    AUTHORITY = |P_u| / mean of |P_i| over U
+    COMM_in   = |P_u ∩ C| / |P_u|
+    COMM_out  = Σ |L_i ∩ C| / Σ |L_i|, i in P_u
+    PARENT_k  = of the signed scores of the pages k links up: the largest if one of them is positive, else the smallest
+                (the one of the largest magnitude); 0 where there is none
+    ANCHOR    = the similarity of the link's text to the topic, of several the largest   (the paper's future work)
+    HOST      = (relevant pages + 1) / (pages + 2) of the link's host                    (the paper's future work)
+
+When a page is downloaded, the ranks of the links on it are computed anew, and may rise or fall; those of other waiting
+links keep the value they have, though the means, the community and the ancestors have changed a little. What is taken
+is always the value of that moment: COMM_out knows the community as it is then, PARENT_k every chain of k links among
+the pages downloaded by then. A link's score is rank + 1, because scores below 0 are those of links that failed before.
+
+A crawl may have phases (the paper's future work, section 4), each with weights of its own: when `middle_from` pages
+have been visited, and again at `late_from`, all waiting links are ranked anew by the weights that hold from then on.
+Ranks by different weights are in different measures, so a frontier must not mix them; and that is twice in a crawl at
+most.
+
+The signed score of a page is 2 · relevance − 1: for an SVM with calibrated probabilities it grows with the SVM's own
+score and has its sign; other judges serve as well. Best first is the special case PARENT_1 = 1.
+
+Differs from GA: HUB takes the largest of several parents (the paper is silent). When a page changes what is known of
+the ancestors of more than `MAX_SPREAD` links at once, those beyond do not hear of it: a web that is made to
+change them with every page cannot make each visit as long as the whole crawl. A URL counts as seen when a page that
+links to it was downloaded, or it was downloaded itself.
+
+All this needs about 70 bytes for each link and 12 for each citation: too much to be saved with every commit, so the
+strategy is told all visits again on resume.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import floor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.errors import ConfigError
+from lycosa.frontier.frontier import Frontier
+from lycosa.lib.bounds import require_at_least
+from lycosa.model import Visit
+from lycosa.strategies.papers.citations import Citations, CitedLinks
+from lycosa.strategies.protocol import Ranked, StrategyParts
+
+GENERATIONS = 5
+"""How many links up the scores of ancestors are known."""
+SEED_SCORE = float(1 << 30)
+"""Seeds come first: they have no parents to be ranked by."""
+MAX_SCORE = float(1 << 29)
+MAX_SPREAD = 1 << 18
+"""Links that a change of one generation of ancestors is handed down to, for one visit."""
+BELOW = 2.0**-64
+"""What ancestors' scores of 0 and less are scaled by: see `standing`."""
+LEAST_ABOVE = 2.0**-58
+DUE = 1 << 16
+
+GA2003: Mapping[str, float] = {
+    "hub": 10.0,
+    "authority": 10.0,
+    "comm_in": 76.0,
+    "comm_out": 121.0,
+    "parent_1": 97.0,
+    "parent_2": 36.0,
+    "parent_3": 31.0,
+    "parent_4": 2.0,
+    "parent_5": 4.0,
+}
+"""The best individual of paper GA, table 1 (middle eastern dance, 10,000 pages)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvolvedSettings:
+    """The weights, in any measure: only their proportions count. The first eleven are those a crawl begins with."""
+
+    hub: float = GA2003["hub"]
+    authority: float = GA2003["authority"]
+    comm_in: float = GA2003["comm_in"]
+    comm_out: float = GA2003["comm_out"]
+    parent_1: float = GA2003["parent_1"]
+    parent_2: float = GA2003["parent_2"]
+    parent_3: float = GA2003["parent_3"]
+    parent_4: float = GA2003["parent_4"]
+    parent_5: float = GA2003["parent_5"]
+    anchor: float = 0.0
+    host: float = 0.0
+    middle_from: int = 0
+    """After so many visits the weights of the middle phase hold; 0: never, there is but one phase."""
+    middle_hub: float = 0.0
+    middle_authority: float = 0.0
+    middle_comm_in: float = 0.0
+    middle_comm_out: float = 0.0
+    middle_parent_1: float = 0.0
+    middle_parent_2: float = 0.0
+    middle_parent_3: float = 0.0
+    middle_parent_4: float = 0.0
+    middle_parent_5: float = 0.0
+    middle_anchor: float = 0.0
+    middle_host: float = 0.0
+    late_from: int = 0
+    """After so many visits those of the late phase hold; 0: never."""
+    late_hub: float = 0.0
+    late_authority: float = 0.0
+    late_comm_in: float = 0.0
+    late_comm_out: float = 0.0
+    late_parent_1: float = 0.0
+    late_parent_2: float = 0.0
+    late_parent_3: float = 0.0
+    late_parent_4: float = 0.0
+    late_parent_5: float = 0.0
+    late_anchor: float = 0.0
+    late_host: float = 0.0
+
+    def __post_init__(self) -> None:
+        require_at_least(self, "evolved", **dict.fromkeys((field.name for field in dataclasses.fields(self)), 0))
+        if self.late_from and not 0 < self.middle_from <= self.late_from:
+            raise ConfigError(
+                f"evolved.late_from is {self.late_from}, middle_from {self.middle_from}: the middle phase comes first"
+            )
+        for phase, name in enumerate(PHASES):
+            has_weights = any(getattr(self, each) for each in weight_names(phase))
+            if phase < self.phases and not has_weights:
+                where = "" if self.phases == 1 else f" of the {name} phase"
+                raise ConfigError(f"evolved: all weights{where} are 0: one at least must be more")
+            if phase >= self.phases and has_weights:
+                raise ConfigError(f"evolved: there are weights for a {name} phase, but evolved.{name}_from is 0: never")
+
+    @property
+    def phases(self) -> int:
+        return 1 + (self.middle_from > 0) + (self.late_from > 0)
+
+    def weights(self, phase: int = 0) -> NDArray[np.float64]:
+        """In the order of `WEIGHTS`, with the sum 1."""
+        values = np.array([getattr(self, name) for name in weight_names(phase)], dtype=np.float64)
+        normalised: NDArray[np.float64] = values / values.sum()
+        return normalised
+
+    def switches(self) -> list[int]:
+        """After how many visits the second and the third phase begin, as far as there are any."""
+        return [self.middle_from, self.late_from][: self.phases - 1]
+
+
+WEIGHTS = (*GA2003, "anchor", "host")
+PHASES = ("early", "middle", "late")
+
+
+def weight_names(phase: int) -> list[str]:
+    """The weights of a phase, as the settings name them."""
+    return [f"{PHASES[phase]}_{name}" if phase else name for name in WEIGHTS]
+
+
+HUB, AUTHORITY, COMM_IN, COMM_OUT, PARENT_1 = range(5)
+ANCHOR, HOST = PARENT_1 + GENERATIONS, PARENT_1 + GENERATIONS + 1
+
+
+def standing(score: float) -> float:
+    """A score as a number that can be compared: of several ancestors the one with the largest standing counts.
+
+    Positive scores stand by their size, above all others; those by their magnitude. Scaling by a power of two loses no
+    bit, and 0 is also the standing of an ancestor that does not exist.
+    """
+    return score if score > 0 else -score * BELOW
+
+
+class Evolved(Ranked):
+    name = "evolved"
+    is_retold = True
+
+    def __init__(self, parts: StrategyParts, settings: EvolvedSettings) -> None:
+        self._weights: list[float] = settings.weights().tolist()
+        """Those of the phase the crawl is in."""
+        self._phases = [(switch, settings.weights(at + 1).tolist()) for at, switch in enumerate(settings.switches())]
+        """What is to come: after how many visits, and the weights from then on."""
+        self._ever = np.max([self._weights, *(weights for _, weights in self._phases)], axis=0).tolist()
+        """By weight: the largest of all phases. What one of them needs has to be known from the beginning."""
+        self._similarity = parts.similarity
+        parents = self._ever[PARENT_1 : PARENT_1 + GENERATIONS]
+        self._depth = max((k + 1 for k, weight in enumerate(parents) if weight), default=0)
+        """How many generations have to be known."""
+        self._links = CitedLinks(self._depth)
+        self._citations = Citations()
+        self._seen = 0
+        self._hosts: dict[str, int] = {}
+        self._host_pages: list[int] = []
+        self._host_relevant: list[int] = []
+        self._due: list[NDArray[np.int64]] = []
+        """Links that `tell` has ranked since the last `ask`: the frontier may have a better score for them."""
+        self._due_limit = DUE
+        self._rescored: dict[int, float] = {}
+
+    def seed_score(self) -> float:
+        return SEED_SCORE
+
+    def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
+        page = visit.lease.id
+        links, citations = self._links, self._citations
+        links.reserve(max(page, int(targets.max()) if len(targets) else 0))
+        judgement = visit.judgement
+        is_relevant = judgement is not None and judgement.is_relevant
+        if links.visit[page] >= 0:  # visited again: its links are counted already
+            return self._scores(targets)
+        self._seen += links.cited[page] == 0
+        links.visit[page] = citations.visits
+        self._seen += int(np.count_nonzero((links.cited[targets] == 0) & (links.visit[targets] < 0)))
+        if is_relevant or visit.lease.distance == 0:
+            self._welcome(page)
+            links.by_community[targets] += 1
+        citations.add(page, targets, links.latest)
+        count = len(targets)
+        links.cited[targets] += 1
+        links.widest[targets] = np.maximum(links.widest[targets], count)
+        links.siblings[targets] += count
+        links.kin[targets] += np.count_nonzero(links.is_community[targets])
+        if self._depth:
+            links.standing[0][page] = standing(2.0 * judgement.relevance - 1.0) if judgement is not None else 0.0
+            self._hand_down(page, targets)
+        if self._ever[ANCHOR]:
+            self._hear_anchors(visit, targets)
+        if self._ever[HOST]:
+            self._keep_host_records(visit, targets, is_relevant)
+        if self._enter_phase():
+            self._rank(np.flatnonzero(links.cited))
+        return self._rank(targets)
+
+    def again(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:  # noqa: ARG002 - all visits are known
+        return self._scores(targets)
+
+    def ask(self, count: int, frontier: Frontier, now: float) -> list[int]:
+        self._settle(frontier)
+        return super().ask(count, frontier, now)
+
+    def rescored(self) -> dict[int, float]:
+        news, self._rescored = self._rescored, {}
+        return news
+
+    def retry_score(self, score: float, tries: int) -> float:
+        """Ranks have no upper bound: their order is kept in the half below −tries + ½."""
+        return (score / (1.0 + score) / 2 if score >= 0 else score - floor(score)) - tries
+
+    def reason(self, score: float) -> str:
+        if score < 0:
+            return f"{self.name}: tried before without success, waits behind untried links ({score:.3f})"
+        if score >= SEED_SCORE:
+            return f"{self.name}: a seed, or what a seed redirects to"
+        return f"{self.name}: {score - 1:.3f} is its rank by the visited pages that link to it"
+
+    def _enter_phase(self) -> bool:
+        """Take the weights that hold after this visit; whether they are others than before it."""
+        is_new = False
+        while self._phases and self._citations.visits >= self._phases[0][0]:
+            self._weights = self._phases.pop(0)[1]
+            is_new = True
+        return is_new
+
+    def _rank(self, targets: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Rank these links anew; the frontier hears of it at the next `ask`."""
+        scores = self._scores(targets)
+        self._links.score[targets] = scores
+        self._note_due(targets)
+        return scores
+
+    def _welcome(self, page: int) -> None:
+        """The page joins the community: each link of each page that cites it has one more sibling in there."""
+        links, citations = self._links, self._citations
+        links.is_community[page] = True
+        if self._ever[COMM_OUT] and (citing := citations.of(links.latest.item(page))):
+            np.add.at(links.kin, citations.targets_of(links.visit[citing]), 1)
+
+    def _hand_down(self, page: int, targets: NDArray[np.int64]) -> None:
+        """What is known of ancestors, one generation after the other, as far down as it changes something."""
+        links, citations = self._links, self._citations
+        changed: NDArray[np.int64] = targets[:0]
+        for generation in range(self._depth):
+            own, below = links.standing[generation], links.standing[generation + 1]
+            is_better = below[targets] < own[page]
+            heard = targets[is_better]
+            below[heard] = own[page]
+            changed = changed[changed != page]
+            visits = links.visit[changed]
+            if len(visits) and citations.count(visits) <= MAX_SPREAD:
+                children = citations.targets_of(visits)
+                handed = np.repeat(own[changed], citations.counts(visits))
+                is_better = below[children] < handed
+                children = children[is_better]
+                np.maximum.at(below, children, handed[is_better])
+                heard = np.unique(np.concatenate([heard, children]))
+            changed = heard[links.visit[heard] >= 0]
+
+    def _scores(self, targets: NDArray[np.int64]) -> NDArray[np.float64]:
+        """rank + 1, added up in the order of the weights (the compiled twin in `lab.evolve.kernel` does the same)."""
+        links, citations, weights = self._links, self._citations, self._weights
+        if not citations.size or not len(targets):
+            return np.ones(len(targets))
+        links.reserve(int(targets.max()))
+        mean_out, mean_in = citations.size / citations.visits, citations.size / self._seen
+        cited = np.maximum(links.cited[targets], 1).astype(np.float64)
+        ranks = weights[HUB] * (links.widest[targets] / mean_out)
+        ranks += weights[AUTHORITY] * (links.cited[targets] / mean_in)
+        ranks += weights[COMM_IN] * (links.by_community[targets] / cited)
+        ranks += weights[COMM_OUT] * (links.kin[targets] / np.maximum(links.siblings[targets], 1))
+        for generation in range(1, self._depth + 1):
+            value = links.standing[generation][targets].astype(np.float64)
+            ranks += weights[PARENT_1 + generation - 1] * np.where(value > LEAST_ABOVE, value, -value / BELOW)
+        if weights[ANCHOR]:
+            ranks += weights[ANCHOR] * links.anchor[targets].astype(np.float64)
+        if weights[HOST]:
+            ranks += weights[HOST] * self._host_records(links.host[targets])
+        return np.minimum(np.maximum(ranks + 1.0, 0.0), MAX_SCORE)
+
+    def _note_due(self, targets: NDArray[np.int64]) -> None:
+        self._due.append(targets)
+        if len(self._due) > self._due_limit:  # told very much without being asked: when a crawl is resumed
+            self._due = [np.unique(np.concatenate(self._due))]
+            self._due_limit = DUE + len(self._due[0]) // DUE
+
+    def _settle(self, frontier: Frontier) -> None:
+        """Waiting links whose rank has fallen move down; the commit has moved up those whose rank has risen."""
+        if not self._due:
+            return
+        links = np.unique(np.concatenate(self._due)) if len(self._due) > 1 else self._due[0]
+        self._due.clear()
+        self._due_limit = DUE
+        before = frontier.scores(links)
+        scores = self._links.score[links]
+        has_news = (before >= 0) & (before < SEED_SCORE) & (scores.astype(np.float32) != before)
+        if has_news.any():
+            links, scores = links[has_news], scores[has_news]
+            frontier.rescore(links, scores)
+            self._rescored.update(zip(links.tolist(), scores.tolist(), strict=True))
+
+    def _hear_anchors(self, visit: Visit, targets: NDArray[np.int64]) -> None:
+        assert visit.page is not None
+        heard = np.fromiter((self._similarity(link.anchor) for link in visit.page.links), np.float32, len(targets))
+        self._links.anchor[targets] = np.maximum(self._links.anchor[targets], heard)
+
+    def _keep_host_records(self, visit: Visit, targets: NDArray[np.int64], is_relevant: bool) -> None:
+        assert visit.page is not None
+        own = self._host(visit.lease.url)
+        self._host_pages[own] += 1
+        self._host_relevant[own] += is_relevant
+        self._links.host[targets] = [self._host(link.url) for link in visit.page.links]
+
+    def _host(self, url: str) -> int:
+        number = self._hosts.setdefault(url.split("/", 3)[2], len(self._hosts))
+        if number == len(self._host_pages):
+            self._host_pages.append(0)
+            self._host_relevant.append(0)
+        return number
+
+    def _host_records(self, hosts: NDArray[np.int32]) -> NDArray[np.float64]:
+        return np.array([(self._host_relevant[host] + 1) / (self._host_pages[host] + 2) for host in hosts.tolist()])
+
+
+class Ga2003(Evolved):
+    """The evolved rank with the paper's weights."""
+
+    name = "ga2003"

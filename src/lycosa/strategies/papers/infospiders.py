@@ -1,0 +1,302 @@
+"""InfoSpiders: agents that crawl side by side, learn and multiply (paper TC, sections 3.1.5 and 5, figure 10).
+
+In turn, each agent picks a link λ of its own list with probability ∝ e^{β·μ(λ)}. Of the page it finds there:
+
+    energy  += sim(agent's keywords, page)
+    learning   the net takes one step towards that similarity from what it saw of the link that led there
+    links      μ = α · sim(agent's keywords, page) + (1 − α) · net(words near the link); the worst leave a full list
+    moving     to the new page with probability 1 / (1 + e^{−δ/T}), δ the gain in similarity over the page it is at
+    offspring  at an energy above θ, while there are fewer than so many agents: both start again from energy 0, each
+               with half the list and half its size; the child takes the most frequent term of its parent's page
+               as one more keyword, and the parent's net with an input for it
+
+All lists together hold no more than the frontier's buffer. Evolution off is a population of one; learning off leaves
+the nets as they were made, with equal weights.
+
+Differs from TC: a keyword's distance to a link is counted in words of the link's context, not in links over the whole
+page, of which there may be no text (`page_words`). A link that leaves its agent's list and is on no other waits
+on in the frontier, behind all others, until it is found again or the buffer drops it; so does one that failed.
+When no agent has a link that may go, because hosts are not ready, the frontier's best is taken by the agent whose turn
+it is; from such a link its net learns nothing. Seeds and targets of redirects join the list of one agent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.errors import ConfigError
+from lycosa.frontier.frontier import Frontier
+from lycosa.frontier.links import LinkState
+from lycosa.lib.bounds import require_above_zero, require_at_least
+from lycosa.model import Visit
+from lycosa.strategies.papers.page_words import PageWords
+from lycosa.strategies.papers.spider import Place, Spider, sigmoid
+from lycosa.strategies.protocol import Ranked, StrategyParts
+from lycosa.strategies.saved_state import rng_state, seal, unseal
+
+DISMISSED = -1_000.0
+"""Added to the score of a link that no agent keeps."""
+VARIANTS: Mapping[tuple[bool, bool], str] = {
+    (True, True): "infospiders",
+    (False, True): "infospiders-no-learning",
+    (True, False): "infospiders-no-evolution",
+    (False, False): "infospiders-neither",
+}
+"""Names by (is_learning, is_evolving)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InfoSpidersSettings:
+    parent_share: float = 0.5
+    """α: how much the page's similarity counts against the net's opinion of the link."""
+    greediness: float = 5.0
+    """β: the larger, the more often the best links are picked; at 0 all are equally likely."""
+    learning_rate: float = 0.5
+    first_weight: float = 1.0
+    """What each keyword weighs in a new net."""
+    temperature: float = 0.1
+    """T: the larger, the more often an agent moves to a page that is less similar than the one it is at."""
+    threshold: float = 2.0
+    """θ: the energy above which an agent has offspring."""
+    agents: int = 8
+    """How many there can be."""
+    links: int = 2_048
+    """How many links all lists together may hold, if the frontier's buffer does not say."""
+    is_learning: bool = True
+    is_evolving: bool = True
+
+    def __post_init__(self) -> None:
+        require_at_least(self, "infospiders", parent_share=0, greediness=0, learning_rate=0, agents=1, links=1)
+        require_above_zero(self, "infospiders", "temperature", "threshold")
+        if self.parent_share > 1:
+            raise ConfigError(f"infospiders.parent_share is {self.parent_share}: it must not be above 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """A link on its way: whose it is, and what the net saw of it, if it did."""
+
+    spider: int
+    score: float
+    inputs: NDArray[np.float32] | None
+
+
+class InfoSpiders(Ranked):
+    needs_whole_pages = True
+
+    def __init__(self, parts: StrategyParts, settings: InfoSpidersSettings) -> None:
+        self.name = VARIANTS[settings.is_learning, settings.is_evolving]
+        self._settings = settings
+        self._rng = parts.rng
+        self._words_of = parts.words_of
+        keywords = {word: float(count) for word, count in parts.keywords.items()}
+        weights = np.full(len(keywords) + 1, settings.first_weight)
+        weights[-1] = 0.0
+        self._spiders = [Spider(keywords, parts.buffer or settings.links, weights)]
+        self._turn = 0
+        self._errands: dict[int, Errand] = {}
+        self._rescored: dict[int, float] = {}
+
+    # Links are picked.
+
+    def ask(self, count: int, frontier: Frontier, now: float) -> list[int]:
+        leased: list[int] = []
+        if count <= 0:
+            return leased
+        self._put_in_order(frontier)
+        while len(leased) < count:
+            link = self._pick(frontier, now)
+            if link is None:
+                break
+            leased.append(link)
+        return leased
+
+    def rescored(self) -> dict[int, float]:
+        news, self._rescored = self._rescored, {}
+        return news
+
+    def _pick(self, frontier: Frontier, now: float) -> int | None:
+        count = len(self._spiders)
+        for number in (*range(self._turn, count), *range(self._turn)):
+            spider = self._spiders[number]
+            row = self._draw(spider, frontier, now)
+            if row is not None:
+                link = int(spider.links[row])
+                self._errands[link] = Errand(number, float(spider.scores[row]), spider.inputs[link])
+                spider.remove(row)
+                self._turn = (number + 1) % count
+                return link
+        best = frontier.lease(now)
+        if best is not None:
+            self._errands[best] = Errand(self._turn, -1.0, None)
+            self._turn = (self._turn + 1) % count
+        return best
+
+    def _draw(self, spider: Spider, frontier: Frontier, now: float) -> int | None:
+        """A link of the list, with probability ∝ e^{β·score}; if its host is not ready another one, and so on.
+
+        The largest of β·score plus Gumbel noise is a draw with these probabilities, the next one a draw from the rest.
+        """
+        if not len(spider.links):
+            return None
+        lots = self._settings.greediness * spider.scores + self._rng.gumbel(size=len(spider.links))
+        best = int(lots.argmax())
+        if frontier.take(int(spider.links[best]), now):
+            return best
+        for row in np.argsort(-lots).tolist():
+            if frontier.take(int(spider.links[row]), now):
+                return int(row)
+        return None
+
+    def _put_in_order(self, frontier: Frontier) -> None:
+        """Lists without links that do not wait any more, each within its size; what no list holds goes last."""
+        heir = self._take_back(frontier)
+        is_waiting = frontier.is_waiting(self._held())
+        if np.count_nonzero(is_waiting) < len(is_waiting):
+            self._forget(is_waiting)
+        dropped = [spider.trim() for spider in self._spiders if len(spider.links) > spider.size]
+        if dropped:
+            self._dismiss(np.concatenate(dropped), frontier)
+        if heir is None and not any(len(spider.links) for spider in self._spiders):
+            heir = self._spiders[0]
+        if heir is not None:
+            self._adopt(heir, frontier)
+
+    def _forget(self, is_kept: NDArray[np.bool_]) -> None:
+        """Take links off the lists: `is_kept` has a place for each of `_held`."""
+        end = 0
+        for spider in self._spiders:
+            start, end = end, end + len(spider.links)
+            kept = is_kept[start:end]
+            if np.count_nonzero(kept) < len(kept):
+                spider.keep(kept)
+
+    def _take_back(self, frontier: Frontier) -> Spider | None:
+        """Look after links that were handed out and of which nothing was told.
+
+        Those that wait again return to their agent, unless they failed. The place of one that is gone may have been
+        taken by the target of a redirect: its agent, which is returned, has to look for it.
+        """
+        heir = None
+        for link, errand in list(self._errands.items()):
+            state = frontier.state_of(link)
+            if state is LinkState.LEASED:
+                continue
+            del self._errands[link]
+            spider = self._spiders[errand.spider]
+            if state is not LinkState.WAITING:
+                heir = spider
+            elif errand.inputs is not None and frontier.score_of(link) >= 0:
+                spider.add(np.array([link]), np.array([errand.score]), errand.inputs[None, :])
+        return heir
+
+    def _dismiss(self, links: NDArray[np.int64], frontier: Frontier) -> None:
+        """Links that have left a list, and are on no other, go behind all others."""
+        links = links[~self._is_held(links)]
+        scores = frontier.scores(links).astype(np.float64)
+        is_new = scores >= 0  # neither dismissed before nor failed
+        links, scores = links[is_new], scores[is_new] + DISMISSED
+        frontier.rescore(links, scores)
+        self._rescored.update(zip(links.tolist(), scores.tolist(), strict=True))
+
+    def _adopt(self, spider: Spider, frontier: Frontier) -> None:
+        """The agent takes what waits and is on no list: seeds, targets of redirects. The net saw nothing of them."""
+        links = frontier.waiting_links()
+        scores = frontier.scores(links).astype(np.float64)
+        is_orphan = (scores >= 0) & ~self._is_held(links)
+        links, scores = links[is_orphan], scores[is_orphan]
+        inputs = np.zeros((len(links), len(spider.weights)), dtype=np.float32)
+        inputs[:, -1] = 1.0
+        spider.add(links, scores, inputs)
+        if len(spider.links) > spider.size:
+            self._dismiss(spider.trim(), frontier)
+
+    def _held(self) -> NDArray[np.int64]:
+        """What is on the lists, one after the other."""
+        return np.concatenate([spider.links for spider in self._spiders])
+
+    def _is_held(self, links: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of the links are on a list."""
+        held = np.sort(self._held())
+        if not len(held):
+            return np.zeros(len(links), dtype=np.bool_)
+        is_held: NDArray[np.bool_] = held.take(held.searchsorted(links), mode="clip") == links
+        return is_held
+
+    # Pages are learned from.
+
+    def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
+        errand = self._errands.pop(visit.lease.id, None) or Errand(self._turn, 0.0, None)
+        page, settings = visit.page, self._settings
+        if page is None:
+            return np.full(len(targets), np.nan)
+        spider = self._spiders[errand.spider]
+        words = self._words_of(page)
+        similarity = spider.similarity(words.terms, words.norm)
+        spider.energy += similarity
+        if settings.is_learning and errand.inputs is not None:
+            spider.learn(errand.inputs, similarity, settings.learning_rate)
+        inputs = words.evidence(spider.keywords)
+        share = settings.parent_share
+        scores = share * similarity + (1.0 - share) * spider.predict(inputs)
+        spider.add(targets, scores, inputs)
+        self._move(spider, words, similarity)
+        if settings.is_evolving and spider.energy > settings.threshold and len(self._spiders) < settings.agents:
+            self._multiply(spider)
+        return scores
+
+    def _move(self, spider: Spider, words: PageWords, similarity: float) -> None:
+        place = spider.place
+        if place is not None:
+            gain = similarity - spider.similarity(place.terms, place.norm)
+            if self._rng.random() >= sigmoid(gain / self._settings.temperature):
+                return
+        spider.place = Place.of(words, spider.keywords)
+
+    def _multiply(self, spider: Spider) -> None:
+        if spider.size > 1:
+            self._spiders.append(spider.child(self._rng, self._settings.first_weight))
+
+    # What is known goes on.
+
+    def reason(self, score: float) -> str:
+        if score <= DISMISSED / 2:
+            return f"{self.name}: no agent has it on its list any more; it scored {score - DISMISSED:.3f}"
+        if score < 0:
+            return f"{self.name}: tried before without success, waits behind untried links ({score:.3f})"
+        return f"{self.name}: {score:.3f} is what the best agent that found it expects of it"
+
+    def save(self) -> bytes:
+        head: dict[str, Any] = {"rng": rng_state(self._rng), "turn": self._turn}
+        head["spiders"] = [
+            (s.keywords, s.size, s.weights.tolist(), s.energy, s.place and (s.place.terms, s.place.norm))
+            for s in self._spiders
+        ]
+        head["errands"] = [
+            (link, e.spider, e.score, None if e.inputs is None else e.inputs.tolist())
+            for link, e in self._errands.items()
+        ]
+        columns = [column for s in self._spiders for column in (s.links, s.scores, s.all_inputs())]
+        return seal(self.name, head, *columns)
+
+    def restore(self, state: bytes) -> None:
+        if not state:
+            return
+        head, columns = unseal(self.name, state)
+        self._rng.bit_generator.state = head["rng"]
+        self._turn = head["turn"]
+        self._spiders = []
+        for number, (keywords, size, weights, energy, place) in enumerate(head["spiders"]):
+            spider = Spider(keywords, size, np.array(weights), energy, Place(*place) if place else None)
+            spider.links, spider.scores, inputs = columns[3 * number : 3 * number + 3]
+            spider.inputs = dict(zip(spider.links.tolist(), inputs, strict=True))
+            self._spiders.append(spider)
+        self._errands = {
+            link: Errand(spider, score, None if inputs is None else np.array(inputs, dtype=np.float32))
+            for link, spider, score, inputs in head["errands"]
+        }

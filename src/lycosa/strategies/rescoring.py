@@ -1,0 +1,41 @@
+"""All waiting links scored again, after the focus or the judge has changed.
+
+A link is worth the best that its strategy now gives it for any of the visited pages that cite it. Links that no visited
+page cites (seeds, targets of redirects), that the strategy leaves as they are, or that failed before, keep theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.frontier.frontier import Frontier
+from lycosa.model import Visit
+from lycosa.strategies.protocol import Strategy
+
+
+class Rescored(NamedTuple):
+    """The links that have another score now."""
+
+    links: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+
+def score_again(strategy: Strategy, frontier: Frontier, visits: Iterable[tuple[Visit, NDArray[np.int64]]]) -> Rescored:
+    """Ask the strategy for every link of every visit, and move the waiting ones."""
+    waiting = frontier.waiting_links()
+    best = np.full(len(waiting), -np.inf)
+    if len(waiting):
+        for visit, targets in visits:
+            scores = strategy.again(visit, targets)
+            places = np.minimum(np.searchsorted(waiting, targets), len(waiting) - 1)
+            is_meant = (waiting[places] == targets) & ~np.isnan(scores)
+            np.maximum.at(best, places[is_meant], scores[is_meant])
+    before = frontier.scores(waiting)
+    has_news = (best > -np.inf) & (before >= 0) & (best.astype(np.float32) != before)
+    if has_news.any():
+        frontier.rescore_all(lambda _: np.where(has_news, best, before))
+    return Rescored(waiting[has_news], best[has_news])

@@ -1,0 +1,207 @@
+"""The table of strategies by name, and their constants.
+
+`best-first-16`, `shark-16` and `fish-16` take batches of 16; without a number, one link at a time. A rule of focus
+stands before the strategy it is put around: `hard+best-first`, `tunnel+ariadne`, `decay-lenient+breadth-first`. A
+constant is named after its strategy: `shark.depth`, `infospiders.temperature`; they are listed in the strategies'
+modules.
+
+A name that ends in `.toml` is a file with a strategy and its constants, such as `lycosa evolve` writes:
+
+    strategy = "evolved"
+    [constants]
+    "evolved.hub" = 10
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lycosa.errors import ConfigError
+from lycosa.strategies.focus import RESETS, Decay, DecaySettings, HardFocus
+from lycosa.strategies.hunter.hunter import Hunter, HunterSettings
+from lycosa.strategies.papers.ariadne import Ariadne, AriadneSettings
+from lycosa.strategies.papers.best_first import BestFirst, BestFirstSettings
+from lycosa.strategies.papers.breadth_first import BreadthFirst, BreadthFirstSettings
+from lycosa.strategies.papers.current_list import CurrentList, CurrentListSettings
+from lycosa.strategies.papers.evolved import Evolved, EvolvedSettings, Ga2003
+from lycosa.strategies.papers.infospiders import InfoSpiders, InfoSpidersSettings
+from lycosa.strategies.papers.pagerank import PageRank, PageRankSettings
+from lycosa.strategies.papers.random_order import RandomOrder, RandomSettings
+from lycosa.strategies.papers.shark import Fish, FishSettings, Shark, SharkSettings
+from lycosa.strategies.protocol import Strategy, StrategyParts
+from lycosa.strategies.tunnelling import Focus, Tunnelling, TunnellingSettings
+
+Setting = float | int | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of the table."""
+
+    family: str
+    """What its constants are named after."""
+    make: Callable[[StrategyParts, Any], Strategy]
+    settings: type[Any]
+    fixed: Mapping[str, Setting] = field(default_factory=dict)
+    """Constants that the name decides."""
+
+
+STRATEGIES: Mapping[str, Entry] = {
+    "breadth-first": Entry("breadth-first", BreadthFirst, BreadthFirstSettings),
+    "random": Entry("random", RandomOrder, RandomSettings),
+    "best-first": Entry("best-first", BestFirst, BestFirstSettings),
+    "shark": Entry("shark", Shark, SharkSettings),
+    "fish": Entry("fish", Fish, FishSettings),
+    "evolved": Entry("evolved", Evolved, EvolvedSettings),
+    "ga2003": Entry("evolved", Ga2003, EvolvedSettings, dataclasses.asdict(EvolvedSettings())),
+    "hunter": Entry("hunter", Hunter, HunterSettings),
+    "ariadne": Entry("ariadne", Ariadne, AriadneSettings),
+    "pagerank": Entry("pagerank", PageRank, PageRankSettings),
+    "infospiders": Entry("infospiders", InfoSpiders, InfoSpidersSettings),
+    "infospiders-no-learning": Entry("infospiders", InfoSpiders, InfoSpidersSettings, {"is_learning": False}),
+    "infospiders-no-evolution": Entry("infospiders", InfoSpiders, InfoSpidersSettings, {"is_evolving": False}),
+    "infospiders-neither": Entry(
+        "infospiders", InfoSpiders, InfoSpidersSettings, {"is_learning": False, "is_evolving": False}
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NoSettings:
+    """A rule without constants."""
+
+
+RULES: Mapping[str, tuple[str, type[Any]]] = {
+    "hard": ("hard", NoSettings),
+    "decay": ("decay", DecaySettings),
+    "decay-lenient": ("decay", DecaySettings),
+    "decay-average": ("decay", DecaySettings),
+    "decay-rigid": ("decay", DecaySettings),
+    "tunnel": ("tunnel", TunnellingSettings),
+    "current-list": ("current-list", CurrentListSettings),
+}
+"""Rules of focus: what their constants are named after, and which those are."""
+LARGEST_FILE = 1 << 20
+_WITH_BATCH = re.compile(r"(best-first|shark|fish)-([1-9][0-9]{0,5})")
+
+
+def strategy(name: str, parts: StrategyParts | None = None, settings: Mapping[str, Setting] | None = None) -> Strategy:
+    """A new strategy of that name. Of the settings it takes its own; those of other strategies may be among them.
+
+    Without parts it knows no topic: enough to check a name, or to explain a score.
+    """
+    name, constants = from_file(name)
+    settings = {**(settings or {}), **constants}
+    rule, plus, inner = name.partition("+")
+    if plus:
+        return _ruled(rule, inner, parts or StrategyParts(), settings)
+    entry = _entry(name)
+    values = {**_own_settings(entry.family, settings), **entry.fixed}
+    return entry.make(parts or StrategyParts(), entry.settings(**values))
+
+
+def from_file(name: str) -> tuple[str, dict[str, Setting]]:
+    """`tunnel+evolved/best.toml` as a name without a file and the constants that were in it; other names as they are.
+
+    A crawl asks for this once, when it begins: it goes on whatever becomes of the file.
+    """
+    if not name.endswith(".toml"):
+        return name, {}
+    rule, plus, inner = name.partition("+")
+    if plus and rule in RULES:
+        inner, constants = from_file(inner)
+        return f"{rule}+{inner}", constants
+    found = _read(Path(name))
+    kept, constants = found.get("strategy"), found.get("constants", {})
+    if not isinstance(kept, str) or kept.endswith(".toml") or not isinstance(constants, dict):
+        raise ConfigError(f'{name}: a strategy file has strategy = "evolved", and a table [constants] if need be')
+    try:
+        strategy(kept, settings=constants)
+    except ConfigError as error:
+        raise ConfigError(f"{name}: {error}") from error
+    return kept, constants
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise ConfigError(f"{path}: too large for a file with a strategy")
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: the file with the strategy cannot be read: {error.strerror or error}") from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}") from error
+
+
+def _ruled(rule: str, inner: str, parts: StrategyParts, settings: Mapping[str, Setting]) -> Strategy:
+    if rule not in RULES:
+        raise ConfigError(
+            f"{rule!r} in strategy '{rule}+{inner}' is no rule of focus: {_hint(rule, RULES)}known are "
+            f"{', '.join(RULES)}"
+        )
+    family, kind = RULES[rule]
+    own = kind(**_own_settings(family, settings))
+    if rule == "hard":
+        return HardFocus(strategy(inner, parts, settings), parts.is_good)
+    if family == "decay":
+        preset = RESETS.get(rule.removeprefix("decay-"))
+        chosen = own if preset is None else dataclasses.replace(own, reset=preset)
+        return Decay(strategy(inner, parts, settings), chosen, rule)
+    if rule == "current-list":
+        return CurrentList(strategy(inner, parts, settings), rng=parts.rng, settings=own)
+    focus = Focus(parts.interest)
+    if parts.interest is not None:
+        parts = dataclasses.replace(parts, similarity=focus.similarity)
+    return Tunnelling(strategy(inner, parts, settings), focus, own)
+
+
+def _entry(name: str) -> Entry:
+    found = _WITH_BATCH.fullmatch(name)
+    if found:
+        entry = STRATEGIES[found[1]]
+        return dataclasses.replace(entry, fixed={**entry.fixed, "batch": int(found[2])})
+    if name not in STRATEGIES:
+        raise ConfigError(
+            f"strategy {name!r} is not known: {_hint(name, STRATEGIES)}known are {', '.join(STRATEGIES)}, and "
+            "best-first, shark and fish with the size of their batches, such as best-first-16; before it may stand "
+            f"{', '.join(rule + '+' for rule in RULES)}"
+        )
+    return STRATEGIES[name]
+
+
+def _own_settings(wanted: str, settings: Mapping[str, Setting]) -> dict[str, Setting]:
+    """The constants of this strategy or rule. Every name is checked, also those of others."""
+    families = [(entry.family, entry.settings) for entry in STRATEGIES.values()] + list(RULES.values())
+    known = {
+        f"{family}.{constant.name}": constant.default
+        for family, kind in families
+        for constant in dataclasses.fields(kind)
+    }
+    own: dict[str, Setting] = {}
+    for name, value in settings.items():
+        if name not in known:
+            raise ConfigError(
+                f"{name!r} is no constant of a strategy: {_hint(name, known)}known are {', '.join(known)}"
+            )
+        default = known[name]
+        is_right = isinstance(value, bool) is isinstance(default, bool) and (
+            isinstance(value, int) or (isinstance(value, float) and isinstance(default, float))
+        )
+        if not is_right:
+            raise ConfigError(f"{name} is {value!r}: it must be of the kind of {default!r}")
+        family, _, constant = name.partition(".")
+        if family == wanted:
+            own[constant] = value
+    return own
+
+
+def _hint(name: str, known: Mapping[str, Any]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]!r}? " if near else ""

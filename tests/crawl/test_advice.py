@@ -1,0 +1,174 @@
+"""Crawls that cannot go well as they were asked for say so once, with what would help."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lycosa.crawl.advice import Advice
+from lycosa.crawl.reading import Reading
+from lycosa.judges.contrast.judge import ContrastJudge, ContrastStudy
+from lycosa.strategies.protocol import StrategyParts
+from lycosa.strategies.table import strategy
+
+CYCLING = "bicycle tandem gears saddle pedal chain randonneur derailleur cyclist handlebar"
+SOUP = "broth simmer onion ladle stock celery saucepan garlic seasoning tureen"
+OTHER = "It was a day like any other, and nobody thought much of it. "
+
+
+@pytest.fixture
+def advised(rig):
+    """What is said in a crawl, over as many runs as it takes."""
+
+    def run(web: dict[str, str], *seeds: str, words: str = "", budgets: tuple[int, ...] = (1000,)):
+        crawl = rig(web)
+        judge = ContrastJudge.fit((), words, learns_from_seeds=True, seeds_must_fit=bool(words))
+        crawl.reading = lambda: Reading(urls=crawl.urls, judge=judge)
+        for pages in budgets:
+            begun: list[ContrastStudy] = []
+            advice: list[Advice] = []
+
+            def begin(begun=begun) -> ContrastStudy:
+                begun.append(judge.study())
+                return begun[0]
+
+            def look(begun=begun, advice=advice) -> None:
+                if not advice:
+                    advice.append(Advice(ledger=crawl.ledger, store=crawl.store, seeds=len(seeds), study=begun[0]))
+                advice[0].look()
+
+            parts = replace(StrategyParts.of(judge, rng=np.random.default_rng(0)), study=begin)
+            crawl.crawl(*seeds, strategy=strategy("hunter", parts), watch=look, delay=0.0, pages=pages, width=1)
+            advice[0].look(is_last=True)
+        told = [row[0] for row in crawl.sql("select message from events where kind = 'advice' order by id")]
+        if len(budgets) == 1:
+            assert [message for kind, message in crawl.ledger.changes if kind == "advice"] == told
+        return told
+
+    return run
+
+
+def urls(host: str, count: int) -> list[str]:
+    return [f"http://{host}.test/{n}" for n in range(count)]
+
+
+class TestSeeds:
+    def test_one_seed_and_no_words(self, advised, html):
+        (told,) = advised({"http://a.test/": html(text=CYCLING)}, "http://a.test/")
+        assert told.startswith("one page is the only example")
+        assert "two to nine more seeds, or a few words" in told
+
+    def test_one_seed_with_words_is_a_good_start(self, advised, html):
+        assert advised({"http://a.test/": html(text=CYCLING)}, "http://a.test/", words="bicycle tandem") == []
+
+    def test_good_seeds_need_no_advice(self, advised, html):
+        web = {url: html(text=f"{CYCLING} {n}") for n, url in enumerate(urls("a", 5))}
+        assert advised(web, *web) == []
+
+    def test_no_text_and_no_words(self, advised, html):
+        web = {url: html("/x.htm", text="") for url in urls("a", 2)}
+        (told,) = advised(web, *web)
+        assert told.startswith("no seed has text (http://a.test/0, http://a.test/1), so nothing says what the topic is")
+        assert "say it in words" in told
+
+    def test_no_text_but_words(self, advised, html):
+        web = {url: html(text="") for url in urls("a", 2)}
+        (told,) = advised(web, *web, words="bicycle")
+        assert "the topic is known by its words alone" in told
+
+    def test_no_text_on_one_of_them(self, advised, html):
+        web = {url: html(text=CYCLING if n else "") for n, url in enumerate(urls("a", 3))}
+        (told,) = advised(web, *web)
+        assert told == "1 seed is without text (http://a.test/0): the topic is learned from the others"
+
+    def test_seeds_that_do_not_fit_the_words(self, advised, html):
+        web = {url: html(text=SOUP) for url in urls("a", 3)}
+        (told,) = advised(web, *web, words="bicycle tandem")
+        assert told.startswith("most seeds do not fit the topic's words: they are only places to start from")
+        assert "--set judge.seeds_are_examples=yes" in told
+
+    def test_two_things(self, advised, html):
+        web = {}
+        for n, url in enumerate(urls("a", 6)):
+            words = (CYCLING if n % 2 else SOUP).split()
+            akin = [f"{words[0]}{a}{b}" for a in "bdfgk" for b in "lmnprtvwxz"]
+            own = [f"{'bdfgkm'[n]}{a}{b}o" for a in "aeiou" for b in "bdfghjklmnpqrstvwxyz"]
+            web[url] = html(text=" ".join(words * 9 + akin + own), title=" ".join(words))
+        (told,) = advised(web, *web)
+        assert told.startswith("the seeds speak of two things: ")
+        assert told.endswith("; crawl them apart, or drop one")
+        one, other = told.removeprefix("the seeds speak of two things: ").split(" and ")
+        for part in (one, other):
+            is_soup = "http://a.test/0" in part
+            assert [f"http://a.test/{n}" in part for n in range(6)] == [n % 2 != is_soup for n in range(6)]
+            assert set(part.partition(" (")[0].split(", ")) <= set((SOUP if is_soup else CYCLING).split())
+
+    def test_seeds_that_still_wait_are_waited_for(self, advised, html):
+        """At the end of the first run, of the one that came; it is not taken back when others come."""
+        web = {url: html(text=CYCLING) for url in urls("a", 3)}
+        (told,) = advised(web, *web, budgets=(1, 3))
+        assert told.startswith("one page is the only example")
+
+    def test_a_seed_that_never_comes_is_not_waited_for(self, advised, html, unavailable):
+        pages = [f"http://{'ab'[n % 2]}.test/{n}" for n in range(240)]
+        web = {"http://s.test/": html(*pages, text=CYCLING)} | {url: html(text=f"{CYCLING} {url}") for url in pages}
+        web["http://late.test/"] = unavailable(retry_after=1e6)
+        told = advised(web, "http://s.test/", "http://late.test/", budgets=(230,))
+        assert [message for message in told if message.startswith("one page is the only example")]
+
+    def test_but_it_is_for_a_while(self, advised, html, unavailable):
+        pages = [f"http://{'ab'[n % 2]}.test/{n}" for n in range(40)]
+        web = {"http://s.test/": html(*pages, text=CYCLING)} | {url: html(text=f"{CYCLING} {url}") for url in pages}
+        web["http://late.test/"] = [unavailable(retry_after=3.0), html(text=CYCLING)]
+        told = advised(web, "http://s.test/", "http://late.test/")
+        assert [message for message in told if message.startswith("one page is the only example")] == []
+
+
+class TestFinds:
+    def web(self, html, text: str, count: int = 120) -> dict[str, str]:
+        pages = [f"http://{'ab'[n % 2]}.test/{n}" for n in range(count)]
+        rest = {url: html(text=f"{OTHER} {text} {n}") for n, url in enumerate(pages)}
+        return {"http://s.test/": html(*pages, text=CYCLING)} | rest
+
+    def test_nothing_matches(self, advised, html):
+        told = advised(self.web(html, "weather"), "http://s.test/", words="bicycle tandem")
+        (nothing,) = [message for message in told if "none of" in message]
+        assert nothing.startswith("none of 100 pages is relevant but seeds")
+        assert "a lower --threshold" in nothing
+
+    def test_at_the_end_sooner(self, advised, html):
+        told = advised(self.web(html, "weather", 30), "http://s.test/", words="bicycle tandem")
+        assert told[-1].startswith("none of 31 pages is relevant")
+
+    def test_something_matches(self, advised, html):
+        web = self.web(html, "weather", 60)
+        web["http://a.test/0"] = html(text=CYCLING * 2)
+        assert advised(web, "http://s.test/", words="bicycle tandem") == []
+
+    def test_it_is_said_once(self, advised, html):
+        assert (
+            len(advised(self.web(html, "weather"), "http://s.test/", words="bicycle tandem", budgets=(105, 110))) == 1
+        )
+
+
+class TestOneHost:
+    def test_all_pages_of_one_host(self, advised, html):
+        pages = urls("a", 60)
+        web = {"http://a.test/": html(*pages, text=CYCLING)} | {url: html(text=CYCLING) for url in pages}
+        (told,) = advised(web, "http://a.test/", words="bicycle tandem")
+        assert told.startswith("all 50 pages are of one host, a.test (no link leads to another)")
+        assert "seeds on other hosts would widen it" in told
+
+    def test_a_link_leads_elsewhere(self, advised, html):
+        pages = urls("a", 60)
+        web = {"http://a.test/": html(*pages, text=CYCLING)} | {url: html(text=CYCLING) for url in pages}
+        web["http://a.test/0"] = html("http://b.test/ soup", text=CYCLING)
+        (told,) = advised(web, "http://a.test/", words="bicycle tandem", budgets=(55,))
+        assert "a.test (1 link leads to another)" in told
+
+    def test_several_hosts(self, advised, html):
+        pages = [*urls("a", 60), "http://b.test/"]
+        web = {url: html(text=CYCLING) for url in pages} | {"http://a.test/": html(*pages, text=CYCLING)}
+        assert advised(web, "http://a.test/", "http://b.test/", words="bicycle tandem") == []

@@ -1,0 +1,282 @@
+"""Reader processes: whatever a page does to its reader, it costs that page only."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import sys
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lycosa.crawl.reader_pool import DEPTH, InlineReader, Readers
+from lycosa.crawl.reading import Reading, read
+from lycosa.errors import LycosaError
+from lycosa.fetch.urls import UrlRules, Urls
+from lycosa.judges.keywords import KeywordJudge
+from lycosa.model import Fetched, Kind, Lease, Outcome, Response
+
+TRAP = """
+import os, time
+from lycosa.model import Judgement
+
+class TrapJudge:
+    '''Does to its process what the page's title says.'''
+    name = "trap"
+
+    def judge(self, page):
+        match page.title:
+            case "hang": time.sleep(3600)
+            case "crash": os._exit(1)
+            case "abort": os.abort()
+            case "raise": raise ValueError("the page did it")
+            case "eat": bytearray(4 << 30)
+            case "recurse": self.judge_again(page)
+            case "babble": return Judgement(object(), False)
+        return Judgement(1.0, True, {}, {"pid": float(os.getpid())})
+
+    def judge_again(self, page):
+        return self.judge_again(page)
+"""
+
+
+@pytest.fixture
+def trap(tmp_path, monkeypatch):
+    """A judge that misbehaves on request, in a module that reader processes can import."""
+    (tmp_path / "trap_judge.py").write_text(TRAP)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    module = importlib.import_module("trap_judge")
+    yield Reading(urls=Urls(UrlRules()), judge=module.TrapJudge())
+    del sys.modules["trap_judge"]
+
+
+@pytest.fixture
+def reading():
+    return Reading(urls=Urls(UrlRules()), judge=KeywordJudge("recreational cycling"))
+
+
+@asynccontextmanager
+async def running(reading: Reading, **settings):
+    readers = Readers(reading, **settings)
+    await readers.start()
+    try:
+        yield readers
+    finally:
+        await readers.close()
+
+
+def document(title: str, number: int = 0, body: str = "") -> Fetched:
+    url = f"http://a.test/{number}"
+    text = f"<title>{title}</title><body>{body}</body>".encode()
+    response = Response(url, 200, [("content-type", "text/html"), ("x-other", "1")], text)
+    return Fetched(Lease(number, url, 1, 0.0, 0, 0, 0), Outcome(Kind.FETCHED, "http 200", status=200), response)
+
+
+def processes() -> set[int]:
+    """Reader processes that are our children, dead ones that nobody has asked after included."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+        except (OSError, ValueError):
+            continue
+        if parent == os.getpid():
+            found.add(int(entry.name))
+    return found
+
+
+class TestReading:
+    def test_a_page_reads_the_same_as_in_this_process(self, reading):
+        body = (
+            "Recreational cycling. <a href='/x' rel='nofollow'>on</a> <a href='y.pdf'>no</a> <a href='mailto:a@b'>m</a>"
+        )
+        fetched = document("Bikes", 3, body)
+
+        async def go():
+            async with running(reading, count=1, whole_pages=True) as readers:
+                return await readers.read(fetched)
+
+        assert asyncio.run(go()) == read(fetched, reading) == asyncio.run(InlineReader(reading).read(fetched))
+
+    def test_text_stays_behind_unless_it_is_wanted(self, reading):
+        async def go():
+            async with running(reading, count=1) as readers:
+                return await readers.read(document("Bikes", 3, "Recreational cycling on quiet roads."))
+
+        visit = asyncio.run(go())
+        assert visit.page == replace(read(visit.fetched, reading).page, text="", terms={})
+        assert visit.page.words > 3
+
+    def test_another_judge_takes_over(self, reading):
+        """Also in a reader that is started after it came."""
+        other = replace(reading, judge=KeywordJudge("knitting"))
+        page = document("Knitting", 3, "Knitting patterns.")
+
+        async def go():
+            async with running(reading, count=1) as readers:
+                before = await readers.read(page)
+                readers.adopt(other)
+                after = await readers.read(page)
+                readers._readers[0].kill("test")
+                while not readers.restarts or not readers.ready:  # noqa: ASYNC110 - a test waits
+                    await asyncio.sleep(0.01)
+                return before, after, await readers.read(page)
+
+        before, after, renewed = (visit.judgement.relevance for visit in asyncio.run(go()))
+        assert before == 0
+        assert after == renewed == read(page, other).judgement.relevance > 0.5
+
+    def test_what_is_no_document_passes_through(self, reading):
+        outcome = Outcome(Kind.HTTP_ERROR, "http 404", status=404)
+        fetched = replace(document("x"), outcome=outcome)
+
+        async def go():
+            return await Readers(reading).read(fetched)  # not started: nothing is asked of a process
+
+        assert asyncio.run(go()).outcome is outcome
+
+    def test_many_pages_through_few_readers(self, trap):
+        async def go():
+            async with running(trap, count=2) as readers:
+                return await asyncio.gather(*(readers.read(document("fine", n)) for n in range(200)))
+
+        visits = asyncio.run(go())
+        assert [visit.page.url for visit in visits] == [f"http://a.test/{n}" for n in range(200)]
+        assert len({visit.judgement.terms["pid"] for visit in visits}) == 2
+
+    def test_a_page_of_megabytes(self, reading):
+        async def go():
+            async with running(reading, count=1) as readers:
+                return await readers.read(document("long", 0, "word " * 1_000_000))
+
+        assert asyncio.run(go()).outcome.kind is Kind.FETCHED
+
+
+class TestHarm:
+    @pytest.mark.parametrize(
+        ("trouble", "reason", "detail", "is_fatal"),
+        [
+            ("hang", "reader killed after 0.5 s", "", True),
+            ("crash", "reader crashed", "", True),
+            ("abort", "reader crashed", "", True),
+            ("babble", "reader crashed", "", True),
+            ("raise", "reader fault", "ValueError: the page did it", False),
+            ("eat", "reader fault", "MemoryError: ", False),
+            ("recurse", "reader fault", "RecursionError: maximum recursion depth exceeded", False),
+        ],
+    )
+    def test_a_page_costs_itself_only(self, trap, trouble, reason, detail, is_fatal, capfd):
+        """With one reader, so that the pages behind the bad one are queued in the very process that dies."""
+
+        async def go():
+            async with running(trap, count=1, seconds=0.5) as readers:
+                titles = ["fine", trouble, *["fine"] * (2 * DEPTH)]
+                pages = (readers.read(document(title, n)) for n, title in enumerate(titles))
+                return await asyncio.gather(*pages), readers.restarts
+
+        visits, restarts = asyncio.run(go())
+        bad = visits.pop(1)
+        assert (bad.outcome.kind, bad.outcome.reason) == (Kind.UNREADABLE, reason)
+        assert bad.outcome.detail == detail
+        assert bad.page is None
+        assert [visit.outcome.kind for visit in visits] == [Kind.FETCHED] * len(visits)
+        assert restarts == is_fatal
+
+    def test_readers_that_die_one_after_the_other(self, trap):
+        async def go():
+            async with running(trap, count=2) as readers:
+                titles = ["crash", "fine"] * 5
+                return await asyncio.gather(*(readers.read(document(title, n)) for n, title in enumerate(titles)))
+
+        visits = asyncio.run(go())
+        assert [visit.outcome.reason for visit in visits] == ["reader crashed", "http 200"] * 5
+
+    def test_a_page_that_comes_while_the_only_reader_is_being_replaced(self, trap):
+        async def go():
+            async with running(trap, count=1) as readers:
+                await readers.read(document("crash"))
+                return await readers.read(document("fine", 1))
+
+        assert asyncio.run(go()).outcome.kind is Kind.FETCHED
+
+    def test_the_time_a_reader_takes_to_start_is_not_the_page_s(self, trap):
+        """Starting takes longer than the limit for a page."""
+
+        async def go():
+            async with running(trap, count=1, seconds=0.1) as readers:
+                first = await readers.read(document("crash"))
+                return first, await readers.read(document("fine", 1))
+
+        first, second = asyncio.run(go())
+        assert first.outcome.reason == "reader crashed"
+        assert second.outcome.kind is Kind.FETCHED
+
+    def test_a_page_nobody_waits_for_any_more(self, trap):
+        async def go():
+            async with running(trap, count=1) as readers:
+                task = asyncio.create_task(readers.read(document("fine")))
+                await asyncio.sleep(0)
+                task.cancel()
+                return await readers.read(document("fine", 1))
+
+        assert asyncio.run(go()).page.url == "http://a.test/1"
+
+    def test_readers_that_cannot_start_are_told_at_once(self, trap, monkeypatch, capfd):
+        monkeypatch.setenv("PYTHONPATH", "/nowhere")
+
+        async def go():
+            async with running(trap, count=2):
+                pass
+
+        before = processes()
+        with pytest.raises(LycosaError, match="did not start"):
+            asyncio.run(go())
+        assert "trap_judge" in capfd.readouterr().err
+        assert processes() <= before
+
+    def test_files_of_the_working_directory_are_not_imported(self, reading, tmp_path, monkeypatch):
+        for name in ("random", "struct", "numpy", "lycosa"):
+            (tmp_path / f"{name}.py").write_text("raise SystemExit('taken for the real one')")
+        monkeypatch.chdir(tmp_path)
+
+        async def go():
+            async with running(reading, count=1) as readers:
+                return await readers.read(document("fine"))
+
+        assert asyncio.run(go()).outcome.kind is Kind.FETCHED
+
+
+class TestClosing:
+    def test_no_process_is_left_behind(self, trap):
+        before = processes()
+
+        async def go():
+            readers = Readers(trap, count=2)
+            await readers.start()
+            started = processes() - before
+            waiting = asyncio.create_task(readers.read(document("hang")))
+            await asyncio.sleep(0.05)
+            await readers.close()
+            waiting.cancel()
+            return started
+
+        assert len(asyncio.run(go())) == 2
+        assert processes() <= before
+
+    def test_also_when_a_reader_has_just_died(self, trap):
+        before = processes()
+
+        async def go():
+            readers = Readers(trap, count=2)
+            await readers.start()
+            await readers.read(document("crash"))
+            await readers.close()
+
+        asyncio.run(go())
+        assert processes() <= before

@@ -1,0 +1,178 @@
+"""A replay is evidence only because it goes the way the full machine goes: the tests here hold the two side by side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lycosa.errors import ConfigError
+from lycosa.judges.keywords import KeywordJudge
+from lycosa.lab.evaluate.runs import Scores
+from lycosa.lab.generated.web import GeneratedWeb, WebPlan
+from lycosa.lab.replay.compare import ORACLE, ComparePlan, SharedPages, SharedTopic, run_topic, runs_of_task
+from lycosa.lab.replay.replay import JudgedWorld, replay
+from lycosa.lab.replay.tasks import make_task
+from lycosa.lab.worlds.build import build_generated
+from lycosa.lab.worlds.world import World
+from lycosa.model import Kind, Outcome
+from lycosa.strategies.protocol import Strategy, StrategyParts
+from lycosa.strategies.table import strategy
+
+NAMES = (
+    "breadth-first",
+    "random",
+    "best-first",
+    "best-first-16",
+    "shark",
+    "shark-16",
+    "fish",
+    "pagerank",
+    "infospiders",
+    "infospiders-no-learning",
+    "infospiders-no-evolution",
+)
+PLAN = WebPlan(seed=3, pages=160, hosts=6, topics=3, out_degree=10, disallowing_hosts=0.0, crawl_delay=0.0)
+
+
+@pytest.fixture(scope="module")
+def web() -> GeneratedWeb:
+    return GeneratedWeb(PLAN)
+
+
+@pytest.fixture(scope="module")
+def world(web: GeneratedWeb, tmp_path_factory: pytest.TempPathFactory) -> World:
+    path = tmp_path_factory.mktemp("worlds") / "made.world"
+    build_generated(web, path, is_rendered=True, readers=0)
+    return World.open(path)
+
+
+class Served:
+    """The generated web as the dictionary that the rig's fetcher asks."""
+
+    def __init__(self, web: GeneratedWeb) -> None:
+        self._web = web
+
+    def get(self, url: str, missing: object) -> object:
+        answer = self._web.render(url)
+        if answer.status == 200:
+            return answer.body.decode()
+        if answer.status == 301:
+            location = dict(answer.headers)["Location"]
+            return Outcome(Kind.REDIRECTED, "http 301", status=301, location=location)
+        return missing
+
+
+def made(name: str, judge: KeywordJudge, buffer: int | None) -> Strategy:
+    return strategy(name, StrategyParts.of(judge, rng=np.random.default_rng(5), buffer=buffer))
+
+
+@pytest.mark.parametrize("buffer", [None, 24], ids=["no limit", "buffer 24"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_replay_goes_the_way_of_the_full_machine(
+    name: str, buffer: int | None, web: GeneratedWeb, world: World, rig, monkeypatch
+) -> None:
+    judge = KeywordJudge(web.topic_keywords(0))
+    seeds = web.seeds(0, 3, np.random.default_rng(1))
+    urls = [web.url(page) for page in seeds]
+    crawl = rig(Served(web))
+    monkeypatch.setattr(crawl, "reading", lambda: type(crawl).reading(crawl).__class__(urls=crawl.urls, judge=judge))
+    crawl.crawl(
+        *urls, strategy=made(name, judge, buffer), buffer=buffer, width=1, pages=90, delay=0.0, fetch_time_factor=0.0
+    )
+    fetched = [
+        row[0] for row in crawl.store.query("select f.url from pages p join frontier f using (id) order by number")[1]
+    ]
+    numbers = [world.page_of(url) for url in urls]
+    track = replay(JudgedWorld(world, judge), made(name, judge, buffer), numbers, pages=90, buffer=buffer)
+    assert [world.url(page) for page in track.pages] == fetched
+    assert len(fetched) > 30
+
+
+def test_what_is_not_recorded_is_missing_and_costs_no_page(world: World, web: GeneratedWeb) -> None:
+    judge = KeywordJudge(web.topic_keywords(0))
+    track = replay(JudgedWorld(world, judge), made("breadth-first", judge, None), [0, 1, 2], pages=1000)
+    assert track.missing > 0
+    assert len(set(track.pages)) == len(track.pages)
+    assert {len(column) for column in (track.relevance, track.distance, track.cpu, track.frontier)} == {
+        len(track.pages)
+    }
+
+
+def test_labels_of_pages_change_no_crawl(world: World) -> None:
+    """Honesty: only the oracle may know which pages are relevant. Two opposite truths, the same crawls."""
+    plan = ComparePlan(
+        world=world.path, topics=("any",), strategies=NAMES, distance=1, pages=40, buffer=64, repeats=1, seeds=3
+    )
+    topic = max(world.topics, key=lambda name: len(world.pages_of(name)))
+    task = make_task(world, topic, distance=1, seeds=3, rng=np.random.default_rng(2))
+    judge = KeywordJudge(task.keywords)
+    judged = JudgedWorld(world, judge)
+    ways = []
+    for relevant in (task.relevant, ~task.relevant):
+        changed = type(task)(**{name: getattr(task, name) for name in task.__slots__} | {"relevant": relevant})
+        ways.append({run.strategy: run.pages.tolist() for run in runs_of_task(plan, judged, judge, changed, 0)})
+    assert ways[0].pop(ORACLE) != ways[1].pop(ORACLE)
+    assert ways[0] == ways[1]
+
+
+def test_sharing_similarities_changes_no_crawl(world: World) -> None:
+    plan = ComparePlan(
+        world=world.path, topics=("any",), strategies=NAMES, distance=1, pages=40, buffer=64, repeats=1, seeds=3
+    )
+    topic = world.topics[0]
+    task = make_task(world, topic, distance=1, seeds=3, rng=np.random.default_rng(2))
+    judge = KeywordJudge(task.keywords)
+    judged = JudgedWorld(world, judge)
+    ways = [
+        {run.strategy: run.pages.tolist() for run in runs_of_task(plan, judged, known, task, 0)}
+        for known in (judge, SharedTopic(judge, SharedPages(world)))
+    ]
+    assert ways[0] == ways[1]
+
+
+def test_crawls_from_two_halves_of_the_seeds(world: World) -> None:
+    topic = max(world.topics, key=lambda name: len(world.pages_of(name)))
+    plan = ComparePlan(
+        world=world.path,
+        topics=(topic,),
+        strategies=("breadth-first",),
+        distance=0,
+        pages=40,
+        repeats=2,
+        seeds=4,
+        has_overlap=True,
+    )
+    scores = run_topic((plan, topic))
+    assert isinstance(scores, Scores)
+    assert set(scores.overlaps) == {"breadth-first", "random", "oracle"}
+    pages = scores.overlaps["breadth-first"]["pages"]
+    assert pages[0] == 0  # the halves have no seed in common
+    assert 0 < pages[-1] < 1
+    with pytest.raises(ConfigError, match="halved"):
+        replace(plan, seeds=1)
+
+
+def test_pages_given_away_as_seeds_are_not_graded(world: World) -> None:
+    topic = max(world.topics, key=lambda name: len(world.pages_of(name)))
+    members = len(world.pages_of(topic))
+    plan = ComparePlan(
+        world=world.path, topics=(topic,), strategies=("breadth-first",), distance=0, pages=2000, repeats=3, seeds=4
+    )
+    scores = run_topic((plan, topic))
+    assert isinstance(scores, Scores)
+    for metric in ("relevant", "recall"):
+        assert scores.curves[metric][0, 3] == 0  # breadth-first fetches its seeds first
+    assert scores.curves["relevant"].max() <= members - 4
+    assert scores.curves["recall"].max() <= 1
+
+
+def test_the_same_seed_gives_the_same_replay(world: World, web: GeneratedWeb) -> None:
+    judge = KeywordJudge(web.topic_keywords(0))
+    for name in NAMES:
+        first, second = (
+            replay(JudgedWorld(world, judge), made(name, judge, 32), [0, 5], pages=60, buffer=32).pages
+            for _ in range(2)
+        )
+        assert first == second, name

@@ -1,0 +1,100 @@
+"""Which judge a crawl gets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lycosa.config import Config, build
+from lycosa.errors import ConfigError, InputError
+from lycosa.judge_choice import judge_of, settled
+from lycosa.judges.contrast.judge import ContrastJudge
+from lycosa.judges.keywords import KeywordJudge
+from lycosa.workspace import Workspace
+
+NOWHERE = Workspace(Path("nowhere"))
+
+
+def config(**settings) -> Config:
+    return build(("test", {"topic": "recreational cycling", "seeds": ["https://a.test/"], **settings}))
+
+
+def contrast(**settings) -> ContrastJudge:
+    judge = judge_of(config(**settings), NOWHERE)
+    assert isinstance(judge, ContrastJudge)
+    return judge
+
+
+class TestKind:
+    @pytest.mark.parametrize(
+        ("strategy", "kind", "expected"),
+        [
+            ("hunter", "auto", "contrast"),
+            ("hard+hunter", "auto", "contrast"),
+            ("best-first", "auto", "keywords"),
+            ("breadth-first", "auto", "keywords"),
+            ("best-first", "contrast", "contrast"),
+            ("hunter", "keywords", "keywords"),
+        ],
+    )
+    def test_it_follows_the_strategy_unless_it_is_said(self, strategy, kind, expected):
+        chosen = settled(config(strategy=strategy, judge={"kind": kind, "threshold": 0.3}))
+        assert (chosen.judge.kind, chosen.judge.threshold) == (expected, 0.3)
+        assert judge_of(chosen, NOWHERE).name == expected
+
+    def test_the_default(self):
+        assert settled(config()).judge.kind == "contrast"
+
+    def test_for_trained_topics_there_is_nothing_to_choose(self):
+        given = config(topics=["Cycling"])
+        assert settled(given) is given
+
+    @pytest.mark.parametrize(("kind", "own"), [("contrast", 0.5), ("keywords", 0.1)])
+    def test_thresholds(self, kind, own):
+        assert judge_of(config(judge={"kind": kind}), NOWHERE).threshold == own
+        assert judge_of(config(judge={"kind": kind, "threshold": 0.3}), NOWHERE).threshold == 0.3
+        assert judge_of(config(judge={"kind": kind}), NOWHERE, threshold=0.4).threshold == 0.4
+
+
+class TestSeeds:
+    @pytest.mark.parametrize(
+        ("topic", "wanted", "learns", "must_fit"),
+        [
+            ("cycling", "auto", True, True),
+            ("cycling", "yes", True, False),
+            ("cycling", "no", False, False),
+            ("", "auto", True, False),
+            ("", "yes", True, False),
+        ],
+    )
+    def test_whether_they_are_examples(self, topic, wanted, learns, must_fit):
+        study = contrast(topic=topic, judge={"seeds_are_examples": wanted}).study()
+        assert study.topic.learns_from_seeds is learns
+        assert (study.topic.learns_from_seeds and study.topic.seeds_must_fit) is must_fit
+
+    def test_without_words_something_must_be_learned_from(self):
+        with pytest.raises(InputError, match=r"no topic is given, and judge\.seeds_are_examples is no"):
+            contrast(topic="", judge={"seeds_are_examples": "no"})
+
+    @pytest.mark.parametrize(
+        "settings",
+        [
+            {"strategy": "shark"},
+            {"strategy": "shark", "judge": {"kind": "contrast"}},
+            {"judge": {"kind": "keywords"}},
+        ],
+    )
+    def test_without_words_it_takes_the_hunter(self, settings):
+        with pytest.raises(InputError, match=r"no topic is given, and .* needs words"):
+            judge_of(config(topic="", **settings), NOWHERE)
+
+
+@pytest.mark.parametrize("kind", ["contrast", "keywords"])
+def test_words_that_say_nothing(kind):
+    with pytest.raises(ConfigError, match="topic 'the of' has no word to look for"):
+        judge_of(config(topic="the of", judge={"kind": kind}), NOWHERE)
+
+
+def test_keywords_are_still_there():
+    assert isinstance(judge_of(config(judge={"kind": "keywords"}), NOWHERE), KeywordJudge)
