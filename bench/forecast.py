@@ -150,7 +150,7 @@ class Bench:
         task = make_task(self.world, topic, distance=0, seeds=SEEDS, rng=rng)
         examples = [self.course.page(int(seed)) for seed in task.seeds]
         judge = ContrastJudge.fit(examples, task.keywords, settings=ContrastSettings())
-        parts = StrategyParts.of(judge, rng=np.random.default_rng(0))
+        parts = StrategyParts.of(judge.abilities, rng=np.random.default_rng(0))
         self._read_all(judge)
         hunter = Watched(parts, HunterSettings())
         hunter.all_pages = self._vectors
@@ -167,7 +167,7 @@ class Bench:
             for truth, relevant in (("judge", moment.judged), ("labels", task.relevant)):
                 if left is not None:
                     self.scores["left in reach", truth].add_left(left, float((relevant & is_open).sum()))
-        self._compare(judged, strategy("best-first", StrategyParts.of(judge, rng=rng)), task)
+        self._compare(judged, strategy("best-first", StrategyParts.of(judge.abilities, rng=rng)), task)
 
     def _read_all(self, judge: ContrastJudge) -> None:
         if not self._vectors:

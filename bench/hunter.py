@@ -189,11 +189,11 @@ class Course:
         if result.area["oracle"] - result.area["random"] < 1:
             return None
         for name, order, settings in _orders(has_ablations):
-            parts = StrategyParts.of(judge, rng=np.random.default_rng(repeat))
+            parts = StrategyParts.of(judge.abilities, rng=np.random.default_rng(repeat))
             self._grade(result, name, judged, task, strategy(order, parts, settings))
         if has_ablations and not self.start.distance:  # where there are no examples, the setting means nothing
             study = partial(ContrastStudy, judge.study().topic, ContrastSettings(negative_pages=1e9))
-            parts = replace(StrategyParts.of(judge, rng=rng), study=study)
+            parts = replace(StrategyParts.of(judge.abilities, rng=rng), study=study)
             self._grade(result, NO_NEGATIVES, judged, task, strategy("hunter", parts))
         return result
 

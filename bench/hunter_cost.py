@@ -116,7 +116,7 @@ def grow(sizes: tuple[int, ...], *, seed: int = 1) -> list[Cost]:
     web = MadeWeb(seed)
     seeds = web.new(np.zeros(5, dtype=np.int8))
     judge = ContrastJudge.fit([web.page(int(number))[0] for number in seeds], "w0x1 w0x2")
-    parts = StrategyParts.of(judge, rng=np.random.default_rng(seed))
+    parts = StrategyParts.of(judge.abilities, rng=np.random.default_rng(seed))
     hunter, frontier = Hunter(parts, HunterSettings()), Frontier()
     frontier.push_many(seeds, np.ones(5, dtype=np.int64), np.full(5, hunter.seed_score()))
     costs, times = [], []
@@ -149,15 +149,16 @@ def _step(web: MadeWeb, hunter: Hunter, frontier: Frontier) -> float:
     spent = time.process_time() - began
     score = frontier.score_of(link)
     page, targets = web.page(link)
-    page = replace(page, digest=hunter.digest(page) if hunter.digest else b"")
+    abilities = hunter.abilities
+    page = replace(page, digest=abilities.digest(page) if abilities.digest else b"")
     lease = Lease(link, page.url, 1, score, 0 if score == hunter.seed_score() else 1, 0, 0)
     visit = Visit(Fetched(lease, OUTCOME), OUTCOME, page, Judgement(0, False))
     began = time.process_time()
     scores = hunter.tell(visit, targets)
-    hunter.note()
+    abilities.note()
     spent += time.process_time() - began
     frontier.done(link)
-    hunter.rescored()
+    frontier.take_revised()
     known = frontier.scores(targets)
     is_new = np.array([frontier.state_of(target) == 0 for target in targets.tolist()])
     frontier.push_many(targets[is_new], np.ones(int(is_new.sum()), dtype=np.int64), scores[is_new])

@@ -38,9 +38,9 @@ from typing import Any
 
 import numpy as np
 
-from lycosa.cli.progress import Silence
 from lycosa.config import Config, build
-from lycosa.engine import View, crawl
+from lycosa.crawl.watching import Silence, View
+from lycosa.engine import Crawl
 from lycosa.frontier.frontier import Frontier
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 from lycosa.store.sqlite import SqliteStore
@@ -154,7 +154,7 @@ class Course:
         onlooker = Onlooker()
         config = self._config(number, seeds, strategy, setting, seconds)
         began, cpu = time.monotonic(), _cpu_seconds()
-        crawl(config, workspace, onlooker)
+        Crawl(config=config, directory=workspace.directory).run(watcher=onlooker)
         took, cpu = time.monotonic() - began, _cpu_seconds() - cpu
         pages = self._fetched(workspace)
         wanted = self._web.targets(number, seeds).difference(map(self._web.original, seeds))

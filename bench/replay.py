@@ -52,7 +52,7 @@ def measure(judged: JudgedWorld, judge: KeywordJudge, name: str, buffer: int | N
     visits, spent, own = 0, 0.0, 0.0
     for number in range(CRAWLS + 3):
         seeds = rng.choice(len(judged.world), 10, replace=False).tolist()
-        parts = StrategyParts.of(judge, rng=np.random.default_rng(number), buffer=buffer)
+        parts = StrategyParts.of(judge.abilities, rng=np.random.default_rng(number), buffer=buffer)
         began = time.process_time()
         track = replay(judged, strategy(name, parts), seeds, pages=PAGES, buffer=buffer)
         if number >= 3:  # the first crawls read and judge pages; later ones find them judged
@@ -86,7 +86,12 @@ def main() -> None:
     profile = cProfile.Profile()
     seeds = list(range(10))
     profile.enable()
-    replay(judged, strategy("best-first", StrategyParts.of(judge, rng=np.random.default_rng(0))), seeds, pages=PAGES)
+    replay(
+        judged,
+        strategy("best-first", StrategyParts.of(judge.abilities, rng=np.random.default_rng(0))),
+        seeds,
+        pages=PAGES,
+    )
     profile.disable()
     pstats.Stats(profile).strip_dirs().sort_stats("tottime").print_stats(12)
 

@@ -119,7 +119,7 @@ def crawls(name: str, world: World) -> Iterator[tuple[str, Callable[[], str]]]:
 
 
 def crawl(judged: JudgedWorld, judge: Any, name: str, buffer: int | None, seeds: list[int]) -> str:
-    parts = StrategyParts.of(judge, rng=np.random.default_rng(3), buffer=buffer)
+    parts = StrategyParts.of(judge.abilities, rng=np.random.default_rng(3), buffer=buffer)
     track = replay(judged, strategy(name, parts), seeds, pages=PAGES, buffer=buffer)
     columns = (np.array(track.pages, np.int64), np.array(track.relevance), np.array(track.distance, np.int64))
     digest = hashlib.sha256(b"".join(column.tobytes() for column in columns)).hexdigest()[:16]

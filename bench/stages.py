@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from lycosa import config, engine
-from lycosa.cli.progress import Silence
 from lycosa.crawl import reader_pool, reading
 from lycosa.crawl.commit import CrawlLedger
 from lycosa.crawl.reading import Reading
+from lycosa.crawl.watching import Silence, View
 from lycosa.fetch.archive import Archive
 from lycosa.fetch.http import Http
 from lycosa.fetch.robots import Robots
@@ -136,7 +136,7 @@ class Timer(Silence):
     pages = 0
     cpu = wall = before = 0.0
 
-    def begin(self, view: engine.View) -> None:
+    def begin(self, view: View) -> None:
         self._ledger = view.ledger
         self.wall, self.before = time.perf_counter(), time.process_time()
 
@@ -159,7 +159,7 @@ def time_crawl(settings: config.Config, workspace: Workspace, requests: list[byt
     reader_pool._request = keep
     watch, timer = Stopwatch(), Timer()
     watch.put_on(CRAWL_PARTS)
-    engine.crawl(settings, workspace, timer)
+    engine.Crawl(config=settings, directory=workspace.directory).run(watcher=timer)
     pages = max(1, timer.pages)
     return {
         "pages": timer.pages,

@@ -299,7 +299,7 @@ def _crawl(
     is_given: Bools,
 ) -> Crawl:
     judge = judges[WAYS.get(name, Way.PARENT)]
-    parts = StrategyParts.of(judge, rng=np.random.default_rng(SEED))
+    parts = StrategyParts.of(judge.abilities, rng=np.random.default_rng(SEED))
     chosen = strategy(PLAIN[name], parts) if name in PLAIN else _tunnelling(name, judge, parts)
     return _kept_of(replay(judged, chosen, seeds.tolist(), pages=pages), judge.threshold, pages, is_target, is_given)
 

@@ -143,7 +143,6 @@ class Rig:
         archive = Archive(self.directory / "archive") if with_archive else None
         self.ledger = CrawlLedger(
             store=self.store,
-            run=number,
             frontier=self.frontier,
             strategy=chosen,
             urls=self.urls,
@@ -157,6 +156,7 @@ class Rig:
             rest_from=now if cut_off else None,
             rules=stop,
         )
+        self.ledger.begin(number)
         self.ledger.add_seeds(seeds)
         self.stop = Stop(Budget(pages=pages, seconds=seconds, bytes=bytes), started=now, rules=stop)
 

@@ -238,7 +238,6 @@ class TestJudgeSettings:
     @pytest.mark.parametrize(
         ("wrong", "right"),
         [
-            ({"kind": "keyword"}, "judge.kind is 'keyword': it must be auto, contrast or keywords"),
             ({"seeds_are_examples": "maybe"}, "judge.seeds_are_examples is 'maybe': it must be auto, yes or no"),
             ({"widen_by": "x"}, "judge.widen_by is 'x': it must be parent, drop or weight"),
         ],

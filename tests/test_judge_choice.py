@@ -43,6 +43,10 @@ class TestKind:
         assert (chosen.judge.kind, chosen.judge.threshold) == (expected, 0.3)
         assert judge_of(chosen, NOWHERE).name == expected
 
+    def test_one_that_is_not_known(self):
+        with pytest.raises(ConfigError, match=r"judge 'keyword' is not known: did you mean 'keywords'\? known are"):
+            judge_of(config(judge={"kind": "keyword"}), NOWHERE)
+
     def test_the_default(self):
         assert settled(config()).judge.kind == "contrast"
 

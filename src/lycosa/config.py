@@ -40,7 +40,7 @@ class JudgeSettings:
     kind: str = "auto"
     """What judges pages where no topic was trained: contrast (learns from words, from seeds, and in the crawl what the
     topic is not), keywords (the cosine to the words, paper TC). auto: contrast with hunter, keywords with other
-    strategies."""
+    strategies. Or one of your own: module:Class, or the name of an entry point."""
     seeds_are_examples: str = "auto"
     """Whether contrast learns from the seeds what the topic is: yes, no (they are places to start from), auto: without
     words, yes; with words, if half of the seeds fit these: those that do, and those that resemble one that does."""
@@ -57,7 +57,6 @@ class JudgeSettings:
         if not 0 <= self.threshold <= 1:
             raise ConfigError(f"judge.threshold is {self.threshold}: it must lie between 0 and 1")
         for name, known in (
-            ("kind", ("auto", "contrast", "keywords")),
             ("seeds_are_examples", ("auto", "yes", "no")),
             ("widen_by", ("parent", "drop", "weight")),
         ):
@@ -216,7 +215,11 @@ def load_crawl(path: Path, *, is_begun: bool) -> dict[str, Any]:
     return stored
 
 
-def build(*layers: tuple[str, Mapping[str, Any]]) -> Config:
+Layer = tuple[str, Mapping[str, Any]]
+"""Settings, with a name for messages."""
+
+
+def build(*layers: Layer) -> Config:
     """One configuration from several layers, later ones winning. Each comes with a name for messages."""
     merged: dict[str, Any] = {}
     for name, layer in layers:

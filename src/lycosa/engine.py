@@ -1,245 +1,338 @@
-"""From a configuration to a running crawl: the one place where the parts are put together."""
+"""The door: `Crawl` puts the parts together and runs them.
+
+The command line, notebooks, scripts and, later, the dashboard and the cluster come in here. A crawl lives in a
+directory; whoever opens the same directory again goes on with it.
+
+    crawl = Crawl("recreational cycling", seeds=["https://…"], directory="cycling")
+    report = crawl.run(pages=500)
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
-import signal
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import tomllib
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import AsyncExitStack, closing
+from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
 from lycosa import __version__
-from lycosa.config import Config
+from lycosa.config import Config, Layer, build, load_crawl, load_file
 from lycosa.crawl.advice import Advice
-from lycosa.crawl.commit import JUDGE, THRESHOLD, CrawlLedger
+from lycosa.crawl.commit import JUDGE, THRESHOLD, CrawlLedger, FoundPage
 from lycosa.crawl.loop import run
 from lycosa.crawl.reader_pool import Readers
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.rejudge import Learning
+from lycosa.crawl.resume import known_robots
 from lycosa.crawl.stall import Lookout
 from lycosa.crawl.steering import Steering
-from lycosa.crawl.visits import LiveVisitor
-from lycosa.errors import ConfigError, SeedError
+from lycosa.crawl.visits import Fetcher, LiveVisitor
+from lycosa.crawl.watching import Event, Listener, Running, Silence, View, Watcher, heeding_signals, in_a_thread
+from lycosa.errors import ConfigError, InputError, LycosaError, SeedError, WorkspaceError
 from lycosa.fetch.archive import Archive, Position, recover
 from lycosa.fetch.cache import PageCache
 from lycosa.fetch.dns import Resolver
 from lycosa.fetch.fetcher import LiveFetcher, RobotsBook
 from lycosa.fetch.guard import Guard
 from lycosa.fetch.http import Http
-from lycosa.fetch.robots import RobotsFile, RobotsState
-from lycosa.fetch.urls import Urls
+from lycosa.fetch.urls import Urls, parse_seed
 from lycosa.frontier.frontier import Frontier
-from lycosa.judge_choice import Versions, has_open_threshold, is_trained, judge_of, settled
-from lycosa.judges.contrast.judge import ContrastJudge, ContrastStudy
-from lycosa.judges.protocol import Judge
+from lycosa.judge_choice import Versions, has_open_threshold, is_trained, judge_from, judge_of, settled
+from lycosa.judges.protocol import CompletedJudge, Judge, LearnedTopic, PlainJudge
 from lycosa.lib.clock import SystemClock
-from lycosa.stopping.forecast import Forecast, Forecasting
+from lycosa.results.report import Report
 from lycosa.stopping.forecaster import Forecaster
 from lycosa.stopping.outlook import outlook
-from lycosa.stopping.rules import Stop, no_advice, no_forecast
+from lycosa.stopping.rules import Stop, no_advice
 from lycosa.store.sqlite import SqliteStore
-from lycosa.strategies.protocol import StrategyParts
+from lycosa.strategies.protocol import Strategy, StrategyParts
+from lycosa.strategies.table import from_file
 from lycosa.strategies.table import strategy as strategy_named
-from lycosa.strategies.tunnelling import Tunnelling
+from lycosa.topics.book import TopicBook
 from lycosa.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """The running parts, for those who watch."""
+class Crawl:
+    """A crawl in a directory. Making one checks the settings; nothing is fetched or written before it runs."""
 
-    config: Config
-    frontier: Frontier
-    ledger: CrawlLedger
-    visitor: LiveVisitor
-    lookout: Lookout
-    started: float
-    forecast: Callable[[], Forecast | None] = no_forecast
+    def __init__(
+        self,
+        topic: str = "",
+        *,
+        seeds: Iterable[str] = (),
+        directory: str | Path | None = None,
+        topics: Iterable[str] = (),
+        interest: str = "",
+        book: str | Path = "topics.db",
+        judge: str | PlainJudge | Callable[..., PlainJudge] | None = None,
+        strategy: str | Strategy | Callable[..., Strategy] | None = None,
+        fetcher: Fetcher | None = None,
+        config: Config | str | Path | Mapping[str, Any] | None = None,
+        layers: Iterable[Layer] = (),
+        **settings: Any,
+    ) -> None:
+        """`topic`: what pages should be about, in words; without words the seeds are examples of it.
 
+        `topics`, `interest`: topics of the book, or a formula over them, instead of words. `judge`, `strategy`: a name,
+        `module:Class`, or an object of your own. `fetcher`: where pages come from, if not from the web. `config`: a
+        TOML file, a mapping of settings, or a `Config`; `settings`: settings and sections by name, politeness={"delay": 2};
+        `layers`: further settings, each with a name for messages. Later ones win.
+        """
+        named = topic or interest or " + ".join(topics)
+        self.workspace = Workspace(Path(directory) if directory is not None else _directory_for(named))
+        self._book = Path(book)
+        self._judge = _made(judge)
+        self._strategy = None if strategy is None or isinstance(strategy, str) else strategy
+        self._fetcher = fetcher
+        self._listeners: list[Listener] = []
+        self._has_text = False
+        self._running: Running | None = None
+        given: dict[str, Any] = {
+            "topic": named,
+            "topics": list(topics),
+            "interest": interest,
+            "seeds": [parse_seed(url) for url in seeds],
+            "strategy": strategy if isinstance(strategy, str) else _name_of(self._strategy),
+            "judge": {"kind": judge} if isinstance(judge, str) else {"kind": self._judge.name} if self._judge else {},
+        }
+        stored = self._stored()
+        written: list[Layer] = [(str(self.workspace.config), stored)] if stored else []
+        if config is not None:
+            written.append(_as_layer(config))
+        said = {name: value for name, value in given.items() if value not in ("", [], {}, None)}
+        self.config = _with_strategy_inside(build(*written, ("Crawl", said), ("settings", settings), *layers))
+        self._check(stored)
 
-class Studies:
-    """The study a strategy begins of the topic, if the judge can and the strategy does."""
+    def listen(self, listener: Listener, *, with_text: bool = False) -> None:
+        """Call `listener` with every event; with text, the page of a `page` event has its text."""
+        self._listeners.append(listener)
+        self._has_text |= with_text
 
-    def __init__(self, judge: Judge) -> None:
-        self._judge = judge
-        self.begun: ContrastStudy | None = None
+    def run(self, pages: int | None = None, *, minutes: float | None = None, watcher: Watcher | None = None) -> Report:
+        """Crawl until there is a reason to stop, in a script, a thread or a notebook.
 
-    def begin(self) -> ContrastStudy:
-        assert isinstance(self._judge, ContrastJudge)
-        self.begun = self._judge.study()
-        return self.begun
-
-    def learning(self, ledger: CrawlLedger, store: SqliteStore) -> Learning | None:
-        if self.begun is None or not isinstance(self._judge, ContrastJudge):
-            return None
-        return Learning(study=self.begun, judge=self._judge, ledger=ledger, store=store)
-
-
-class Watcher(Protocol):
-    def begin(self, view: View) -> None: ...
-
-    def look(self) -> None:
-        """Called often, after each turn of the loop."""
-        ...
-
-    def stalled(self, cause: str) -> None:
-        """The crawl stands still, and this is why: when it begins, and when the cause has changed."""
-        ...
-
-    def changed(self, kind: str, message: str) -> None:
-        """The crawl has changed its course: another focus, another judge, hubs found."""
-        ...
-
-    def interrupted(self, message: str) -> None: ...
-
-    def end(self) -> None: ...
-
-
-def reading_of(config: Config, workspace: Workspace, *, threshold: float | None = None) -> Reading:
-    """How this crawl reads pages; whoever reads them again later must read them the same way."""
-    return Reading(
-        urls=Urls(config.urls),
-        judge=judge_of(config, workspace, threshold=threshold),
-        limits=config.page,
-        decode_limits=config.decode,
-        product_token=config.robots.product_token,
-    )
-
-
-def crawl(config: Config, workspace: Workspace, watcher: Watcher) -> str:
-    """Crawl in the workspace until there is a reason to stop; return it."""
-    config = settled(config)
-    judge_of(config, workspace)
-    Guard(config.network.allow)  # refuses a malformed network before anything is written
-    strategy_named(config.strategy, settings=config.constants)
-    if config.strategy.startswith("tunnel+") and not is_trained(config):
-        raise ConfigError(
-            f"strategy {config.strategy!r} widens topics of a taxonomy, and this crawl has only words; crawl for a "
-            "--topic or an --interest, or leave tunnel+ out"
-        )
-    with workspace.locked():
-        store = SqliteStore(workspace.database)
+        `pages`: in all, over all runs. Ctrl-C finishes what is under way first; a second one stops at once.
+        """
+        config = self._with_budget(pages, minutes)
         try:
-            found = store.state(THRESHOLD)
-            reading = reading_of(config, workspace, threshold=float(found) if found else None)
-            return asyncio.run(_crawl(config, workspace, store, reading, watcher))
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(self._crawl(config, watcher or Silence()))
+        return in_a_thread(
+            lambda: asyncio.run(self._crawl(config, watcher or Silence())), stop=self.stop, cancel=self.cancel
+        )
+
+    async def arun(self, pages: int | None = None, *, minutes: float | None = None) -> Report:
+        """`run` in the event loop that is running already."""
+        return await self._crawl(self._with_budget(pages, minutes), Silence())
+
+    async def pages(self, pages: int | None = None, *, minutes: float | None = None) -> AsyncIterator[FoundPage]:
+        """Pages as they are found, with their text. Leaving the iteration early stops the crawl in order."""
+        found: asyncio.Queue[FoundPage | None] = asyncio.Queue()
+
+        def put(event: Event) -> None:
+            if event.page is not None:
+                found.put_nowait(event.page)
+
+        self.listen(put, with_text=True)
+        task = asyncio.create_task(self.arun(pages, minutes=minutes))
+        task.add_done_callback(lambda _: found.put_nowait(None))
+        try:
+            while (page := await found.get()) is not None:
+                yield page
         finally:
-            store.close()
+            self._listeners.remove(put)
+            self.stop("nobody reads its pages any more")
+            await task
 
+    def stop(self, reason: str = "stopped by the program") -> None:
+        """Finish what is under way, then stop. May be called from any thread; does nothing if it is not running."""
+        if self._running is not None:
+            self._running.request(reason)
 
-async def _crawl(config: Config, workspace: Workspace, store: SqliteStore, reading: Reading, watcher: Watcher) -> str:
-    # What refuses a setting comes first: a configuration that cannot work must not become the crawl's own.
-    seeds = _checked_seeds(config, reading.urls)
-    resolver = Resolver(overrides=config.network.resolve)
-    http = Http(settings=config.http_settings(), guard=Guard(config.network.allow), resolver=resolver)
-    cache = PageCache(Path(config.cache), chop=config.fetch.chop) if config.cache else None
-    workspace.write_config(config.to_toml())
-    clock = SystemClock()
-    started = clock.now()
-    was_cut_off = store.was_cut_off()
-    number = store.begin_run(started_at=started, pid=os.getpid(), version=__version__, config=config.to_toml())
-    archive, lost = _open_archive(config, workspace, store)
-    frontier = Frontier(
-        buffer=config.frontier.buffer or None,
-        slots_per_host=config.politeness.connections_per_host,
-        slots_per_address=config.politeness.connections_per_address,
-    )
-    parts = StrategyParts.of(
-        reading.judge, rng=np.random.default_rng(config.seed), buffer=config.frontier.buffer or None
-    )
-    studies = Studies(reading.judge)
-    if isinstance(reading.judge, ContrastJudge):
-        parts = replace(parts, study=studies.begin)
-    strategy = strategy_named(config.strategy, parts, config.constants)
-    if isinstance(strategy, Forecasting):  # its scores are predictions
-        frontier.be_patient(config.frontier.patience)
-    robots = RobotsBook(config.robots, _known_robots(store))
-    ledger = CrawlLedger(
-        store=store,
-        run=number,
-        frontier=frontier,
-        strategy=strategy,
-        urls=reading.urls,
-        politeness=config.politeness,
-        max_redirects=config.fetch.max_redirects,
-        robots=robots,
-        archive=archive,
-        cache=cache,
-        judge=reading.judge.name,
-        clock=clock,
-        follow_nofollow=config.frontier.follow_nofollow,
-        rest_from=started if was_cut_off else None,
-        rules=config.stop,
-        max_distance=None if config.frontier.max_distance < 0 else config.frontier.max_distance,
-    )
-    if lost:
-        ledger.note("archive", lost)
-    ledger.add_seeds(seeds)
-    fetcher = LiveFetcher(
-        http=http,
-        resolver=resolver,
-        urls=reading.urls,
-        robots=robots,
-        settings=config.fetch,
-        address_of=ledger.hosts.address_of,
-        pause=config.politeness.delay,
-        clock=clock,
-        cache=cache,
-    )
-    reading = replace(reading, digest=strategy.digest)
-    readers = Readers(
-        reading,
-        count=config.readers.processes,
-        seconds=config.readers.seconds,
-        memory=config.readers.memory,
-        whole_pages=strategy.needs_whole_pages,
-    )
-    await readers.start()
-    visitor = LiveVisitor(fetcher=fetcher, reader=readers, clock=clock)
-    advice = (lambda: strategy.advice) if isinstance(strategy, Tunnelling) and config.stop.is_generalised else no_advice
-    forecaster = Forecaster(
-        strategy,
-        frontier,
-        visits=lambda: ledger.pages,
-        recent=lambda: [is_relevant for _, is_relevant in ledger.recent],
-        pages=config.stop.forecast_pages,
-    )
-    stop = Stop(config.budget, started=started, rules=config.stop, advice=advice, forecast=forecaster)
-    lookout = Lookout(
-        config.stall,
-        frontier=frontier,
-        ledger=ledger,
-        visitor=visitor,
-        robots=robots,
-        readers=readers,
-        clock=clock,
-    )
+    def cancel(self) -> None:
+        """Stop at once; the next run goes on from the last commit."""
+        if self._running is not None:
+            self._running.cancel()
 
-    steering = _steering(config, workspace, store, ledger, readers, reading, clock, studies)
+    def report(self) -> Report:
+        """What the crawl has found so far."""
+        return Report.of(self.workspace.directory)
 
-    told = 0
+    # ── settings ──────────────────────────────────────────────────────────────────────────────────────────
 
-    def tell() -> None:
-        nonlocal told
-        for kind, message in ledger.changes[told:]:
-            watcher.changed(kind, message)
-        told = len(ledger.changes)
+    def _stored(self) -> dict[str, Any]:
+        workspace = self.workspace
+        return load_crawl(workspace.config, is_begun=workspace.has_crawl) if workspace.config.exists() else {}
 
-    def watch() -> None:
-        steering.look()
-        tell()
-        if cause := lookout.look():
-            watcher.stalled(cause)
-        watcher.look()
+    def _check(self, stored: Mapping[str, Any]) -> None:
+        config = self.config
+        if stored.get("topic") and stored["topic"] != config.topic:
+            raise WorkspaceError(
+                f"{self.workspace.directory}: holds a crawl on {stored['topic']!r}, not on {config.topic!r}; "
+                "choose another directory with -o"
+            )
+        if not config.seeds and not config.topic:
+            raise InputError(
+                "no topic is given: say what the pages should be about, lycosa crawl 'recreational cycling' --seed "
+                "https://…, or give three to ten pages of the kind as seeds"
+            )
+        if not config.seeds:
+            raise SeedError("nothing to start from: give --seed https://… or --seeds FILE")
 
-    watcher.begin(View(config, frontier, ledger, visitor, lookout, started, forecaster))
-    release_signals = _heed_signals(stop, visitor, watcher)
-    try:
+    def _with_budget(self, pages: int | None, minutes: float | None) -> Config:
+        said = {"pages": pages, "seconds": None if minutes is None else minutes * 60}
+        changed: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
+        budget = replace(self.config.budget, **changed)
+        return self.config.model_copy(update={"budget": budget})
+
+    def _judge_for(self, config: Config, threshold: float | None = None) -> Judge:
+        if self._judge is not None:
+            return CompletedJudge(self._judge, threshold=threshold or config.judge.threshold)
+        return judge_of(config, self.workspace, threshold=threshold)
+
+    def _bring_book(self, config: Config) -> None:
+        """The crawl gets its own copy of the topic book: it goes on with that, whatever happens to the book."""
+        workspace, book = self.workspace, self._book
+        if not is_trained(config) or workspace.topics.exists():
+            return
+        if not book.exists():
+            raise InputError(
+                f"{book}: there is no topic book, so there are no topics; make one with: lycosa topics import, or name "
+                "one with --book; to crawl for words, leave --topic out"
+            )
+        with TopicBook(book) as opened:
+            judge_from(opened, config)  # says what is wrong before anything is made
+            try:
+                workspace.directory.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise WorkspaceError(f"{workspace.directory}: cannot be made: {error.strerror or error}") from error
+            opened.copy_to(workspace.topics)
+
+    # ── a run ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _crawl(self, config: Config, watcher: Watcher) -> Report:
+        if self._running is not None:
+            raise LycosaError(f"{self.workspace.directory}: this crawl is running already")
+        self._bring_book(config)
+        if self._judge is None:
+            config = settled(config)
+        self._judge_for(config)
+        Guard(config.network.allow)  # refuses a malformed network before anything is written
+        strategy_named(self._strategy or config.strategy, settings=config.constants)
+        self._running = Running(self._listeners, watcher)
+        try:
+            with self.workspace.locked(), closing(SqliteStore(self.workspace.database)) as store:
+                async with AsyncExitStack() as stack:
+                    reason = await self._run(config, store, self._running, stack)
+        finally:
+            self._running = None
+        return Report.of(self.workspace.directory, reason)
+
+    async def _run(self, config: Config, store: SqliteStore, running: Running, stack: AsyncExitStack) -> str:
+        # What refuses a setting comes first: a configuration that cannot work must not become the crawl's own.
+        found = store.state(THRESHOLD)
+        judge = self._judge_for(config, float(found) if found else None)
+        reading = reading_of(config, judge)
+        seeds = _checked_seeds(config, reading.urls)
+        clock = SystemClock()
+        started = clock.now()
+        frontier = Frontier(
+            buffer=config.frontier.buffer or None,
+            slots_per_host=config.politeness.connections_per_host,
+            slots_per_address=config.politeness.connections_per_address,
+        )
+        study, strategy = self._studied_strategy(config, judge)
+        abilities = strategy.abilities
+        if abilities.advice is not None and judge.abilities.interest is None:
+            raise ConfigError(
+                f"strategy {config.strategy!r} widens topics of a taxonomy, and this crawl has only words; crawl for a "
+                "--topic or an --interest, or leave tunnel+ out"
+            )
+        if abilities.forecasting is not None:  # its scores are predictions
+            frontier.be_patient(config.frontier.patience)
+        robots = RobotsBook(config.robots, known_robots(store))
+        cache = PageCache(Path(config.cache), chop=config.fetch.chop) if config.cache else None
+        if cache is not None:
+            stack.callback(cache.close)
+        archive, lost = _open_archive(config, self.workspace, store)
+        if archive is not None:
+            stack.callback(archive.close)
+        was_cut_off = store.was_cut_off()
+        ledger = CrawlLedger(
+            store=store,
+            frontier=frontier,
+            strategy=strategy,
+            urls=reading.urls,
+            politeness=config.politeness,
+            max_redirects=config.fetch.max_redirects,
+            robots=robots,
+            archive=archive,
+            cache=cache,
+            judge=judge.name,
+            clock=clock,
+            follow_nofollow=config.frontier.follow_nofollow,
+            rest_from=started if was_cut_off else None,
+            rules=config.stop,
+            max_distance=None if config.frontier.max_distance < 0 else config.frontier.max_distance,
+            begun_with=str(self._stored().get("strategy", "")),
+        )
+        fetcher = self._fetcher or await self._live_fetcher(config, reading, ledger, robots, cache, clock, stack)
+        reading = replace(reading, digest=abilities.digest)
+        readers = Readers(
+            reading,
+            count=config.readers.processes,
+            seconds=config.readers.seconds,
+            memory=config.readers.memory,
+            whole_pages=abilities.needs_whole_pages or self._has_text,
+        )
+        stack.push_async_callback(readers.close)
+        await readers.start()
+        self.workspace.write_config(config.to_toml())
+        number = store.begin_run(started_at=started, pid=os.getpid(), version=__version__, config=config.to_toml())
+        ledger.begin(number)
+        if lost:
+            ledger.note("archive", lost)
+        ledger.add_seeds(seeds)
+        visitor = LiveVisitor(fetcher=fetcher, reader=readers, clock=clock)
+        stack.push_async_callback(visitor.cancel)
+        forecaster = Forecaster(
+            abilities.forecasting,
+            frontier,
+            visits=lambda: ledger.pages,
+            recent=lambda: [is_relevant for _, is_relevant in ledger.recent],
+            pages=config.stop.forecast_pages,
+        )
+        advice = abilities.advice if config.stop.is_generalised else None
+        stop = Stop(config.budget, started=started, rules=config.stop, advice=advice or no_advice, forecast=forecaster)
+        lookout = Lookout(
+            config.stall,
+            frontier=frontier,
+            ledger=ledger,
+            visitor=visitor,
+            robots=robots,
+            readers=readers,
+            clock=clock,
+        )
+        steering = self._steering(
+            config, store, ledger, readers, replace(reading, digest=abilities.digest), clock, study
+        )
+
+        def watch() -> None:
+            steering.look()
+            if cause := lookout.look():
+                running.tell(Event("stall", cause))
+            running.look(ledger)
+
+        running.begin(View(config.budget.pages, frontier, ledger, visitor, lookout, started, forecaster), stop)
+        stack.callback(running.end)
+        stack.enter_context(heeding_signals(running))
         reason = await run(
             frontier=frontier,
             strategy=strategy,
@@ -251,53 +344,138 @@ async def _crawl(config: Config, workspace: Workspace, store: SqliteStore, readi
             watch=watch,
         )
         steering.end()
-        tell()
+        running.look(ledger)
         ledger.keep_outlook(json.dumps(outlook(forecaster(), forecaster.calibration())))
         store.end_run(number, ended_at=clock.now(), stop_reason=reason)
+        running.tell(Event("end", reason))
         return reason
-    finally:
-        watcher.end()
-        release_signals()
-        await visitor.cancel()
-        await readers.close()
-        await http.close()
-        await resolver.close()
-        if cache is not None:
-            cache.close()
-        if archive is not None:
-            archive.close()
+
+    def _studied_strategy(self, config: Config, judge: Judge) -> tuple[LearnedTopic | None, Strategy]:
+        """The strategy, and the study of the topic that it began, if it did."""
+        begun: list[LearnedTopic] = []
+        begin = judge.abilities.study
+
+        def study() -> LearnedTopic:
+            assert begin is not None
+            begun.append(begin())
+            return begun[0]
+
+        parts = StrategyParts.of(
+            judge.abilities, rng=np.random.default_rng(config.seed), buffer=config.frontier.buffer or None
+        )
+        if begin is not None:
+            parts = replace(parts, study=study)
+        strategy = strategy_named(self._strategy or config.strategy, parts, config.constants)
+        return begun[0] if begun else None, strategy
+
+    async def _live_fetcher(
+        self,
+        config: Config,
+        reading: Reading,
+        ledger: CrawlLedger,
+        robots: RobotsBook,
+        cache: PageCache | None,
+        clock: SystemClock,
+        stack: AsyncExitStack,
+    ) -> LiveFetcher:
+        resolver = Resolver(overrides=config.network.resolve)
+        stack.push_async_callback(resolver.close)
+        http = Http(settings=config.http_settings(), guard=Guard(config.network.allow), resolver=resolver)
+        stack.push_async_callback(http.close)
+        return LiveFetcher(
+            http=http,
+            resolver=resolver,
+            urls=reading.urls,
+            robots=robots,
+            settings=config.fetch,
+            address_of=ledger.hosts.address_of,
+            pause=config.politeness.delay,
+            clock=clock,
+            cache=cache,
+        )
+
+    def _steering(
+        self,
+        config: Config,
+        store: SqliteStore,
+        ledger: CrawlLedger,
+        readers: Readers,
+        reading: Reading,
+        clock: SystemClock,
+        study: LearnedTopic | None,
+    ) -> Steering:
+        versions = Versions(self.workspace.topics, config) if is_trained(config) else None
+        stored = store.state(JUDGE)
+        newest = versions.newest() if versions else 0
+        if versions and not stored:
+            ledger.keep_version(newest)
+        elif versions and stored and int(stored) < newest:
+            ledger.adopt_judge(newest, f"version {newest} took over while the crawl rested")
+        threshold = reading.judge.abilities.threshold
+        return Steering(
+            ledger=ledger,
+            store=store,
+            readers=readers,
+            reading=reading,
+            distilling=config.distill,
+            clock=clock,
+            has_open_threshold=has_open_threshold(config) and store.state(THRESHOLD) is None,
+            version=newest,
+            newer=versions.newer if versions else None,
+            learning=Learning(study=study, threshold=threshold, ledger=ledger, store=store) if study else None,
+            advice=Advice(ledger=ledger, store=store, seeds=len(config.seeds), study=study),
+        )
 
 
-def _steering(
-    config: Config,
-    workspace: Workspace,
-    store: SqliteStore,
-    ledger: CrawlLedger,
-    readers: Readers,
-    reading: Reading,
-    clock: SystemClock,
-    studies: Studies,
-) -> Steering:
-    versions = Versions(workspace.topics, config) if is_trained(config) else None
-    stored = store.state(JUDGE)
-    newest = versions.newest() if versions else 0
-    if versions and not stored:
-        ledger.keep_version(newest)
-    elif versions and stored and int(stored) < newest:
-        ledger.adopt_judge(newest, f"version {newest} took over while the crawl rested")
-    return Steering(
-        ledger=ledger,
-        store=store,
-        readers=readers,
-        reading=reading,
-        distilling=config.distill,
-        clock=clock,
-        has_open_threshold=has_open_threshold(config) and store.state(THRESHOLD) is None,
-        version=newest,
-        newer=versions.newer if versions else None,
-        learning=studies.learning(ledger, store),
-        advice=Advice(ledger=ledger, store=store, seeds=len(config.seeds), study=studies.begun),
+def reading_of(config: Config, judge: Judge) -> Reading:
+    """How a crawl reads pages; whoever reads them again later must read them the same way."""
+    return Reading(
+        urls=Urls(config.urls),
+        judge=judge,
+        limits=config.page,
+        decode_limits=config.decode,
+        product_token=config.robots.product_token,
     )
+
+
+def _as_layer(config: Config | str | Path | Mapping[str, Any]) -> Layer:
+    if isinstance(config, Config):
+        return "config", tomllib.loads(config.to_toml())
+    return ("config", config) if isinstance(config, Mapping) else (str(config), load_file(Path(config)))
+
+
+def _made(judge: Any) -> PlainJudge | None:
+    """A judge that was given as an object; a class is called."""
+    if judge is None or isinstance(judge, str):
+        return None
+    made: PlainJudge = judge() if isinstance(judge, type) else judge
+    if not isinstance(getattr(made, "name", None), str) or not callable(getattr(made, "judge", None)):
+        raise ConfigError(f"{judge!r} is no judge: it needs a name (a text) and a method judge(page)")
+    return made
+
+
+def _name_of(strategy: Any) -> str:
+    name = getattr(strategy, "name", "")
+    if strategy is not None and not (isinstance(name, str) and name):
+        raise ConfigError(f"{strategy!r} is no strategy: let its class inherit from lycosa.Strategy and have a name")
+    return str(name)
+
+
+def _with_strategy_inside(config: Config) -> Config:
+    """A strategy that is a file is taken over with its constants: the crawl goes on whatever becomes of the file."""
+    name, constants = from_file(config.strategy)
+    return config.model_copy(update={"strategy": name, "constants": {**config.constants, **constants}})
+
+
+def _directory_for(topic: str) -> Path:
+    name = "".join(char if char.isalnum() and char.isascii() else "-" for char in topic.lower())
+    name = "-".join(filter(None, name.split("-")))[:40].strip("-")
+    if not name:
+        raise InputError(
+            "no topic is given: lycosa crawl 'recreational cycling' --seed https://…; "
+            "to crawl for pages like the seeds, or to go on with a crawl, name its directory: lycosa crawl -o cycling/"
+        )
+    return Path(name)
 
 
 def _open_archive(config: Config, workspace: Workspace, store: SqliteStore) -> tuple[Archive | None, str]:
@@ -315,22 +493,6 @@ def _open_archive(config: Config, workspace: Workspace, store: SqliteStore) -> t
     return archive, lost
 
 
-def _known_robots(store: SqliteStore) -> list[RobotsFile]:
-    return [
-        RobotsFile(
-            origin=row.origin,
-            state=RobotsState(row.state),
-            fetched_at=row.fetched_at,
-            expires_at=row.expires_at,
-            status=row.status,
-            failure=row.failure,
-            body=row.body,
-            failures=row.failures,
-        )
-        for row in store.robots()
-    ]
-
-
 def _checked_seeds(config: Config, urls: Urls) -> list[str]:
     """The seeds in canonical form. A seed that a rule turns away is an error: somebody asked for it."""
     seeds = []
@@ -343,33 +505,3 @@ def _checked_seeds(config: Config, urls: Urls) -> list[str]:
             )
         seeds.append(url)
     return seeds
-
-
-def _heed_signals(stop: Stop, visitor: LiveVisitor, watcher: Watcher) -> Callable[[], None]:
-    """The first Ctrl-C or SIGTERM ends the crawl in order, a second one at once."""
-    loop = asyncio.get_running_loop()
-    task = asyncio.current_task()
-    assert task is not None
-    heeded = (signal.SIGINT, signal.SIGTERM)
-    names = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
-    seen: list[int] = []
-
-    def on_signal(number: signal.Signals) -> None:
-        seen.append(number)
-        if len(seen) > 1:
-            task.cancel()
-            return
-        stop.request(f"interrupted by {names[number]}")
-        visitor.nudge()
-        watcher.interrupted(
-            f"{names[number]}: finishing {visitor.in_flight} fetches under way; once more to stop at once"
-        )
-
-    for number in heeded:
-        loop.add_signal_handler(number, on_signal, number)
-
-    def release() -> None:
-        for number in heeded:
-            loop.remove_signal_handler(number)
-
-    return release

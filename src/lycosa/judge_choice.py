@@ -10,8 +10,12 @@ from lycosa.errors import ConfigError, InputError
 from lycosa.judges.contrast.judge import ContrastJudge
 from lycosa.judges.generalise import Way
 from lycosa.judges.keywords import KeywordJudge
+from lycosa.judges.protocol import CompletedJudge, Judge
 from lycosa.judges.topic_judges import FormulaJudge, TopicJudge
+from lycosa.lib.nearest import did_you_mean
+from lycosa.lib.plugins import call, entry_point_names, load
 from lycosa.lib.text import term_counts
+from lycosa.strategies.table import strategy
 from lycosa.topics.book import TopicBook
 from lycosa.topics.judges import interest_judge, topic_judge
 from lycosa.workspace import Workspace
@@ -19,8 +23,10 @@ from lycosa.workspace import Workspace
 FOR_WORDS, FOR_TOPICS = 0.1, 0.5
 """Thresholds where none is set."""
 
+UNTRAINED = ("contrast", "keywords")
+GROUP = "lycosa.judges"
+"""Entry points of other people's judges."""
 TrainedJudge = TopicJudge | FormulaJudge
-AnyJudge = KeywordJudge | ContrastJudge | TrainedJudge
 
 
 def is_trained(config: Config) -> bool:
@@ -37,7 +43,7 @@ def settled(config: Config) -> Config:
 
 def _is_learning(config: Config) -> bool:
     """Whether the strategy begins a study of the topic."""
-    return config.strategy.rpartition("+")[2] == "hunter"
+    return strategy(config.strategy, settings=config.constants).abilities.studies_topic
 
 
 def has_open_threshold(config: Config) -> bool:
@@ -45,17 +51,33 @@ def has_open_threshold(config: Config) -> bool:
     return bool(config.interest) and not config.judge.threshold
 
 
-def judge_of(config: Config, workspace: Workspace, *, threshold: float | None = None) -> AnyJudge:
+def judge_of(config: Config, workspace: Workspace, *, threshold: float | None = None) -> Judge:
     """The crawl's judge: for a trained one, the newest version in the crawl's own copy of the topic book."""
     chosen = threshold or config.judge.threshold
     if not is_trained(config):
-        return _untrained(settled(config), chosen)
+        config = settled(config)
+        return _untrained(config, chosen) if config.judge.kind in UNTRAINED else _own(config, chosen)
     if not workspace.topics.exists():
         raise InputError(
             f"{workspace.topics}: the crawl's copy of the topic book is missing; begin the crawl with --book FILE"
         )
     with TopicBook(workspace.topics) as book:
         return judge_from(book, config, chosen)
+
+
+def _own(config: Config, threshold: float) -> Judge:
+    """Somebody else's judge, which gets what its constructor asks for by name."""
+    name = config.judge.kind
+    made = load(name, group=GROUP)
+    if made is None:
+        known = [*UNTRAINED, *entry_point_names(GROUP)]
+        raise ConfigError(
+            f"judge {name!r} is not known: {did_you_mean(name, known)}known are {', '.join(known)}, and module:Class "
+            "for one of your own; a judge that a program made is to be handed to lycosa.Crawl(judge=…) again"
+        )
+    if callable(made):
+        made = call(made, {"topic": config.topic, "seeds": config.seeds, "threshold": threshold or FOR_TOPICS})
+    return CompletedJudge(made, threshold=threshold)
 
 
 def _untrained(config: Config, threshold: float) -> KeywordJudge | ContrastJudge:

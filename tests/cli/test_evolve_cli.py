@@ -17,6 +17,7 @@ from lycosa.errors import ConfigError, InputError, LycosaError
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 from lycosa.lab.worlds.build import build_generated
 from lycosa.lab.worlds.world import World
+from lycosa.results.report import Report
 from lycosa.strategies.table import strategy
 
 # The package has commands under the names of their modules.
@@ -172,7 +173,9 @@ def test_a_crawl_takes_the_file_over(evolved, tmp_path, monkeypatch):
     best = tmp_path / "best.toml"
     shutil.copy(evolved / "best.toml", best)
     started = []
-    monkeypatch.setattr(crawling, "start", lambda config, *_: started.append(config) or "done")
+    monkeypatch.setattr(
+        crawling, "start", lambda crawl, *_: started.append(crawl.config) or Report(tmp_path, "done", 0, 0, 0)
+    )
     monkeypatch.setattr(crawling, "summary", lambda *_, **__: None)
     monkeypatch.setattr(crawling, "_check_any_page", lambda _: None)
     words = ("crawl", "cycling", "-s", "http://a.test/", "-o", tmp_path / "crawl", "--strategy", f"hard+{best}")

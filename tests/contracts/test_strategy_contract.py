@@ -37,7 +37,7 @@ def make(request):
 
     def made(seed: int = 1):
         judge = KeywordJudge("recreational cycling")
-        return strategy(request.param, StrategyParts.of(judge, rng=np.random.default_rng(seed), buffer=40))
+        return strategy(request.param, StrategyParts.of(judge.abilities, rng=np.random.default_rng(seed), buffer=40))
 
     return made
 
@@ -68,7 +68,7 @@ class Crawl:
 
     def step(self, count: int = 2) -> list[int]:
         links = self.strategy.ask(count, self.frontier, self.now)
-        self.scores.update(self.strategy.rescored())
+        self.scores.update(self.frontier.take_revised())
         for link in links:
             self.visit(link)
         self.now += 1.0
@@ -96,7 +96,7 @@ class Crawl:
         self._known += 3
         visit = page_visit(link, targets, relevance=(link * 37 % 100) / 100, score=self.scores[link])
         scores = self.strategy.tell(visit, targets)
-        self.told.append((replace(visit, note=self.strategy.note()), targets))
+        self.told.append((replace(visit, note=self.strategy.abilities.note()), targets))
         assert scores.shape == targets.shape
         assert not np.isinf(scores).any()
         self.frontier.done(link)
@@ -113,7 +113,7 @@ class Crawl:
 
     def begin_again(self, strategy) -> None:
         """As after a kill: what is known is what was stored with the last commit."""
-        if strategy.is_retold:
+        if strategy.abilities.is_retold:
             for visit, targets in self.told:
                 strategy.tell(visit, targets)
         strategy.restore(self.strategy.save())

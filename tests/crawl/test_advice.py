@@ -39,7 +39,7 @@ def advised(rig):
                     advice.append(Advice(ledger=crawl.ledger, store=crawl.store, seeds=len(seeds), study=begun[0]))
                 advice[0].look()
 
-            parts = replace(StrategyParts.of(judge, rng=np.random.default_rng(0)), study=begin)
+            parts = replace(StrategyParts.of(judge.abilities, rng=np.random.default_rng(0)), study=begin)
             crawl.crawl(*seeds, strategy=strategy("hunter", parts), watch=look, delay=0.0, pages=pages, width=1)
             advice[0].look(is_last=True)
         told = [row[0] for row in crawl.sql("select message from events where kind = 'advice' order by id")]

@@ -229,6 +229,7 @@ class TestHarm:
 
     def test_readers_that_cannot_start_are_told_at_once(self, trap, monkeypatch, capfd):
         monkeypatch.setenv("PYTHONPATH", "/nowhere")
+        monkeypatch.setattr(sys, "path", [entry for entry in sys.path if not (Path(entry) / "trap_judge.py").exists()])
 
         async def go():
             async with running(trap, count=2):

@@ -77,7 +77,9 @@ class Crawl:
 
         def look() -> None:
             if not steering:
-                learning = Learning(study=begun[0], judge=self.judge, ledger=self.rig.ledger, store=self.rig.store)
+                learning = Learning(
+                    study=begun[0], threshold=self.judge.threshold, ledger=self.rig.ledger, store=self.rig.store
+                )
                 steering.append(
                     Steering(
                         ledger=self.rig.ledger,
@@ -93,7 +95,7 @@ class Crawl:
             if kill_at and self.rig.ledger.pages >= kill_at:
                 raise Killed
 
-        parts = replace(StrategyParts.of(self.judge, rng=np.random.default_rng(0)), study=begin)
+        parts = replace(StrategyParts.of(self.judge.abilities, rng=np.random.default_rng(0)), study=begin)
         self.rig.crawl(*seeds, strategy=strategy("hunter", parts), width=1, watch=look, is_killed=kill_at > 0, **more)
         if not steering:
             look()

@@ -10,12 +10,11 @@ import pytest
 from rich.console import Console
 
 from lycosa.cli import progress
-from lycosa.config import Config
 from lycosa.crawl.reader_pool import InlineReader, Readers
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.stall import Facts, Lookout, StallSettings, cause, clock_time
 from lycosa.crawl.visits import UnderWay
-from lycosa.engine import View
+from lycosa.crawl.watching import Event, View
 from lycosa.errors import ConfigError
 from lycosa.fetch.robots import interpret
 from lycosa.fetch.urls import UrlRules, Urls
@@ -268,14 +267,14 @@ class TestShown:
         watch = Watch(crawl)
         crawl.crawl(A, pages=1)
         watch()
-        return View(Config(), crawl.frontier, crawl.ledger, crawl.visitor, watch.lookout, crawl.clock.now())
+        return View(1000, crawl.frontier, crawl.ledger, crawl.visitor, watch.lookout, crawl.clock.now())
 
     def test_log_lines(self, capsys):
-        progress.Lines().stalled(f"waiting for {self.URL}")
+        progress.Lines().tell(Event("stall", f"waiting for {self.URL}"))
         assert capsys.readouterr().out == "stall: waiting for http://a.test/[red] [2J\n"
 
     def test_json(self, capsys):
-        progress.Lines(as_json=True).stalled(f"waiting for {self.URL}")
+        progress.Lines(as_json=True).tell(Event("stall", f"waiting for {self.URL}"))
         assert json.loads(capsys.readouterr().out) == {"event": "stall", "cause": f"waiting for {self.URL}"}
 
     def test_the_state_says_why_and_for_how_long(self, rig, html):

@@ -10,7 +10,7 @@ from lycosa.model import Kind, Outcome
 from lycosa.results.explain import explain
 from lycosa.strategies.hunter.tables import FEATURES
 from lycosa.strategies.papers.best_first import BestFirst, BestFirstSettings
-from lycosa.strategies.protocol import StrategyParts
+from lycosa.strategies.protocol import Abilities, StrategyParts
 from lycosa.strategies.table import strategy
 
 A, B, C, D = (f"http://a.test/{name}" for name in ("", "b", "c", "d"))
@@ -97,10 +97,7 @@ class TestStates:
         }
 
         class Stub(BestFirst):
-            is_retold = True
-
-            def factors(self, visit, link):
-                return parts
+            abilities = Abilities(is_retold=True, factors=lambda visit, link: parts)
 
         crawl = rig({A: html(f"{B} quiet roads", text=CYCLING)})
         crawl.crawl(A, pages=1)

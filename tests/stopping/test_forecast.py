@@ -3,9 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lycosa.frontier.frontier import Frontier
 from lycosa.stopping import forecast as module
-from lycosa.stopping.forecast import LEAST, Forecasting, History, Waiting, forecast
+from lycosa.stopping.forecast import LEAST, History, Waiting, forecast
 
 
 def pages(count: int, *, seed: int = 0, low: float = 0.05, high: float = 0.95, dead: int = 0) -> History:
@@ -150,15 +149,3 @@ class TestLeft:
     def test_a_number_cannot_be_below_zero(self):
         assert module._left(0.0).low == 0
         assert module._left(0.0).high > 0
-
-
-def test_what_a_strategy_must_give():
-    class Open:
-        def history(self) -> History:
-            return pages(1)
-
-        def waiting(self, frontier: Frontier) -> Waiting:
-            return links()
-
-    assert isinstance(Open(), Forecasting)
-    assert not isinstance(Frontier(), Forecasting)

@@ -59,7 +59,7 @@ class TestForecaster:
         assert strategy.asked == 3
 
     def test_other_strategies_are_forecast_by_what_they_brought(self):
-        ask = Forecaster(object(), frontier(), visits=lambda: 90, recent=lambda: [True] * 90, pages=100)
+        ask = Forecaster(None, frontier(), visits=lambda: 90, recent=lambda: [True] * 90, pages=100)
         found = ask()
         assert found is not None
         assert found.harvest.value > 80

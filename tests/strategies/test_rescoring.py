@@ -9,7 +9,7 @@ import numpy as np
 from lycosa.frontier.frontier import Frontier
 from lycosa.model import Fetched, Judgement, Kind, Lease, Outcome, Page, Visit
 from lycosa.strategies.papers.best_first import BestFirst, BestFirstSettings
-from lycosa.strategies.protocol import Ranked, StrategyParts
+from lycosa.strategies.protocol import Abilities, Strategy, StrategyParts
 from lycosa.strategies.rescoring import score_again
 
 FETCHED = Outcome(Kind.FETCHED, "http 200", status=200)
@@ -46,17 +46,22 @@ def test_what_failed_before_stays_behind() -> None:
     assert frontier.scores(np.array([1])).tolist() == [-0.5]
 
 
+class Mute(Strategy):
+    name = "mute"
+
+    def tell(self, visit: Visit, targets: np.ndarray) -> np.ndarray:
+        return np.zeros(len(targets))
+
+
 def test_a_strategy_that_has_nothing_to_say_changes_nothing() -> None:
     frontier = waiting(l1=0.5)
-    news = score_again(Ranked(), frontier, [(visit(0.9), np.array([1]))])  # type: ignore[arg-type]
+    news = score_again(Mute(), frontier, [(visit(0.9), np.array([1]))])
     assert not len(news.links)
-    assert not len(score_again(Ranked(), Frontier(), [(visit(0.9), np.array([1]))]).links)  # type: ignore[arg-type]
+    assert not len(score_again(Mute(), Frontier(), [(visit(0.9), np.array([1]))]).links)
 
 
 class Retold(BestFirst):
     """Best-first that remembers what it was told, and changes its mind once."""
-
-    is_retold = True
 
     def __init__(self) -> None:
         super().__init__(StrategyParts(), BestFirstSettings())
@@ -76,11 +81,15 @@ class Retold(BestFirst):
             self.reminded += 1
         return self.again(visit, targets)
 
+    @property
+    def abilities(self) -> Abilities:
+        return Abilities(is_retold=True, note=self.note, again=self.again, take_change=self.take_change)
+
     def note(self) -> bytes:
         return self.told[-1][0].encode()
 
     def again(self, visit: Visit, targets: np.ndarray) -> np.ndarray:
-        return super().again(visit, targets) * self.factor
+        return BestFirst.tell(self, visit, targets) * self.factor
 
     def take_change(self) -> str:
         change, self.change = self.change, ""

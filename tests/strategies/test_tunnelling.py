@@ -90,11 +90,12 @@ def test_nothing_left_to_widen_is_advice_to_stop() -> None:
     tunnel = made()
     for relevant in (4, 0, 0):
         session(tunnel, relevant)
-    assert tunnel.advice == ""
+    assert tunnel.abilities.advice() == ""
     assert session(tunnel, 0)[0] == ""
-    assert tunnel.advice.startswith("focus fully generalised: 0.0% of the last 4 pages were relevant, 25.0% of all")
+    told = "focus fully generalised: 0.0% of the last 4 pages were relevant, 25.0% of all"
+    assert tunnel.abilities.advice().startswith(told)
     session(tunnel, 4)
-    assert tunnel.advice == ""
+    assert tunnel.abilities.advice() == ""
 
 
 def test_without_rescoring_waiting_links_stay() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,20 +12,18 @@ from typing import Any
 import typer
 from rich.table import Table
 
-from lycosa.cli.progress import Lines, Panels, Silence
+from lycosa.cli.progress import Lines, Panels
 from lycosa.cli.terminal import err, is_terminal, out, plain
-from lycosa.config import Config, build, load_crawl, load_file
+from lycosa.config import Config
 from lycosa.crawl.commit import OUTLOOK
-from lycosa.engine import Watcher
-from lycosa.engine import crawl as run_crawl
-from lycosa.errors import InputError, SeedError, WorkspaceError
+from lycosa.crawl.watching import Silence, Watcher
+from lycosa.engine import Crawl
+from lycosa.errors import InputError, SeedError
 from lycosa.fetch.urls import parse_seed
-from lycosa.judge_choice import is_trained, judge_from
+from lycosa.results.report import Report
 from lycosa.seeds.bookmarks import read_bookmarks
 from lycosa.seeds.files import read_seeds
 from lycosa.store.sqlite import SqliteStore
-from lycosa.strategies.table import from_file
-from lycosa.topics.book import TopicBook
 from lycosa.workspace import Workspace
 
 
@@ -57,7 +54,13 @@ def crawl(
         None,
         "--strategy",
         help="The order of the crawl: hunter (default: learns the topic, and where it is found, while it crawls), "
-        "best-first, shark, infospiders, … (docs/quickstart.md), or a file that lycosa evolve wrote: best.toml.",
+        "best-first, shark, infospiders, … (docs/quickstart.md), a file that lycosa evolve wrote: best.toml, or one of "
+        "your own: module:Class.",
+    ),
+    judge: str | None = typer.Option(
+        None,
+        "--judge",
+        help="What decides relevance: contrast (learns as it crawls), keywords, or one of your own: module:Class.",
     ),
     threshold: float | None = typer.Option(
         None, "--threshold", help="Relevance from which on a page is relevant (default: the judge's own)."
@@ -84,39 +87,37 @@ def crawl(
     The crawl lives in a directory: what it found, what it will do next, and what the web answered. Run the same
     command again to go on where it stopped, however it stopped. Ctrl-C finishes what is under way first.
     """
-    named = topic or interest or " + ".join(topics)
-    given = _given(
-        topic=named,
+    crawl = Crawl(
+        topic,
         topics=topics,
         interest=interest,
-        seeds=[parse_seed(text) for text in seed] + (_seeds_in(seeds) if seeds else []),
+        book=book,
+        seeds=[*seed, *(_seeds_in(seeds) if seeds else [])],
+        directory=output,
+        judge=judge,
         strategy=strategy,
-        cache=str(cache.resolve()) if cache else None,
-        judge={"threshold": threshold},
-        budget={"pages": pages, "seconds": None if minutes is None else minutes * 60},
-        politeness={"delay": delay},
-        network={"contact": contact or None},
+        config=config_file,
+        layers=[
+            (
+                "command line",
+                _given(
+                    cache=str(cache.resolve()) if cache else None,
+                    judge={"threshold": threshold},
+                    budget={"pages": pages, "seconds": None if minutes is None else minutes * 60},
+                    politeness={"delay": delay},
+                    network={"contact": contact or None},
+                ),
+            ),
+            *(("--set", _parse_setting(text)) for text in setting),
+        ],
     )
-    workspace = Workspace(output or _directory_for(named))
-    layers: list[tuple[str, dict[str, Any]]] = []
-    if workspace.config.exists():
-        layers.append((str(workspace.config), load_crawl(workspace.config, is_begun=workspace.has_crawl)))
-    if config_file:
-        layers.append((str(config_file), load_file(config_file)))
-    layers.append(("command line", given))
-    layers.extend(("--set", _parse_setting(text)) for text in setting)
-    config = _with_strategy_inside(build(*layers))
-    if workspace.config.exists():
-        _check_same_crawl(workspace, layers[0][1], config.topic)
-    _check_complete(config)
-    if is_trained(config):
-        _bring_book(config, book, workspace)
-    if not config.network.contact and not config.network.allow and not quiet:
+    network = crawl.config.network
+    if not network.contact and not network.allow and not quiet:
         err.print("[yellow]note:[/] no contact is set; --contact you@example.org lets site owners reach you")
-    ending = start(config, workspace, _watcher(config, as_json=as_json, quiet=quiet))
+    report = start(crawl, _watcher(crawl.config, as_json=as_json, quiet=quiet))
     if not quiet:
-        summary(workspace, ending, as_json=as_json)
-    _check_any_page(workspace)
+        summary(crawl.workspace, report.reason, as_json=as_json)
+    _check_any_page(crawl.workspace)
 
 
 def _seeds_in(path: Path) -> list[str]:
@@ -135,34 +136,10 @@ def _seeds_in(path: Path) -> list[str]:
     return list(dict.fromkeys(bookmark.url for bookmark in found.entries))
 
 
-def _with_strategy_inside(config: Config) -> Config:
-    """A strategy that is a file is taken over with its constants: the crawl goes on whatever becomes of the file."""
-    name, constants = from_file(config.strategy)
-    return config.model_copy(update={"strategy": name, "constants": {**config.constants, **constants}})
-
-
-def _bring_book(config: Config, book: Path, workspace: Workspace) -> None:
-    """The crawl gets its own copy of the topic book: it goes on with it whatever happens to the book."""
-    if workspace.topics.exists():
-        return
-    if not book.exists():
-        raise InputError(
-            f"{book}: there is no topic book, so there are no topics; make one with: lycosa topics import, or name one "
-            "with --book; to crawl for words, leave --topic out"
-        )
-    with TopicBook(book) as opened:
-        judge_from(opened, config)  # says what is wrong before anything is made
-        try:
-            workspace.directory.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise WorkspaceError(f"{workspace.directory}: cannot be made: {error.strerror or error}") from error
-        opened.copy_to(workspace.topics)
-
-
-def start(config: Config, workspace: Workspace, watcher: Watcher) -> str:
+def start(crawl: Crawl, watcher: Watcher) -> Report:
     """Run the crawl; a second Ctrl-C ends the process at once."""
     try:
-        return run_crawl(config, workspace, watcher)
+        return crawl.run(watcher=watcher)
     except (asyncio.CancelledError, KeyboardInterrupt):
         err.print("stopped at once; the same command goes on from the last commit")
         sys.exit(130)
@@ -201,34 +178,6 @@ def _parse_setting(text: str) -> dict[str, Any]:
 SNIFFED = 4096
 """Bytes of a seeds file that tell what it is."""
 CHANGES = "select at, kind, message from events where kind in ('focus', 'judge', 'distilled', 'advice') order by id"
-
-
-def _directory_for(topic: str) -> Path:
-    name = re.sub(r"[^a-z0-9]+", "-", topic.lower()).strip("-")[:40]
-    if not name:
-        raise InputError(
-            "no topic is given: lycosa crawl 'recreational cycling' --seed https://…; "
-            "to crawl for pages like the seeds, or to go on with a crawl, name its directory: lycosa crawl -o cycling/"
-        )
-    return Path(name)
-
-
-def _check_same_crawl(workspace: Workspace, stored: dict[str, Any], topic: str) -> None:
-    if topic and stored.get("topic") and stored["topic"] != topic:
-        raise WorkspaceError(
-            f"{workspace.directory}: holds a crawl on {stored['topic']!r}, not on {topic!r}; "
-            "choose another directory with -o"
-        )
-
-
-def _check_complete(config: Config) -> None:
-    if not config.seeds and not config.topic:
-        raise InputError(
-            "no topic is given: say what the pages should be about, lycosa crawl 'recreational cycling' --seed "
-            "https://…, or give three to ten pages of the kind as seeds"
-        )
-    if not config.seeds:
-        raise SeedError("nothing to start from: give --seed https://… or --seeds FILE")
 
 
 def _watcher(config: Config, *, as_json: bool, quiet: bool) -> Watcher:

@@ -21,8 +21,8 @@ from rich.table import Table
 from lycosa.cli.crawl import start
 from lycosa.cli.progress import Lines, Panels
 from lycosa.cli.terminal import is_terminal, out, plain
-from lycosa.config import build
-from lycosa.engine import Watcher
+from lycosa.crawl.watching import Watcher
+from lycosa.engine import Crawl
 from lycosa.errors import InputError
 from lycosa.lab.evaluate.curves import harvest_rate, recall
 from lycosa.lab.evaluate.pictures import draw_curves
@@ -74,22 +74,18 @@ def demo(
                 if not workspace.has_crawl:
                     raise InputError(f"{workspace.directory}: not a crawl directory; choose another with -o")
                 shutil.rmtree(workspace.directory)
-            config = build(
-                (
-                    "demo",
-                    {
-                        "topic": keywords,
-                        "seeds": [web.url(page, port=server["port"]) for page in seeds],
-                        "strategy": strategy,
-                        "budget": {"pages": pages},
-                        "politeness": {"delay": 0.02, "fetch_time_factor": 0.0},
-                        # Few at a time: the more fetches run at once, the less each can know of the others' results.
-                        "network": {"fetches": 4, "allow": ["127.0.0.0/8"], "resolve": server["overrides"]},
-                    },
-                )
+            crawl = Crawl(
+                keywords,
+                seeds=[web.url(page, port=server["port"]) for page in seeds],
+                directory=workspace.directory,
+                strategy=strategy,
+                budget={"pages": pages},
+                politeness={"delay": 0.02, "fetch_time_factor": 0.0},
+                # Few at a time: the more fetches run at once, the less each can know of the others' results.
+                network={"fetches": 4, "allow": ["127.0.0.0/8"], "resolve": server["overrides"]},
             )
             began = time.monotonic()
-            ending = start(config, workspace, _watcher(f"{strategy}: {keywords}"))
+            ending = start(crawl, _watcher(f"{strategy}: {keywords}")).reason
             results[strategy] = _result(workspace, web, topic, targets, time.monotonic() - began)
             out.print(f"[bold]{strategy}[/]: {plain(ending)} in {results[strategy].seconds:.0f} s")
     _show(results)

@@ -8,7 +8,6 @@ import typer
 
 from lycosa.cli.look import DIRECTORY, opened
 from lycosa.cli.terminal import err, out, plain
-from lycosa.engine import reading_of
 from lycosa.results.archived_pages import ArchivedPages
 from lycosa.results.export import export as export_rows
 
@@ -21,9 +20,9 @@ def export(
     text: bool = typer.Option(True, "--text/--no-text", help="Pages with their text, read from the archive."),
 ) -> None:
     """Write pages, links or sites as JSON lines, Parquet or CSV."""
-    with opened(directory) as (workspace, config, store):
+    with opened(directory) as (workspace, _, store):
         for target in to:
-            texts = ArchivedPages(workspace.archive, store, reading_of(config, workspace)) if text else None
+            texts = ArchivedPages.of_text(workspace.archive, store) if text else None
             with out.status(f"writing {plain(target)}"):
                 count = export_rows(store, target, texts=texts)
             out.print(f"{plain(target)}: {count:,} rows")

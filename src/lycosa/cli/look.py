@@ -124,7 +124,7 @@ def explain(
 ) -> None:
     """Why a URL was fetched, skipped or left waiting: its origin, score, fetches, judgement."""
     with opened(directory) as (workspace, config, store):
-        parts = StrategyParts.of(judge_of(config, workspace), rng=np.random.default_rng(config.seed))
+        parts = StrategyParts.of(judge_of(config, workspace).abilities, rng=np.random.default_rng(config.seed))
         strategy = strategy_named(config.strategy, parts, config.constants)
         facts = list(explain_url(store, url, urls=Urls(config.urls), strategy=strategy))
     if as_json:

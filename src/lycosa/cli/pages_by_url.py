@@ -12,14 +12,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lycosa.cli.progress import Lines, Silence
+from lycosa.cli.progress import Lines
 from lycosa.cli.terminal import err
-from lycosa.config import Config, build, load_file
+from lycosa.config import Config, load_file
 from lycosa.crawl.reading import read_response
-from lycosa.engine import crawl, reading_of
+from lycosa.crawl.watching import Silence
+from lycosa.engine import Crawl, reading_of
 from lycosa.fetch.urls import Urls
 from lycosa.fetch.warc_reader import Location
 from lycosa.fetch.warc_reader import read as read_archived
+from lycosa.judge_choice import judge_of
 from lycosa.model import Page
 from lycosa.store.sqlite import SqliteStore
 from lycosa.topics.importing import Failure
@@ -43,11 +45,11 @@ def gather(
     named = os.environ.get("LYCOSA_CONFIG")
     if settings is None and named:
         settings = load_file(Path(named))
-    config = build((named or "settings", settings or {}), ("gather", _plan(urls, minutes)))
     with tempfile.TemporaryDirectory(prefix="lycosa-") as directory:
-        workspace = Workspace(Path(directory))
-        crawl(config, workspace, Lines() if err.is_terminal and len(urls) > 10 else Silence())
-        return _answers(config, workspace, urls)
+        layers = [(named or "settings", settings or {}), ("fetch", _plan(urls, minutes))]
+        crawl = Crawl("page", seeds=urls, directory=directory, layers=layers)
+        crawl.run(watcher=Lines() if err.is_terminal and len(urls) > 10 else Silence())
+        return _answers(crawl.config, crawl.workspace, urls)
 
 
 def _plan(urls: Sequence[str], minutes: float) -> dict[str, Any]:
@@ -61,7 +63,7 @@ def _plan(urls: Sequence[str], minutes: float) -> dict[str, Any]:
 
 
 def _answers(config: Config, workspace: Workspace, urls: Sequence[str]) -> list[Page | Failure]:
-    reading = reading_of(config, workspace)
+    reading = reading_of(config, judge_of(config, workspace))
     canonical = Urls(config.urls).canonical
     store = SqliteStore(workspace.database, read_only=True)
     try:

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from lycosa.cli.terminal import err, out, plain, printable, sparkline
 from lycosa.crawl.stall import clock_time
-from lycosa.engine import View
+from lycosa.crawl.watching import Event, View
 from lycosa.stopping.forecast import Forecast
 from lycosa.stopping.outlook import forecast_line, forecast_values
 
@@ -80,7 +80,7 @@ class Meter:
         return Snapshot(
             seconds=now - view.started,
             pages=ledger.pages,
-            budget=view.config.budget.pages,
+            budget=view.page_budget,
             relevant=ledger.relevant,
             harvest=ledger.relevant / max(1, ledger.pages),
             harvest_recent=sum(relevant for _, relevant in recent) / max(1, len(recent)),
@@ -140,15 +140,11 @@ class Panels:
             self._next = now + 0.25
             self._live.update(self._panel(self._meter.snapshot(now)), refresh=True)
 
-    def stalled(self, cause: str) -> None:  # noqa: ARG002 - it is in the next snapshot
-        self._next = 0.0
-
-    def changed(self, kind: str, message: str) -> None:
-        self._course = f"{kind}: {message}"
-        self._next = 0.0
-
-    def interrupted(self, message: str) -> None:
-        self._notice = message
+    def tell(self, event: Event) -> None:
+        if event.kind == "interrupted":
+            self._notice = event.message
+        elif event.kind not in ("stall", "end"):  # a stall is in the next snapshot
+            self._course = f"{event.kind}: {event.message}"
         self._next = 0.0
 
     def end(self) -> None:
@@ -197,40 +193,13 @@ class Lines:
             shot = self._meter.snapshot(now)
             print(shot.as_json() if self._as_json else shot.as_line(), flush=True)
 
-    def stalled(self, cause: str) -> None:
-        print(
-            json.dumps({"event": "stall", "cause": cause}) if self._as_json else printable(f"stall: {cause}"),
-            flush=True,
-        )
-
-    def changed(self, kind: str, message: str) -> None:
-        told = json.dumps({"event": kind, "message": message}) if self._as_json else printable(f"{kind}: {message}")
-        print(told, flush=True)
-
-    def interrupted(self, message: str) -> None:
-        err.print(message)
-
-    def end(self) -> None:
-        pass
-
-
-class Silence:
-    """Says nothing but what must be said."""
-
-    def begin(self, view: View) -> None:
-        pass
-
-    def look(self) -> None:
-        pass
-
-    def stalled(self, cause: str) -> None:
-        pass
-
-    def changed(self, kind: str, message: str) -> None:
-        pass
-
-    def interrupted(self, message: str) -> None:
-        err.print(message)
+    def tell(self, event: Event) -> None:
+        if event.kind == "interrupted":
+            err.print(event.message)
+        elif event.kind != "end":
+            key = "cause" if event.kind == "stall" else "message"
+            plain_text = printable(f"{event.kind}: {event.message}")
+            print(json.dumps({"event": event.kind, key: event.message}) if self._as_json else plain_text, flush=True)
 
     def end(self) -> None:
         pass

@@ -17,6 +17,7 @@ from lycosa.cli.terminal import err, out, plain
 from lycosa.engine import reading_of
 from lycosa.errors import InputError
 from lycosa.fetch.urls import parse_seed
+from lycosa.judge_choice import judge_of
 from lycosa.judges.classifier import ANY, Example
 from lycosa.judges.taxonomy import Taxonomy
 from lycosa.judges.taxonomy_file import load_taxonomy
@@ -120,7 +121,7 @@ def _add_labels(book: TopicBook, table: Path, world: Path | None, crawl: Path | 
         return _add(book, label_examples(table, of_world, skips))
     if crawl is not None:
         with opened(crawl) as (workspace, config, store):
-            pages = ArchivedPages(workspace.archive, store, reading_of(config, workspace))
+            pages = ArchivedPages(workspace.archive, store, reading_of(config, judge_of(config, workspace)))
             return _add(book, label_examples(table, pages.page_of, skips))
     raise InputError(f"{table}: say where the pages are: --world FILE or --crawl DIR")
 

@@ -19,4 +19,5 @@ Beside the line, after each turn of the loop:
     distiller     hubs and authorities (paper FC), and what is fetched first because of them
     stall         why nothing has been fetched for a while
     advice        what a person should know about a crawl that cannot go well as it was asked for
+    watching      events for listeners, and the handle by which a crawl is stopped
 """

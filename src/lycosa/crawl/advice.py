@@ -18,8 +18,9 @@ from typing import NamedTuple
 
 from lycosa.crawl.commit import ADVISED, CrawlLedger
 from lycosa.crawl.rejudge import spoken_words, words_for
-from lycosa.judges.contrast.study import ContrastStudy
+from lycosa.judges.contrast.page_vector import PageVector
 from lycosa.judges.contrast.two_topics import parting
+from lycosa.judges.protocol import LearnedTopic
 from lycosa.store.protocol import Store
 from lycosa.store.rows import State
 
@@ -47,7 +48,7 @@ class _Seed(NamedTuple):
 class Advice:
     """Looks at a running crawl, and speaks up through its ledger."""
 
-    def __init__(self, *, ledger: CrawlLedger, store: Store, seeds: int, study: ContrastStudy | None = None) -> None:
+    def __init__(self, *, ledger: CrawlLedger, store: Store, seeds: int, study: LearnedTopic | None = None) -> None:
         self._ledger = ledger
         self._store = store
         self._study = study
@@ -81,9 +82,9 @@ class Advice:
     def _about_seeds(self) -> Iterator[str]:
         seeds = [_Seed(*row) for row in self._store.query(SEEDS)[1]]
         study = self._study
-        if study is None or not study.topic.learns_from_seeds or not seeds:
+        if study is None or not study.learns_from_seeds or not seeds:
             return
-        has_words = bool(study.topic.keywords)
+        has_words = study.has_words
         empty = [seed.url for seed in seeds if seed.words < NO_TEXT]
         if empty:
             yield _about_empty(empty, len(seeds), has_words=has_words)
@@ -99,7 +100,7 @@ class Advice:
                 "are, --set judge.seeds_are_examples=yes"
             )
         urls = {seed.number - 1: seed.url for seed in seeds}
-        if parts := parting(list(examples.values())):
+        if parts := parting([PageVector(*words) for words in examples.values()]):
             places = list(examples)
             spoken = spoken_words(self._store)
             one, other = (

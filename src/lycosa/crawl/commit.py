@@ -12,6 +12,7 @@ import json
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -70,6 +71,20 @@ WINDOW = 1_000
 """Pages over which the current harvest rate is taken."""
 
 
+class FoundPage(NamedTuple):
+    """A page that has just been committed."""
+
+    number: int
+    """Its place in the order of the crawl, from 1."""
+    url: str
+    title: str
+    relevance: float
+    is_relevant: bool
+    language: str
+    text: str
+    """Empty unless somebody asked for texts."""
+
+
 class CrawlLedger:
     """Turns visits into rows, and tells frontier and strategy. One per run."""
 
@@ -77,7 +92,6 @@ class CrawlLedger:
         self,
         *,
         store: Store,
-        run: int,
         frontier: Frontier,
         strategy: Strategy,
         urls: Urls,
@@ -92,11 +106,13 @@ class CrawlLedger:
         rest_from: float | None = None,
         rules: StopRules = NO_RULES,
         max_distance: int | None = None,
+        begun_with: str = "",
     ) -> None:
         self._store = store
-        self._run = run
+        self._run = 0
         self._frontier = frontier
         self._strategy = strategy
+        self._abilities = strategy.abilities
         self._urls = urls
         self._politeness = politeness
         self._max_redirects = max_redirects
@@ -109,14 +125,14 @@ class CrawlLedger:
         waiting = store.waiting()
         dropped = frontier.load(waiting.ids, waiting.hosts, waiting.scores)
         try:
-            if strategy.is_retold:
+            if self._abilities.is_retold:
                 for visit, targets in store.visits():
                     strategy.tell(visit, targets)
             strategy.restore(store.state("strategy") or b"")
         except ValueError as error:
             raise ConfigError(
-                f"{store.path}: this crawl was begun with another strategy, or another version of it ({error}); "
-                f"go on with that one, or begin a crawl with {strategy.name} in another directory"
+                f"{store.path}: this crawl was begun with strategy {begun_with or 'of another version'} and cannot "
+                f"go on with {strategy.name} ({error}); leave --strategy out, or begin a crawl in another directory"
             ) from error
         self.hosts = HostBook(store.hosts(), politeness=politeness, frontier=frontier)
         self.hosts.restore_clocks(store.addresses(), rest_from=rest_from)
@@ -145,11 +161,17 @@ class CrawlLedger:
         """When a visit was last finished; before the first one, when this run began."""
         self.recent: deque[tuple[float, bool]] = deque(store.recent_relevance(WINDOW), maxlen=WINDOW)
         """(relevance, is_relevant) of the latest pages."""
-        if dropped:  # the buffer is smaller than in the last run
+        self._dropped = dropped
+        self._found: list[FoundPage] = []
+
+    def begin(self, run: int) -> None:
+        """A run has begun; what it changes by beginning is written."""
+        self._run = run
+        if self._dropped:  # the buffer is smaller than in the last run
             batch = Batch()
-            self._links.drop(dropped, batch)
+            self._links.drop(self._dropped, batch)
             self._write(batch)
-        if change := strategy.take_change():  # the crawl was cut off between a change of focus and what follows from it
+        if change := self._abilities.take_change():  # the last run was cut off before it had scored links again
             self.score_again(change)
 
     @property
@@ -165,7 +187,7 @@ class CrawlLedger:
 
     def leases(self, links: list[int]) -> list[Lease]:
         # `ask` may have given scores, also to links that it leased then; the next commit stores them.
-        self._rescored.update(self._strategy.rescored())
+        self._rescored.update(self._frontier.take_revised())
         leases = self._store.leases(links)
         if not self._rescored:
             return leases
@@ -178,6 +200,11 @@ class CrawlLedger:
         added = sum(self._links.add(url, batch, parent=None, redirects=0, score=score) for url in urls)
         self._write(batch)
         return added
+
+    def take_found(self) -> list[FoundPage]:
+        """Pages committed since the last call."""
+        found, self._found = self._found, []
+        return found
 
     def note(self, kind: str, message: str, state: Mapping[str, bytes] | None = None) -> None:
         """An event of the crawl as a whole, and state that belongs to it."""
@@ -194,7 +221,7 @@ class CrawlLedger:
         for visit in visits:
             self._enter(self._flagged(visit), batch)
         self._write(batch)
-        if change := self._strategy.take_change():
+        if change := self._abilities.take_change():
             self.score_again(change)
 
     def score_again(self, why: str) -> int:
@@ -365,6 +392,17 @@ class CrawlLedger:
         host.relevant += judgement.is_relevant
         self.recent.append((judgement.relevance, judgement.is_relevant))
         batch.judgements.append(judgement_row(lease.id, self._judge, judgement))
+        self._found.append(
+            FoundPage(
+                self.pages + 1,
+                lease.url,
+                page.title,
+                judgement.relevance,
+                judgement.is_relevant,
+                page.language,
+                page.text,
+            )
+        )
 
     def _twin(self, page: Page, link: int) -> int | None:
         """The first page with exactly this fingerprint, if it is not this one."""
@@ -379,7 +417,7 @@ class CrawlLedger:
         if visit.lease.id not in self._revisits:
             self._tally.add_page(visit.lease.id, targets, is_relevant=is_relevant(visit))
         scores = self._strategy.tell(visit, targets)
-        if note := self._strategy.note():
+        if note := self._abilities.note():
             batch.notes.append((visit.lease.id, note))
         self._links.expand(visit.lease, page, numbers, is_new, scores, batch)
         source = visit.lease.id

@@ -23,6 +23,8 @@ import time
 from collections import deque
 from typing import Any
 
+import cloudpickle
+
 from lycosa.crawl.reading import Read, Reading, read, read_response
 from lycosa.errors import LycosaError
 from lycosa.model import Fetched, Judgement, Kind, Link, Outcome, Page, Response, Visit
@@ -105,7 +107,8 @@ class Readers:
 
     def adopt(self, reading: Reading) -> None:
         """Read like this from now on: another judge, for one. Pages a reader has at hand are still read the old way."""
-        self._settings = pickle.dumps((reading, self._memory, self._whole_pages))
+        # By value where the class is of `__main__` or of a notebook, which a reader cannot import.
+        self._settings = cloudpickle.dumps((reading, self._memory, self._whole_pages))
         news = marshal.dumps((self._settings,))
         for reader in self._readers:
             reader.send(news)
@@ -191,6 +194,7 @@ class _Reader(asyncio.Protocol):
         theirs.close()
         ours.setblocking(False)
         _, reader = await asyncio.get_running_loop().create_connection(lambda: cls(pool, process), sock=ours)
+        reader.send(_import_path())
         reader.send(pool._settings)
         return reader
 
@@ -267,6 +271,10 @@ class _Reader(asyncio.Protocol):
 # What travels: plain tuples.
 
 
+def _import_path() -> bytes:
+    return marshal.dumps([os.path.abspath(entry) for entry in sys.path])  # noqa: PTH100 - of any text
+
+
 def _request(response: Response) -> bytes:
     headers = [pair for pair in response.headers if pair[0] in NEEDED_HEADERS]
     return marshal.dumps((response.url, response.status, headers, response.body))
@@ -323,6 +331,8 @@ def _unpack(message: tuple[Any, ...]) -> Read:
 def serve(sock: socket.socket) -> None:
     """Read pages until the other side goes away."""
     with sock, sock.makefile("rb") as stream:
+        # Last, so that nothing there hides a module of Python's or ours; a judge may have to be imported from there.
+        sys.path += [entry for entry in marshal.loads(_receive(stream)) if entry not in sys.path]  # noqa: S302 - our parent
         reading, memory, whole_pages = pickle.loads(_receive(stream))  # noqa: S301 - from the crawl, our parent
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         sock.sendall(LENGTH.pack(0))  # ready

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.crawl.commit import LEARNED_AT, CrawlLedger
-from lycosa.judges.contrast.judge import ContrastJudge
-from lycosa.judges.contrast.study import ContrastStudy
+from lycosa.judges.protocol import Judge, LearnedTopic
 from lycosa.lib.text import stems
 from lycosa.lib.wordhash import SIZE, number_of
 from lycosa.store.protocol import Store
@@ -39,9 +38,9 @@ _WORD = re.compile(r"[^\W\d_]{3,24}")
 class Learning:
     """Takes over what a study has learned."""
 
-    def __init__(self, *, study: ContrastStudy, judge: ContrastJudge, ledger: CrawlLedger, store: Store) -> None:
+    def __init__(self, *, study: LearnedTopic, threshold: float, ledger: CrawlLedger, store: Store) -> None:
         self._study = study
-        self._threshold = judge.threshold
+        self._threshold = threshold
         self._ledger = ledger
         self._store = store
         self._next = 1
@@ -49,7 +48,7 @@ class Learning:
         """By place in the crawl: what the store has; not a number where it is not known."""
         self._told_at = int(store.state(LEARNED_AT) or 0)
 
-    def look(self, *, is_last: bool = False) -> ContrastJudge | None:
+    def look(self, *, is_last: bool = False) -> Judge | None:
         """The judge of what is known by now, if it is time for another one; pages have been judged again by it."""
         pages = len(self._study.relevance)
         if pages < self._next and not (is_last and pages):
@@ -60,7 +59,7 @@ class Learning:
         if lesson:
             self._told_at = pages
         self._ledger.regrade(self._news(0.0 if is_last else LITTLE), self._threshold, lesson)
-        return ContrastJudge(**self._study.found(), threshold=self._threshold)
+        return self._study.as_judge(self._threshold)
 
     def _news(self, little: float) -> dict[int, float]:
         """By number: pages whose relevance is another one than the store has, by more than so much."""
@@ -72,8 +71,7 @@ class Learning:
         return {place + 1: float(now[place]) for place in np.flatnonzero(is_other).tolist()}
 
     def _lesson(self) -> str:
-        found = self._study.found()
-        strength = found["weights"] * found["idf"]
+        strength = self._study.word_strengths()
         order = np.argsort(strength, kind="stable")
         spoken = spoken_words(self._store)
         about = words_for(order[::-1][: np.count_nonzero(strength > 0)], spoken)

@@ -18,7 +18,7 @@ from lycosa.crawl.reading import Reading
 from lycosa.crawl.rejudge import Learning
 from lycosa.errors import InputError
 from lycosa.judges.protocol import Judge
-from lycosa.judges.topic_judges import FormulaJudge, threshold_from
+from lycosa.judges.topic_judges import threshold_from
 from lycosa.lib.bounds import require_at_least
 from lycosa.lib.clock import Clock
 from lycosa.store.protocol import Store
@@ -142,17 +142,19 @@ class Steering:
             return
         self._has_open_threshold = False
         judge = self._reading.judge
-        assert isinstance(judge, FormulaJudge)
+        with_threshold = judge.abilities.with_threshold
+        assert with_threshold is not None, "only such a judge has an open threshold"
         scores = [row[0] for row in self._store.query(START_SCORES)[1]]
         try:
             threshold = threshold_from(scores, least=LEAST)
-            why = f"pages are relevant from {threshold:.3f} on, the smallest score of the {judged} start pages"
+            why = f"minimum relevance {threshold:.3f}: the smallest score of the {judged} start pages"
         except InputError:
-            threshold = judge.threshold
+            threshold = judge.abilities.threshold
             why = (
-                f"no start page fits {judge.formula}: pages are relevant from {threshold:g} on; better seeds would help"
+                f"no start page fits {judge.abilities.interest}: the minimum relevance stays at {threshold:g}; "
+                "better seeds would help"
             )
-        self._adopt(judge.changed(threshold=threshold))
+        self._adopt(with_threshold(threshold))
         self._ledger.set_threshold(threshold, why)
 
     def _adopt(self, judge: Judge) -> None:

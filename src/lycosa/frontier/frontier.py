@@ -58,6 +58,7 @@ class Frontier:
         self._waiting = 0
         self._leased = 0
         self._patience: Patience | None = None
+        self._revised: dict[int, float] = {}
 
     # Links come in.
 
@@ -118,6 +119,16 @@ class Frontier:
             self._rebuild()
         else:
             self._move(keys.keys(ranks, links).tolist())
+
+    def revise(self, links: NDArray[Any], scores: NDArray[np.float64]) -> None:
+        """`rescore` on a strategy's own initiative: the scores are kept, in full, for the next commit to store."""
+        self.rescore(links, scores)
+        self._revised.update(zip(links.tolist(), scores.tolist(), strict=True))
+
+    def take_revised(self) -> dict[int, float]:
+        """Scores given by `revise` since the last call, by link."""
+        revised, self._revised = self._revised, {}
+        return revised
 
     def rescore_all(self, score: Callable[[NDArray[np.int64]], NDArray[Any]]) -> None:
         """Give every waiting link a new score: `score` gets their numbers in ascending order."""

@@ -11,11 +11,12 @@ import math
 from collections.abc import Mapping
 
 from lycosa.errors import ConfigError
+from lycosa.judges.protocol import Judge, JudgeAbilities
 from lycosa.lib.text import term_counts
 from lycosa.model import Judgement, Page
 
 
-class KeywordJudge:
+class KeywordJudge(Judge):
     """Cosine between the topic's words and a page's words; relevant from a threshold on."""
 
     name = "keywords"
@@ -31,6 +32,10 @@ class KeywordJudge:
         if not 0 < threshold <= 1:
             raise ConfigError(f"judge.threshold is {threshold}: it must lie above 0 and at most at 1")
         self._norm = math.sqrt(sum(count * count for count in self.keywords.values()))
+
+    @property
+    def abilities(self) -> JudgeAbilities:
+        return JudgeAbilities(threshold=self.threshold, keywords=self.keywords, similarity=self.score_text)
 
     def judge(self, page: Page) -> Judgement:
         relevance, shares = self._cosine(page.terms)

@@ -1,22 +1,174 @@
-"""The seam between reading a page and deciding what it is worth."""
+"""What a judge is: it turns a page into a relevance, and may declare what else it knows about its topic.
+
+A judge of your own needs a `name` and `judge(page)`, which returns a number in [0, 1] or a `Judgement`
+(docs/extending.md). What only some judges can do, such as scoring a link's anchor or learning in the crawl, is
+declared in `abilities`; strategies and the engine look there and nowhere else.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from lycosa.model import Judgement, Page
 
+WordCounts = tuple[NDArray[np.uint16], NDArray[np.uint8]]
+"""The words to keep of a page, as numbers (`lib.wordhash`), and their counts."""
+
+
+class Interest(Protocol):
+    """What is looked for, and wider versions of it: for tunnelling."""
+
+    def relevance(self, scores: Mapping[str, float]) -> float:
+        """Relevance in [0, 1] of a page with these scores by topic."""
+        ...
+
+    def similarity(self, text: str) -> float:
+        """Relevance of an anchor, or of the words of a URL."""
+        ...
+
+    def generalised(self, frequency: Mapping[str, float]) -> Self | None:
+        """One step wider; None if nothing is left to widen. `frequency` is the share of pages about each topic."""
+        ...
+
+    def named(self, text: str) -> Self:
+        """The version whose `str` this is."""
+        ...
+
+
+class Study(Protocol):
+    """A judge that grows with the crawl."""
+
+    weights: NDArray[np.float32]
+    """By word number: how much the word speaks for the topic."""
+
+    @property
+    def vector(self) -> Callable[[Mapping[str, int]], WordCounts]:
+        """From a page's terms to the words to keep of it; can be sent to another process."""
+        ...
+
+    @property
+    def relevance(self) -> NDArray[np.float32]:
+        """Relevance of each page, in the order in which pages were added."""
+        ...
+
+    @property
+    def idf_of_table(self) -> NDArray[np.float32]:
+        """By word number: how rare the word is in general."""
+        ...
+
+    def add(self, page: WordCounts, *, host: int, is_seed: bool, relevance: float) -> float:
+        """Add a page and return its relevance as things stand.
+
+        `host` is any number from 1 on that identifies the host; `relevance` is what the crawl's judge gave the page.
+        """
+        ...
+
+    def learn(self) -> None:
+        """Recompute weights and relevance from all pages."""
+        ...
+
+
+class LearnedTopic(Study, Protocol):
+    """A study whose findings the crawl takes over, and can put in words."""
+
+    @property
+    def examples(self) -> Mapping[int, WordCounts]:
+        """Seeds that are examples of the topic, by their place in the crawl."""
+        ...
+
+    @property
+    def has_words(self) -> bool:
+        """Whether the topic was also given in words."""
+        ...
+
+    @property
+    def learns_from_seeds(self) -> bool: ...
+
+    def as_judge(self, threshold: float) -> Judge:
+        """The judge that results from what has been learned so far."""
+        ...
+
+    def word_strengths(self) -> NDArray[np.float32]:
+        """By word number: above 0 where the word speaks for the topic, below 0 where it speaks against it."""
+        ...
+
+
+def no_similarity(text: str) -> float:  # noqa: ARG001 - without a topic nothing is similar
+    """The similarity of a text where there is no topic."""
+    return 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeAbilities:
+    """What a judge knows and can do beyond judging pages. The defaults: nothing."""
+
+    threshold: float = 0.5
+    """Minimum relevance of a relevant page."""
+    keywords: Mapping[str, int] = field(default_factory=dict)
+    """Stems that name the topic, with their weights: strategies that look for words look for these."""
+    similarity: Callable[[str], float] = no_similarity
+    """Relevance in [0, 1] of a short text: an anchor, a heading, the words of a URL."""
+    is_good: Callable[[str], bool] = bool
+    """Whether a leaf of the taxonomy is a good topic or lies under one."""
+    interest: Interest | None = None
+    """The interest as something that can be widened."""
+    study: Callable[[], LearnedTopic] | None = None
+    """Begins to learn the topic in the crawl itself."""
+    with_threshold: Callable[[float], Judge] | None = None
+    """The same judge with another threshold, where start pages may decide it."""
+    strongest: Callable[[Page], Mapping[str, float]] | None = None
+    """The words of a page that speak most for or against the topic, for irrelevant pages too."""
+
+
+NO_ABILITIES = JudgeAbilities()
+
 
 class Judge(Protocol):
-    """Pure: the same page gets the same judgement. It is shipped to the reader processes, so it can be pickled."""
+    """Pure: the same page gets the same judgement. It is pickled and sent to the reader processes."""
 
     name: str
     """Stored with every judgement."""
-    keywords: dict[str, int]
-    """Stems that name the topic, with their weights: strategies that look for words look for these."""
 
-    def judge(self, page: Page) -> Judgement: ...
+    @property
+    def abilities(self) -> JudgeAbilities:
+        return NO_ABILITIES
 
-    def score_text(self, text: str) -> float:
-        """Relevance in [0, 1] of an anchor, a heading, the words of a URL."""
+    def judge(self, page: Page) -> Judgement:
+        """What the page is worth."""
         ...
+
+
+class PlainJudge(Protocol):
+    """The least a judge of your own has to have."""
+
+    name: str
+
+    def judge(self, page: Page) -> Judgement | float: ...
+
+
+class CompletedJudge(Judge):
+    """A judge of which only a name and `judge` are required, with the rest filled in."""
+
+    def __init__(self, judge: PlainJudge, *, threshold: float = 0.0) -> None:
+        self.name = judge.name
+        self._judge = judge
+        declared: JudgeAbilities = getattr(judge, "abilities", NO_ABILITIES)  # the door: it may declare some or none
+        self._abilities = replace(declared, threshold=threshold) if threshold else declared
+
+    @property
+    def abilities(self) -> JudgeAbilities:
+        return self._abilities
+
+    def judge(self, page: Page) -> Judgement:
+        found = self._judge.judge(page)
+        if isinstance(found, Judgement):
+            return found
+        relevance = float(found)
+        if not 0 <= relevance <= 1:
+            raise ValueError(f"judge {self.name!r} gave {relevance}: relevance lies between 0 and 1")
+        return Judgement(relevance, relevance >= self._abilities.threshold)

@@ -25,6 +25,7 @@ from lycosa.judges.classifier import Classifier, parent_of, with_ancestors
 from lycosa.judges.formula import Formula, evaluate, topics_of
 from lycosa.judges.generalise import CONSIDERABLE, ForLinks, Way, for_links, positive_part, without_not
 from lycosa.judges.interest import FormulaInterest, TopicInterest
+from lycosa.judges.protocol import Judge, JudgeAbilities
 from lycosa.judges.taxonomy import is_at_or_below, nearest, require_apart
 from lycosa.lib.text import term_counts
 from lycosa.model import Judgement, Page
@@ -44,7 +45,7 @@ MAX_NAME = 200
 _OF_EVERY_URL = frozenset({"www", "com", "org", "net", "html", "htm", "php", "asp", "aspx", "jsp", "cgi", "index"})
 
 
-class TopicJudge:
+class TopicJudge(Judge):
     """How probable it is that a page belongs to one of the good topics."""
 
     def __init__(
@@ -85,6 +86,17 @@ class TopicJudge:
         )
 
     @property
+    def abilities(self) -> JudgeAbilities:
+        return JudgeAbilities(
+            threshold=self.threshold,
+            keywords=self.keywords,
+            similarity=self.score_text,
+            is_good=self.is_good,
+            interest=self.interest,
+            strongest=self.strongest,
+        )
+
+    @property
     def interest(self) -> TopicInterest:
         """The good topics as something that can be widened."""
         return TopicInterest(self)
@@ -113,7 +125,7 @@ class TopicJudge:
         return _in_bounds(float(posteriors[self._places].sum()))
 
 
-class FormulaJudge:
+class FormulaJudge(Judge):
     """How well a page fits a formula. `changed` gives a copy with another focus: tunnelling goes that way."""
 
     def __init__(
@@ -158,6 +170,18 @@ class FormulaJudge:
         self._focus = self._split.crawl if self._split else formula
         self._for_links = for_links(formula, base if frequency is None else frequency, by=links)
         self._base = evaluate(self._for_links, base)
+
+    @property
+    def abilities(self) -> JudgeAbilities:
+        return JudgeAbilities(
+            threshold=self.threshold,
+            keywords=self.keywords,
+            similarity=self.score_text,
+            is_good=self.is_good,
+            interest=self.interest,
+            with_threshold=lambda threshold: self.changed(threshold=threshold),
+            strongest=self.strongest,
+        )
 
     @property
     def interest(self) -> FormulaInterest:

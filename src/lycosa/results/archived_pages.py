@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from lycosa.crawl.reading import Read, Reading, read_response
 from lycosa.errors import ArchiveError
-from lycosa.fetch.urls import url_hash
+from lycosa.fetch.urls import UrlRules, Urls, url_hash
 from lycosa.fetch.warc_reader import Location
 from lycosa.fetch.warc_reader import read as read_archived
+from lycosa.judges.protocol import Judge
 from lycosa.model import Judgement, Page
 from lycosa.store.protocol import Store
 
@@ -32,6 +33,13 @@ class Reread(NamedTuple):
     judgement: Judgement
 
 
+class _NoJudge(Judge):
+    name = "none"
+
+    def judge(self, page: Page) -> Judgement:  # noqa: ARG002 - whatever the page is
+        return Judgement(0.0, False)
+
+
 class ArchivedPages:
     """What a crawl fetched, read as the `Reading` says."""
 
@@ -41,6 +49,11 @@ class ArchivedPages:
         self._reading = reading
         self.damaged = 0
         """Records that could not be read so far."""
+
+    @classmethod
+    def of_text(cls, archive: Path, store: Store) -> ArchivedPages:
+        """For the text of pages alone: nobody judges them."""
+        return cls(archive, store, Reading(urls=Urls(UrlRules()), judge=_NoJudge()))
 
     def __iter__(self) -> Iterator[Reread]:
         """Every page that is archived and can be read, in the order of the crawl."""

@@ -80,7 +80,8 @@ def explain(store: Store, url: str, *, urls: Urls, strategy: Strategy) -> Iterat
 
 def _factors(store: Store, link: dict[str, Any], host: dict[str, Any], strategy: Strategy) -> Iterator[tuple[str, str]]:
     """What the score is made of, for the citing page that gives the best one."""
-    if not strategy.is_retold:
+    abilities = strategy.abilities
+    if not abilities.is_retold:
         return
     citing = []
     for visit, targets in store.visits():
@@ -88,12 +89,12 @@ def _factors(store: Store, link: dict[str, Any], host: dict[str, Any], strategy:
         places = (targets == link["id"]).nonzero()[0]
         if len(places):
             citing.append((visit, targets, int(places[0])))
-    best = max(citing, key=lambda each: float(strategy.again(each[0], each[1])[each[2]]), default=None)
+    best = max(citing, key=lambda each: float(abilities.again(each[0], each[1])[each[2]]), default=None)
     if best is None:
         return
     visit, _, place = best
     assert visit.page is not None
-    factors = strategy.factors(visit, visit.page.links[place])
+    factors = abilities.factors(visit, visit.page.links[place])
     if factors and tuple(factors) == FEATURES:
         yield "because", _because(store, link, host, visit.page.links[place].anchor, factors)
         strongest = sorted(factors.items(), key=lambda part: -abs(part[1]))[:SHOWN_PARTS]

@@ -70,7 +70,7 @@ Row = dict[str, Any]
 def export(store: Store, target: Path, *, texts: ArchivedPages | None) -> int:
     """Write `target`; return the number of rows. The file appears whole or not at all. Without `texts`, no text."""
     kind, form = _kind(target)
-    rows = _pages(store, texts) if kind == "pages" else _rows(store, LINKS if kind == "links" else SITES)
+    rows = page_rows(store, texts) if kind == "pages" else _rows(store, LINKS if kind == "links" else SITES)
     columns = {name: of for name, of in COLUMNS[kind].items() if texts is not None or name != "text"}
     draft = target.with_name(f".{target.name}.new")
     try:
@@ -100,7 +100,7 @@ def _rows(store: Store, sql: str) -> Iterator[Row]:
         yield dict(zip(names, row, strict=True))
 
 
-def _pages(store: Store, texts: ArchivedPages | None) -> Iterator[Row]:
+def page_rows(store: Store, texts: ArchivedPages | None) -> Iterator[Row]:
     for row in _rows(store, PAGES):
         for flag in ("is_relevant", "is_noindex"):
             row[flag] = None if row[flag] is None else bool(row[flag])

@@ -30,7 +30,7 @@ Constants were chosen on the development topics of bench/forecast.py; docs/forec
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,7 +130,6 @@ class Forecast(NamedTuple):
         return self.harvest.scaled(1 / max(1, self.pages))
 
 
-@runtime_checkable
 class Forecasting(Protocol):
     """A strategy whose scores say what it expects."""
 

@@ -36,15 +36,17 @@ class Forecaster:
 
     def __init__(
         self,
-        strategy: object,
+        forecasting: Forecasting | None,
         frontier: Frontier,
         *,
         visits: Callable[[], int],
         recent: Callable[[], Iterable[bool]],
         pages: int = PAGES,
     ) -> None:
-        """`visits`: pages so far, over all runs; `recent`: whether the latest of them were relevant, oldest first."""
-        self._strategy = strategy
+        """`forecasting`: None if the strategy predicts nothing. `visits`: pages so far, over all runs. `recent`:
+        whether the latest of them were relevant, oldest first.
+        """
+        self._forecasting = forecasting
         self._frontier = frontier
         self._visits = visits
         self._recent = recent
@@ -62,11 +64,11 @@ class Forecaster:
 
     def calibration(self) -> Calibration | None:
         """How good the predictions were; None: the strategy makes none."""
-        return calibration_of(self._strategy.history()) if isinstance(self._strategy, Forecasting) else None
+        return None if self._forecasting is None else calibration_of(self._forecasting.history())
 
     def _work_out(self) -> Forecast | None:
-        if isinstance(self._strategy, Forecasting):
-            return forecast(self._strategy.history(), self._strategy.waiting(self._frontier), pages=self._pages)
+        if self._forecasting is not None:
+            return forecast(self._forecasting.history(), self._forecasting.waiting(self._frontier), pages=self._pages)
         relevant = np.array(list(self._recent()), dtype=np.float64)
         return forecast_by_rate(relevant, waiting=self._frontier.waiting, pages=self._pages)
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,27 +26,32 @@ from lycosa.errors import ConfigError
 from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.lib.growing import grown
 from lycosa.model import Judgement, Visit
-from lycosa.strategies.protocol import Strategy
-from lycosa.strategies.wrapper import Wrapped
+from lycosa.strategies.protocol import Abilities, Strategy
+from lycosa.strategies.wrapper import Wrapper
 
 RESETS = {"lenient": 0.1, "average": 0.2, "rigid": 0.3}
 """T_r of the presets (GP, section 6)."""
 UNKNOWN = 255
 
 
-class HardFocus(Wrapped):
+class HardFocus(Wrapper):
     """Links of pages off the topic are not followed."""
 
     def __init__(self, inner: Strategy, is_good: Callable[[str], bool]) -> None:
         super().__init__(inner, "hard")
         self._is_good = is_good
 
+    @property
+    def abilities(self) -> Abilities:
+        return replace(super().abilities, again=self.again)
+
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         scores = super().tell(visit, targets)
         return scores if self._is_on_topic(visit.judgement) else np.full(len(targets), np.nan)
 
     def again(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
-        return super().again(visit, targets) if self._is_on_topic(visit.judgement) else np.full(len(targets), np.nan)
+        inner = self._inner.abilities.again
+        return inner(visit, targets) if self._is_on_topic(visit.judgement) else np.full(len(targets), np.nan)
 
     def _is_on_topic(self, judgement: Judgement | None) -> bool:
         if judgement is None:
@@ -73,16 +78,19 @@ class DecaySettings:
         return math.floor(-math.log2(self.stop) + 1e-12)
 
 
-class Decay(Wrapped):
+class Decay(Wrapper):
     """So many links may be followed without meeting anything relevant."""
 
     def __init__(self, inner: Strategy, settings: DecaySettings, name: str = "decay") -> None:
         super().__init__(inner, name)
-        self.is_retold = True
         self._reset = settings.reset
         self._steps = min(settings.steps, UNKNOWN - 2)
         self._halvings = np.full(1024, UNKNOWN, dtype=np.uint8)
         """By link: how often its decay was halved."""
+
+    @property
+    def abilities(self) -> Abilities:
+        return replace(super().abilities, is_retold=True, again=self.again)
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         scores = super().tell(visit, targets)
@@ -95,7 +103,8 @@ class Decay(Wrapped):
         return scores
 
     def again(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
-        return super().again(visit, targets) if self._of(visit) <= self._steps else np.full(len(targets), np.nan)
+        inner = self._inner.abilities.again
+        return inner(visit, targets) if self._of(visit) <= self._steps else np.full(len(targets), np.nan)
 
     def _of(self, visit: Visit) -> int:
         """Halvings of the visited page's own decay, after what it is worth."""

@@ -28,9 +28,10 @@ def score_again(strategy: Strategy, frontier: Frontier, visits: Iterable[tuple[V
     """Ask the strategy for every link of every visit, and move the waiting ones."""
     waiting = frontier.waiting_links()
     best = np.full(len(waiting), -np.inf)
+    again = strategy.abilities.again
     if len(waiting):
         for visit, targets in visits:
-            scores = strategy.again(visit, targets)
+            scores = again(visit, targets)
             places = np.minimum(np.searchsorted(waiting, targets), len(waiting) - 1)
             is_meant = (waiting[places] == targets) & ~np.isnan(scores)
             np.maximum.at(best, places[is_meant], scores[is_meant])

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.errors import ConfigError
+from lycosa.lib.plugins import call, entry_point_names, load
 from lycosa.strategies.focus import RESETS, Decay, DecaySettings, HardFocus
 from lycosa.strategies.hunter.hunter import Hunter, HunterSettings
 from lycosa.strategies.papers.ariadne import Ariadne, AriadneSettings
@@ -88,23 +89,51 @@ RULES: Mapping[str, tuple[str, type[Any]]] = {
     "current-list": ("current-list", CurrentListSettings),
 }
 """Rules of focus: what their constants are named after, and which those are."""
+GROUP = "lycosa.strategies"
+"""Entry points of other people's strategies."""
 LARGEST_FILE = 1 << 20
 _WITH_BATCH = re.compile(r"(best-first|shark|fish)-([1-9][0-9]{0,5})")
 
 
-def strategy(name: str, parts: StrategyParts | None = None, settings: Mapping[str, Setting] | None = None) -> Strategy:
-    """A new strategy of that name. Of the settings it takes its own; those of other strategies may be among them.
+def strategy(
+    name: str | Strategy | Callable[..., Strategy],
+    parts: StrategyParts | None = None,
+    settings: Mapping[str, Setting] | None = None,
+) -> Strategy:
+    """A new strategy: by its name, or made by a class or function of somebody's own.
 
-    Without parts it knows no topic: enough to check a name, or to explain a score.
+    It takes its own constants from the settings, which may also hold those of other strategies. Without parts it knows
+    no topic: enough to check a name, or to explain a score.
     """
+    parts = parts or StrategyParts()
+    if not isinstance(name, str):
+        return _checked(call(name, {"parts": parts}) if callable(name) else name, repr(name))
     name, constants = from_file(name)
     settings = {**(settings or {}), **constants}
     rule, plus, inner = name.partition("+")
     if plus:
-        return _ruled(rule, inner, parts or StrategyParts(), settings)
+        return _ruled(rule, inner, parts, settings)
+    if name not in STRATEGIES and not _WITH_BATCH.fullmatch(name):
+        factory = load(name, group=GROUP)
+        if factory is not None:
+            _own_settings("", settings)
+            return _checked(call(factory, {"parts": parts}), name)
     entry = _entry(name)
     values = {**_own_settings(entry.family, settings), **entry.fixed}
-    return entry.make(parts or StrategyParts(), entry.settings(**values))
+    return entry.make(parts, entry.settings(**values))
+
+
+def _checked(made: Strategy, name: str) -> Strategy:
+    """Somebody's own strategy, if it is one."""
+    missing = [
+        member for member in ("name", "abilities", "tell", "ask", "save", "restore") if not hasattr(made, member)
+    ]
+    if missing:
+        raise ConfigError(
+            f"strategy {name} has no {', '.join(missing)}: let its class inherit from lycosa.Strategy, which has all "
+            "but name and tell"
+        )
+    return made
 
 
 def from_file(name: str) -> tuple[str, dict[str, Setting]]:
@@ -169,9 +198,10 @@ def _entry(name: str) -> Entry:
         return dataclasses.replace(entry, fixed={**entry.fixed, "batch": int(found[2])})
     if name not in STRATEGIES:
         raise ConfigError(
-            f"strategy {name!r} is not known: {_hint(name, STRATEGIES)}known are {', '.join(STRATEGIES)}, and "
-            "best-first, shark and fish with the size of their batches, such as best-first-16; before it may stand "
-            f"{', '.join(rule + '+' for rule in RULES)}"
+            f"strategy {name!r} is not known: {_hint(name, STRATEGIES)}known are "
+            f"{', '.join([*STRATEGIES, *entry_point_names(GROUP)])}; best-first, shark and fish also with the size of "
+            f"their batches, such as best-first-16; a prefix such as {', '.join(rule + '+' for rule in RULES)}; and "
+            "module:Class for one of your own"
         )
     return STRATEGIES[name]
 

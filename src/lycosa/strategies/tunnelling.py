@@ -24,11 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.errors import ConfigError
+from lycosa.judges.protocol import Interest
 from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.model import Visit
-from lycosa.strategies.protocol import Interest, Strategy
+from lycosa.strategies.protocol import Abilities, Strategy
 from lycosa.strategies.saved_state import seal, unseal
-from lycosa.strategies.wrapper import Wrapped
+from lycosa.strategies.wrapper import Wrapper
 
 MEMO = 1 << 15
 """Texts whose similarity to the focus is remembered."""
@@ -82,7 +83,7 @@ class TunnellingSettings:
             )
 
 
-class Tunnelling(Wrapped):
+class Tunnelling(Wrapper):
     def __init__(self, inner: Strategy, focus: Focus, settings: TunnellingSettings) -> None:
         super().__init__(inner, "tunnel")
         self._focus = focus
@@ -93,8 +94,12 @@ class Tunnelling(Wrapped):
         self._sums: dict[str, float] = {}
         """By topic: scores of all visited pages, added up."""
         self._change = ""
-        self.advice = ""
+        self._advice = ""
         """Why it may be time to stop: little is found, and nothing is left to generalise."""
+
+    @property
+    def abilities(self) -> Abilities:
+        return replace(super().abilities, again=self.again, take_change=self.take_change, advice=lambda: self._advice)
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         scores = super().tell(self._focused(visit), targets)
@@ -107,11 +112,11 @@ class Tunnelling(Wrapped):
     def again(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         if not self._settings.is_rescoring:
             return np.full(len(targets), np.nan)
-        return super().again(self._focused(visit), targets)
+        return self._inner.abilities.again(self._focused(visit), targets)
 
     def take_change(self) -> str:
         change, self._change = self._change, ""
-        return change or super().take_change()
+        return change or self._inner.abilities.take_change()
 
     def _focused(self, visit: Visit) -> Visit:
         """The visit as the focus of the moment sees it."""
@@ -138,14 +143,14 @@ class Tunnelling(Wrapped):
             now = self._focus.now
             wider = now.generalised(frequency) if now else None
             if wider is None:
-                self.advice = f"focus fully generalised: {told}, and {now or 'the topic'} cannot be widened"
+                self._advice = f"focus fully generalised: {told}, and {now or 'the topic'} cannot be widened"
                 return
             self._focus.set([*steps, wider])
             self._change = f"widened to {wider}: {told}"
         elif session > settings.narrow_above * whole and steps:
             self._focus.set(steps[:-1])
             self._change = f"narrowed to {self._focus.now}: {told}"
-        self.advice = ""
+        self._advice = ""
 
     def save(self) -> bytes:
         head: dict[str, Any] = {
@@ -155,7 +160,7 @@ class Tunnelling(Wrapped):
             "session_relevant": self._session_relevant,
             "sums": self._sums,
             "change": self._change,
-            "advice": self.advice,
+            "advice": self._advice,
         }
         return seal(self.name, head, np.frombuffer(self._inner.save(), dtype=np.uint8))
 
@@ -169,4 +174,4 @@ class Tunnelling(Wrapped):
         self._focus.set([interest.named(text) for text in head["steps"]] if interest else [])
         self._pages, self._relevant = head["pages"], head["relevant"]
         self._session_relevant, self._sums = head["session_relevant"], head["sums"]
-        self._change, self.advice = head["change"], head["advice"]
+        self._change, self._advice = head["change"], head["advice"]

@@ -11,7 +11,7 @@ from lycosa.errors import ConfigError
 from lycosa.judges.keywords import KeywordJudge
 from lycosa.lab.evaluate.runs import Scores
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
-from lycosa.lab.replay.compare import ORACLE, ComparePlan, SharedPages, SharedTopic, run_topic, runs_of_task
+from lycosa.lab.replay.compare import ORACLE, ComparePlan, guide_of, run_topic, runs_of_task
 from lycosa.lab.replay.replay import JudgedWorld, replay
 from lycosa.lab.replay.tasks import make_task
 from lycosa.lab.worlds.build import build_generated
@@ -65,7 +65,7 @@ class Served:
 
 
 def made(name: str, judge: KeywordJudge, buffer: int | None) -> Strategy:
-    return strategy(name, StrategyParts.of(judge, rng=np.random.default_rng(5), buffer=buffer))
+    return strategy(name, StrategyParts.of(judge.abilities, rng=np.random.default_rng(5), buffer=buffer))
 
 
 @pytest.mark.parametrize("buffer", [None, 24], ids=["no limit", "buffer 24"])
@@ -107,12 +107,10 @@ def test_labels_of_pages_change_no_crawl(world: World) -> None:
     )
     topic = max(world.topics, key=lambda name: len(world.pages_of(name)))
     task = make_task(world, topic, distance=1, seeds=3, rng=np.random.default_rng(2))
-    judge = KeywordJudge(task.keywords)
-    judged = JudgedWorld(world, judge)
     ways = []
     for relevant in (task.relevant, ~task.relevant):
         changed = type(task)(**{name: getattr(task, name) for name in task.__slots__} | {"relevant": relevant})
-        ways.append({run.strategy: run.pages.tolist() for run in runs_of_task(plan, judged, judge, changed, 0)})
+        ways.append({run.strategy: run.pages.tolist() for run in runs_of_task(plan, guide_of(plan, topic), changed, 0)})
     assert ways[0].pop(ORACLE) != ways[1].pop(ORACLE)
     assert ways[0] == ways[1]
 
@@ -123,11 +121,9 @@ def test_sharing_similarities_changes_no_crawl(world: World) -> None:
     )
     topic = world.topics[0]
     task = make_task(world, topic, distance=1, seeds=3, rng=np.random.default_rng(2))
-    judge = KeywordJudge(task.keywords)
-    judged = JudgedWorld(world, judge)
     ways = [
-        {run.strategy: run.pages.tolist() for run in runs_of_task(plan, judged, known, task, 0)}
-        for known in (judge, SharedTopic(judge, SharedPages(world)))
+        {run.strategy: run.pages.tolist() for run in runs_of_task(plan, guide_of(each, topic), task, 0)}
+        for each in (plan, replace(plan, is_timed=False))
     ]
     assert ways[0] == ways[1]
 

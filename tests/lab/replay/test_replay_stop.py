@@ -46,7 +46,7 @@ class Served:
 
 
 def best_first(judge):
-    return strategy("best-first", StrategyParts.of(judge, rng=np.random.default_rng(1), buffer=None))
+    return strategy("best-first", StrategyParts.of(judge.abilities, rng=np.random.default_rng(1), buffer=None))
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,6 @@ from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 from lycosa.lab.replay.compare import (
     ORACLE,
     ComparePlan,
-    SharedPages,
-    SharedTopic,
     guide_of,
     run_topic,
     runs_of_task,
@@ -133,9 +131,9 @@ def test_labels_of_pages_that_are_no_examples_change_neither_judge_nor_crawl(wor
     ways = []
     for each in worlds:
         plan = plan_for(each)
-        judged, known = guide_of(plan, topic)
+        guide = guide_of(plan, topic)
         task = replace(task_of(plan, topic, np.random.default_rng(5)), seeds=seeds)
-        runs = {run.strategy: run for run in runs_of_task(plan, judged, known, task, 0)}
+        runs = {run.strategy: run for run in runs_of_task(plan, guide, task, 0)}
         oracle = runs.pop(ORACLE)
         ways.append({name: (run.pages.tolist(), run.relevance.tolist()) for name, run in runs.items()})
         ways[-1]["found by the oracle"] = ([int(task.relevant[oracle.pages].sum())], [])
@@ -211,9 +209,7 @@ def test_a_trained_judge_knows_the_topic_when_it_sees_it(world: World, kind: str
 
 def test_strategies_are_told_which_leaves_are_good(world: World) -> None:
     plan = plan_for(world, is_timed=False)
-    _, known = guide_of(plan, world.topics[0])
-    assert isinstance(known, SharedTopic)
-    parts = StrategyParts.of(known, rng=np.random.default_rng(1))
+    parts = StrategyParts.of(guide_of(plan, world.topics[0]).topic, rng=np.random.default_rng(1))
     assert parts.is_good(world.topics[0])
     assert not parts.is_good(world.topics[1])
 
@@ -230,12 +226,10 @@ def test_a_comparison_with_a_trained_judge(world: World) -> None:
 def test_sharing_what_is_known_changes_no_crawl(world: World) -> None:
     plan = plan_for(world)
     topic = world.topics[2]
-    judged, judge = guide_of(plan, topic)
-    assert isinstance(judge, TopicJudge)
     task = task_of(plan, topic, np.random.default_rng(5))
     ways = [
-        [run.pages.tolist() for run in runs_of_task(plan, judged, known, task, 0)]
-        for known in (judge, SharedTopic(judge, SharedPages(world)))
+        [run.pages.tolist() for run in runs_of_task(plan, guide_of(each, topic), task, 0)]
+        for each in (plan, replace(plan, is_timed=False))
     ]
     assert ways[0] == ways[1]
 

@@ -11,7 +11,7 @@ from lycosa.lib.wordhash import MARK, SIZE, number_of
 from lycosa.model import Link
 from lycosa.strategies.hunter.evidence import NO_MODEL, Change, Evidence
 from lycosa.strategies.hunter.learner import LEAST, PRIOR, SLOPE, Learner, Model
-from lycosa.strategies.hunter.notes import MOST_GONE, NEAR, OWN, URL_WORDS, Addresses, Note, url_words, words_near
+from lycosa.strategies.hunter.notes import MOST_GONE, NEAR, OWN, URL_WORDS, LinkAddresses, Note, url_words, words_near
 from lycosa.strategies.hunter.tables import FEATURES, GROUPS
 
 RELEVANCE = (0.9, 0.2, 0.7, 0.1, 0.6)
@@ -30,7 +30,7 @@ def visit_more(
     evidence.reserve(targets)
     near = np.zeros((len(links), NEAR), dtype=np.uint16)
     near[:, 0] = [number_of("bicycl" if link in (1, 3, 5) else "soup") for link in links]  # those are relevant
-    addresses = Addresses.of([url(link) for link in links])
+    addresses = LinkAddresses.of([url(link) for link in links])
     return evidence.visit(number, relevance, targets, near, addresses, gone=np.array(gone, dtype=np.int64))
 
 

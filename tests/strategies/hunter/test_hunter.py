@@ -11,7 +11,7 @@ from lycosa.judges.contrast.judge import ContrastJudge
 from lycosa.model import Fetched, Judgement, Kind, Lease, Link, Outcome, Page, Visit
 from lycosa.strategies.hunter import hunter as module
 from lycosa.strategies.hunter.hunter import SEED_SCORE, Hunter, HunterSettings
-from lycosa.strategies.hunter.notes import NEAR, Addresses
+from lycosa.strategies.hunter.notes import NEAR, LinkAddresses
 from lycosa.strategies.hunter.tables import FEATURES
 from lycosa.strategies.protocol import StrategyParts
 
@@ -83,7 +83,7 @@ class Crawl:
     def run(self, pages: int) -> list[int]:
         while len(self.visited) < pages:
             links = self.strategy.ask(1, self.frontier, 0.0)
-            self.scores.update(self.strategy.rescored())
+            self.scores.update(self.frontier.take_revised())
             if not links:
                 break
             if not self.web.is_dead(links[0]):
@@ -98,7 +98,7 @@ class Crawl:
         visit = Visit(Fetched(lease, OUTCOME), OUTCOME, page, judgement)
         scores = self.strategy.tell(visit, targets)
         light = replace(page, terms={}, links=[each._replace(context="", path="") for each in page.links])
-        self.told.append((replace(visit, page=light, note=self.strategy.note()), targets))
+        self.told.append((replace(visit, page=light, note=self.strategy.abilities.note()), targets))
         is_new = np.array([target not in self._known for target in targets.tolist()])
         self._known.update(targets.tolist())
         self._push(targets[is_new], scores[is_new])
@@ -119,7 +119,7 @@ class Crawl:
 def own_judge(**settings) -> Hunter:
     """It learns from the seeds what is looked for."""
     judge = ContrastJudge.fit(keywords="cycling", learns_from_seeds=True)
-    return Hunter(StrategyParts.of(judge, rng=np.random.default_rng(0)), HunterSettings(**settings))
+    return Hunter(StrategyParts.of(judge.abilities, rng=np.random.default_rng(0)), HunterSettings(**settings))
 
 
 def given_judge(**settings) -> Hunter:
@@ -172,7 +172,7 @@ class TestOrder:
             visit = Visit(Fetched(lease, OUTCOME), OUTCOME, page, Judgement(1.0, True))
             first.tell(visit, web.targets[link - 1])
             light = replace(page, fingerprint=0, terms={})
-            again.tell(replace(visit, page=light, note=first.note()), web.targets[link - 1])
+            again.tell(replace(visit, page=light, note=first.abilities.note()), web.targets[link - 1])
         for hunter in (first, again):
             assert hunter._evidence.pages.relevance[1:4].tolist() == [1.0, 0.0, 1.0]
 
@@ -185,7 +185,7 @@ class TestOrder:
         assert len(on_host) > 2
         before = evidence.features(on_host[-1:])[0, FEATURES.index("host")]
         nothing = np.zeros((0, NEAR), dtype=np.uint16)
-        evidence.visit(on_host[0], 0.0, on_host[:0], nothing, Addresses.of([]), gone=on_host[1:-1])
+        evidence.visit(on_host[0], 0.0, on_host[:0], nothing, LinkAddresses.of([]), gone=on_host[1:-1])
         assert evidence.features(on_host[-1:])[0, FEATURES.index("host")] < before
 
     def test_diversity_spreads_a_crawl_over_hosts(self):
@@ -216,7 +216,7 @@ class TestOrder:
         visit, targets = crawl.told[5]
         before = crawl.strategy.look(crawl.frontier.waiting_links())
         crawl.strategy.tell(visit, targets)
-        assert crawl.strategy.note() == b""
+        assert crawl.strategy.abilities.note() == b""
         np.testing.assert_array_equal(crawl.strategy.look(crawl.frontier.waiting_links()), before)
 
 

@@ -158,7 +158,7 @@ class TestPhases:
             new = np.array(targets) > 6
             frontier.push_many(np.array(targets)[new], np.zeros(new.sum(), np.int64), scores[new])
         strategy.ask(0, frontier, 0.0)
-        assert strategy.rescored() == {8: 2.5, 9: 2.5}  # 7 has the score it was pushed with
+        assert frontier.take_revised() == {8: 2.5, 9: 2.5}  # 7 has the score it was pushed with
         assert [frontier.score_of(link) for link in (5, 6, 7, 8, 9)] == [SEED_SCORE, 1.25, 1.5, 2.5, 2.5]
 
     def test_a_phase_may_be_empty(self):
@@ -185,8 +185,8 @@ class TestFrontier:
         assert (score, lower) == (2.0, 1.5)
         assert strategy.ask(0, frontier, 0.0) == []
         assert frontier.score_of(5) == 1.5
-        assert strategy.rescored() == {5: 1.5}
-        assert strategy.rescored() == {}
+        assert frontier.take_revised() == {5: 1.5}
+        assert frontier.take_revised() == {}
         assert strategy.ask(1, frontier, 0.0) == [6]
 
     def test_seeds_and_links_that_failed_are_left_alone(self):
@@ -197,7 +197,7 @@ class TestFrontier:
         strategy.ask(0, frontier, 0.0)
         assert frontier.score_of(5) == SEED_SCORE
         assert frontier.score_of(6) == pytest.approx(-0.7)
-        assert strategy.rescored() == {}
+        assert frontier.take_revised() == {}
 
     def test_the_latest_rank_counts_where_several_came_at_once(self):
         strategy, frontier = made(only(comm_in=1)), Frontier()
@@ -205,7 +205,7 @@ class TestFrontier:
         for page, is_relevant in ((1, True), (2, False), (3, True)):
             strategy.tell(visit(page, [5], is_relevant=is_relevant), np.array([5]))
         strategy.ask(0, frontier, 0.0)
-        assert strategy.rescored() == {5: pytest.approx(1 + 2 / 3)}
+        assert frontier.take_revised() == {5: pytest.approx(1 + 2 / 3)}
 
     def test_told_everything_again_it_stands_where_it_stood(self, monkeypatch):
         monkeypatch.setattr(evolved, "DUE", 4)

@@ -207,13 +207,13 @@ class TestPopulation:
         waiting = frontier.waiting_links()
         behind = {link for link in waiting.tolist() if frontier.score_of(link) < DISMISSED / 2}
         assert behind == set(waiting.tolist()) - held
-        assert strategy.rescored().keys() == behind
+        assert frontier.take_revised().keys() == behind
         assert "no agent" in strategy.reason(DISMISSED + 0.5)
 
     def test_a_dismissed_link_that_is_found_again_is_on_a_list_again(self):
         strategy, frontier = spiders(buffer=4, is_evolving=False), frontier_of(12)
         (link,) = strategy.ask(1, frontier, 0.0)
-        dismissed = min(strategy.rescored())
+        dismissed = min(frontier.take_revised())
         strategy.tell(page_of(link, BIKES, Link("", "bike road")), np.array([dismissed]))
         assert dismissed in strategy._spiders[0].links
 

@@ -55,8 +55,8 @@ def test_the_waiting_links_get_their_ranks():
         14: pytest.approx(0.2),
     }
     assert frontier.score_of(10) == -0.5
-    assert strategy.rescored() == pytest.approx({11: ranks[3], 12: 0.2, 13: 0.2, 14: 0.2})
-    assert strategy.rescored() == {}
+    assert frontier.take_revised() == pytest.approx({11: ranks[3], 12: 0.2, 13: 0.2, 14: 0.2})
+    assert frontier.take_revised() == {}
 
 
 def test_it_computes_only_every_so_many_pages():

@@ -43,6 +43,7 @@ import numpy as np
 from lycosa.errors import ConfigError, InputError
 from lycosa.judges.contrast.page_vector import COUNT_WEIGHT, MOST_COUNT, Floats, Scale, telling_words
 from lycosa.judges.contrast.study import ContrastSettings, ContrastStudy, ContrastTopic
+from lycosa.judges.protocol import Judge, JudgeAbilities
 from lycosa.lib.text import term_counts
 from lycosa.lib.wordhash import numbers_of
 from lycosa.model import Judgement, Page
@@ -53,7 +54,7 @@ _DECIDING = 10
 """Words a judgement names."""
 
 
-class ContrastJudge:
+class ContrastJudge(Judge):
     """See the module. Made by `fit`, or by a study; it does not change."""
 
     def __init__(
@@ -113,6 +114,15 @@ class ContrastJudge:
     def study(self) -> ContrastStudy:
         """A new one of the same topic, for a strategy that learns in the crawl."""
         return ContrastStudy(self._topic, self.settings)
+
+    @property
+    def abilities(self) -> JudgeAbilities:
+        return JudgeAbilities(
+            threshold=self.threshold,
+            keywords=self.keywords,
+            similarity=self.score_text,
+            study=self.study,
+        )
 
     def judge(self, page: Page) -> Judgement:
         relevance, shares = self._judged(page.terms)

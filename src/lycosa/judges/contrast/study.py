@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ from lycosa.judges.contrast.page_vector import (
 from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.lib.growing import grown
 from lycosa.lib.wordhash import NO_WORD, SIZE, numbers_of
+
+if TYPE_CHECKING:
+    from lycosa.judges.contrast.judge import ContrastJudge
 
 LEAST_OF_EXAMPLES = 0.9
 RELEVANT = 0.5
@@ -220,6 +223,22 @@ class ContrastStudy:
         return ContrastView(self._idf, self.weights, self._scale).relevance(
             PageVector(words, counts), self.settings.steepness
         )
+
+    @property
+    def has_words(self) -> bool:
+        return bool(self.topic.keywords)
+
+    @property
+    def learns_from_seeds(self) -> bool:
+        return self.topic.learns_from_seeds
+
+    def as_judge(self, threshold: float) -> ContrastJudge:
+        from lycosa.judges.contrast.judge import ContrastJudge  # it imports this module
+
+        return ContrastJudge(**self.found(), threshold=threshold)
+
+    def word_strengths(self) -> Floats:
+        return self.weights * self._idf
 
     def found(self) -> dict[str, Any]:
         """What is known now: of this a `ContrastJudge` is made."""

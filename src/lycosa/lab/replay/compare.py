@@ -9,9 +9,9 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from lycosa import __version__
 from lycosa.errors import ConfigError, InputError
 from lycosa.judges.classifier import Classifier
 from lycosa.judges.keywords import KeywordJudge
+from lycosa.judges.protocol import JudgeAbilities
 from lycosa.judges.topic_judges import TopicJudge
 from lycosa.lab.evaluate.measure import Options, measure
 from lycosa.lab.evaluate.overlap import overlap_of
@@ -143,21 +144,12 @@ class SharedPages:
         return words
 
 
-class SharedTopic:
-    """What strategies may know of a topic, each text's similarity worked out once."""
+class Guide(NamedTuple):
+    """What guides the crawls of one topic."""
 
-    def __init__(self, judge: AnyJudge, pages: SharedPages) -> None:
-        self.keywords = judge.keywords
-        self.is_good: Callable[[str], bool] = getattr(judge, "is_good", bool)
-        self.words_of = pages.words_of
-        self._judge = judge
-        self._known: dict[str, float] = {}
-
-    def score_text(self, text: str) -> float:
-        score = self._known.get(text)
-        if score is None:
-            score = self._known[text] = self._judge.score_text(text)
-        return score
+    judged: JudgedWorld
+    topic: JudgeAbilities
+    words_of: Callable[[Page], PageWords] = PageWords
 
 
 def run_topic(job: Job) -> Scores | Skipped:
@@ -168,7 +160,7 @@ def run_topic(job: Job) -> Scores | Skipped:
     truth: Truth | None = None
     overlaps: dict[str, Mapping[str, Floats]] = {}
     try:
-        judged, known = guide_of(plan, topic)
+        guide = guide_of(plan, topic)
     except (InputError, ConfigError) as error:
         return Skipped(topic, str(error))
     for repeat in range(plan.repeats):
@@ -177,10 +169,10 @@ def run_topic(job: Job) -> Scores | Skipped:
             task = task_of(plan, topic, rng)
         except InputError as error:
             return Skipped(topic, str(error))
-        runs += runs_of_task(plan, judged, known, task, repeat)
+        runs += runs_of_task(plan, guide, task, repeat)
         truth = truth or _truth(world, task)
         if plan.has_overlap and repeat == 0 and len(task.seeds) > 1:
-            overlaps = dict(_overlaps(plan, judged, known, task, rng))
+            overlaps = dict(_overlaps(plan, guide, task, rng))
     assert truth is not None
     return measure(
         truth,
@@ -193,13 +185,13 @@ def run_topic(job: Job) -> Scores | Skipped:
     )
 
 
-def guide_of(plan: ComparePlan, topic: str) -> tuple[JudgedWorld, AnyJudge | SharedTopic]:
-    """The world as the topic's judge sees it, and what strategies may know of the topic."""
+def guide_of(plan: ComparePlan, topic: str) -> Guide:
     world, judge = _open(plan.world), judge_of(plan, topic)
     if plan.is_timed:
-        return JudgedWorld(world, judge), judge
+        return Guide(JudgedWorld(world, judge), judge.abilities)
     pages = _pages(plan.world)
-    return JudgedWorld(world, judge, read=pages.read), SharedTopic(judge, pages)
+    shared = replace(judge.abilities, similarity=cache(judge.score_text))
+    return Guide(JudgedWorld(world, judge, read=pages.read), shared, pages.words_of)
 
 
 def judge_of(plan: ComparePlan, topic: str) -> AnyJudge:
@@ -218,18 +210,21 @@ def task_of(plan: ComparePlan, topic: str, rng: np.random.Generator) -> Task:
     return task_from_examples(world, topic, examples, distance=plan.distance, seeds=plan.seeds, rng=rng)
 
 
-def runs_of_task(
-    plan: ComparePlan, judged: JudgedWorld, known: AnyJudge | SharedTopic, task: Task, repeat: int
-) -> Iterator[Run]:
+def runs_of_task(plan: ComparePlan, guide: Guide, task: Task, repeat: int) -> Iterator[Run]:
     """One crawl for each strategy, from the same seeds."""
     for name in plan.names:
         if name == ORACLE:
             wanted = task.relevant & task.is_graded
-            chosen: Any = lambda discovery, wanted=wanted: Oracle(judged.world, wanted, discovery)  # noqa: E731
+            chosen: Any = lambda discovery, wanted=wanted: Oracle(guide.judged.world, wanted, discovery)  # noqa: E731
         else:
-            parts = StrategyParts.of(known, rng=_rng(plan.seed, task.topic, repeat, name), buffer=plan.buffer or None)
+            parts = StrategyParts.of(
+                guide.topic,
+                rng=_rng(plan.seed, task.topic, repeat, name),
+                buffer=plan.buffer or None,
+                words_of=guide.words_of,
+            )
             chosen = strategy_named(name, parts, plan.settings)
-        track = replay(judged, chosen, task.seeds.tolist(), pages=plan.pages, buffer=plan.buffer or None)
+        track = replay(guide.judged, chosen, task.seeds.tolist(), pages=plan.pages, buffer=plan.buffer or None)
         yield Run(
             strategy=name,
             topic=task.topic,
@@ -245,14 +240,14 @@ def runs_of_task(
 
 
 def _overlaps(
-    plan: ComparePlan, judged: JudgedWorld, known: AnyJudge | SharedTopic, task: Task, rng: np.random.Generator
+    plan: ComparePlan, guide: Guide, task: Task, rng: np.random.Generator
 ) -> Iterator[tuple[str, Mapping[str, Floats]]]:
     """Two crawls of each strategy from disjoint halves of the seeds (paper FC, section 4.3)."""
     mixed = rng.permutation(task.seeds)
     halves = (np.sort(mixed[0::2]), np.sort(mixed[1::2]))
-    first, second = (list(runs_of_task(plan, judged, known, replace(task, seeds=half), 0)) for half in halves)
+    first, second = (list(runs_of_task(plan, guide, replace(task, seeds=half), 0)) for half in halves)
     for one, other in zip(first, second, strict=True):
-        yield one.strategy, overlap_of(one, other, hosts=judged.world.host_of, pages=plan.pages)
+        yield one.strategy, overlap_of(one, other, hosts=guide.judged.world.host_of, pages=plan.pages)
 
 
 def _truth(world: World, task: Task) -> Truth:

@@ -19,14 +19,14 @@ from lycosa.frontier.frontier import Frontier
 from lycosa.lab.replay.replay import Discovery
 from lycosa.lab.worlds.world import World
 from lycosa.model import Visit
-from lycosa.strategies.protocol import Ranked
+from lycosa.strategies.protocol import Strategy
 
 HOPS = 8
 RELEVANT = 2.0
 """The score of a relevant page; ways to others are worth less than 1."""
 
 
-class LookAhead(Ranked):
+class LookAhead(Strategy):
     """Only for comparisons: it is handed the truth and the whole graph."""
 
     name = "look-ahead"
@@ -40,7 +40,6 @@ class LookAhead(Ranked):
         self._sources = np.flatnonzero(np.diff(edges.offsets))
         self._starts = edges.offsets[self._sources]
         self._targets = edges.pages
-        self._rescored: dict[int, float] = {}
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:  # noqa: ARG002 - the truth will do
         pages = self._pages(targets)
@@ -60,10 +59,6 @@ class LookAhead(Ranked):
             leased += found
         return leased
 
-    def rescored(self) -> dict[int, float]:
-        found, self._rescored = self._rescored, {}
-        return found
-
     def seed_score(self) -> float:
         return RELEVANT
 
@@ -76,8 +71,7 @@ class LookAhead(Ranked):
         scores = self._scores(self._pages(waiting), self._worth())
         is_changed = (frontier.scores(waiting) < RELEVANT) & (frontier.scores(waiting) != scores.astype(np.float32))
         waiting, scores = waiting[is_changed], scores[is_changed]
-        frontier.rescore(waiting, scores)
-        self._rescored.update(zip(waiting.tolist(), scores.tolist(), strict=True))
+        frontier.revise(waiting, scores)
 
     def _worth(self) -> NDArray[np.float64]:
         size = len(self._world)

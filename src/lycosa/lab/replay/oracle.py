@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from lycosa.lab.replay.replay import Discovery
 from lycosa.lab.worlds.world import World
 from lycosa.model import Visit
-from lycosa.strategies.protocol import Ranked
+from lycosa.strategies.protocol import Strategy
 
 
-class Oracle(Ranked):
+class Oracle(Strategy):
     """Only for comparisons: it is handed the truth, which no strategy is."""
 
     name = "oracle"

@@ -30,6 +30,7 @@ from lycosa.stopping.figures import Standing, Tally
 from lycosa.stopping.rules import NO_RULES, Budget, Stop, StopRules, no_advice
 from lycosa.strategies.protocol import Strategy
 from lycosa.strategies.rescoring import score_again
+from lycosa.strategies.wrapper import Wrapper
 
 Result = TypeVar("Result")
 
@@ -150,6 +151,7 @@ class ReplayLedger:
         self._frontier = frontier
         self._leases: list[Lease] = []
         self._strategy = strategy
+        self._take_change = strategy.abilities.take_change
         self._follow_nofollow = follow_nofollow
         self._scores: NDArray[np.float64] = np.zeros(len(self._world.urls) + 1)
         """By link, as the strategy gave them: the frontier has them rounded."""
@@ -165,11 +167,11 @@ class ReplayLedger:
 
     def leases(self, links: list[int]) -> list[Lease]:
         # A link may have got another score in the very `ask` that leases it.
-        self._take_rescored()
+        self._take_revised()
         return [self._lease(link) for link in links]
 
     def commit(self, visits: list[Visit]) -> None:
-        self._take_rescored()
+        self._take_revised()
         for visit in visits:
             self._frontier.done(visit.lease.id)
             if visit.page is not None and visit.judgement is not None:
@@ -178,7 +180,7 @@ class ReplayLedger:
                 self._redirect(visit)
             else:
                 self.track.missing += 1
-        if change := self._strategy.take_change():
+        if change := self._take_change():
             news = score_again(self._strategy, self._frontier, self._visits())
             self._scores[news.links] = news.scores
             self.track.changes.append((len(self.track.pages), change))
@@ -189,10 +191,10 @@ class ReplayLedger:
         host, score = world.url_hosts.item(url), self._scores.item(link)
         return Lease(link, world.urls[url], host, score, discovery.distance[link], 0, discovery.redirects[link])
 
-    def _take_rescored(self) -> None:
-        rescored = self._strategy.rescored()
-        if rescored:
-            self._scores[list(rescored)] = list(rescored.values())
+    def _take_revised(self) -> None:
+        revised = self._frontier.take_revised()
+        if revised:
+            self._scores[list(revised)] = list(revised.values())
 
     def _visits(self) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
         """All visits so far, as a store would tell them again."""
@@ -248,36 +250,23 @@ class ReplayLedger:
         track.frontier.append(self._frontier.waiting)
 
 
-class TimedStrategy:
+class TimedStrategy(Wrapper):
     """A strategy with a stopwatch: the paper counts the algorithm's own time, not the crawl's."""
 
     def __init__(self, strategy: Strategy) -> None:
-        self._strategy = strategy
+        super().__init__(strategy, "timed")
         self.name = strategy.name
         self.seconds = 0.0
-        self.seed_score = strategy.seed_score
-        self.retry_score = strategy.retry_score
-        self.reason = strategy.reason
-        self.rescored = strategy.rescored
-        self.needs_whole_pages = strategy.needs_whole_pages
-        self.digest = strategy.digest
-        self.is_retold = strategy.is_retold
-        self.again = strategy.again
-        self.note = strategy.note
-        self.take_change = strategy.take_change
-        self.factors = strategy.factors
-        self.save = strategy.save
-        self.restore = strategy.restore
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         began = time.perf_counter()
-        scores = self._strategy.tell(visit, targets)
+        scores = self._inner.tell(visit, targets)
         self.seconds += time.perf_counter() - began
         return scores
 
     def ask(self, count: int, frontier: Frontier, now: float) -> list[int]:
         began = time.perf_counter()
-        links = self._strategy.ask(count, frontier, now)
+        links = self._inner.ask(count, frontier, now)
         self.seconds += time.perf_counter() - began
         return links
 

@@ -25,6 +25,7 @@ from lycosa.errors import InputError
 from lycosa.fetch.fetcher import REDIRECTS, FetchSettings
 from lycosa.fetch.urls import UrlRules, Urls, origin
 from lycosa.fetch.warc_reader import Damage, iterate
+from lycosa.judges.protocol import Judge
 from lycosa.lab.generated.addresses import Addresses
 from lycosa.lab.generated.prose import Prose
 from lycosa.lab.generated.vocabulary import topics
@@ -89,19 +90,13 @@ class _Tally:
         )
 
 
-class _NoJudge:
+class _NoJudge(Judge):
     """Reading asks a judge; a world is made for all of them."""
 
     name = "none"
 
-    def __init__(self) -> None:
-        self.keywords: dict[str, int] = {}
-
     def judge(self, page: Page) -> Judgement:  # noqa: ARG002 - the protocol's
         return Judgement(0.0, False)
-
-    def score_text(self, text: str) -> float:  # noqa: ARG002 - the protocol's
-        return 0.0
 
 
 def build(

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from lycosa.lib.wordhash import NO_WORD, SIZE
 from lycosa.strategies.hunter.learner import Model
-from lycosa.strategies.hunter.notes import PLACES, Addresses, Words
+from lycosa.strategies.hunter.notes import PLACES, LinkAddresses, Words
 from lycosa.strategies.hunter.tables import (
     CITATION_ROWS,
     FEATURES,
@@ -124,7 +124,7 @@ class Evidence:
         if link >= self.highest:
             self.reserve(np.array([link]))
         if not self.links.host[link]:
-            words, places = Addresses.of([url])
+            words, places = LinkAddresses.of([url])
             self.links.url[link] = words[0]
             self.links.host[link], self.links.folder[link] = places[0]
 
@@ -134,7 +134,7 @@ class Evidence:
         relevance: float,
         targets: Links,
         near: Words,
-        addresses: Addresses,
+        addresses: LinkAddresses,
         *,
         gone: Links = NO_LINKS,
         model: Model = NO_MODEL,

@@ -17,7 +17,7 @@ def no_words(terms: Mapping[str, int]) -> tuple[Words, Counts]:  # noqa: ARG001 
     return np.zeros(0, np.uint16), np.zeros(0, np.uint8)
 
 
-class Given:
+class FixedRelevance:
     """Pages have the relevance that the judge gave them; nothing is learned."""
 
     def __init__(self, keywords: Mapping[str, int]) -> None:

@@ -30,17 +30,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.frontier.frontier import Frontier
+from lycosa.judges.protocol import Study
 from lycosa.lib.bounds import require_at_least
 from lycosa.lib.near_duplicates import NearTexts
 from lycosa.model import Link, Visit
 from lycosa.stopping.forecast import History, Waiting
 from lycosa.strategies.hunter.evidence import Evidence
-from lycosa.strategies.hunter.fixed_relevance import Given
+from lycosa.strategies.hunter.fixed_relevance import FixedRelevance
 from lycosa.strategies.hunter.learner import Learner
-from lycosa.strategies.hunter.notes import MOST_GONE, Addresses, Digest, Note, digest
-from lycosa.strategies.hunter.predictions import Record
+from lycosa.strategies.hunter.notes import MOST_GONE, Digest, LinkAddresses, Note, digest
+from lycosa.strategies.hunter.predictions import Predictions
 from lycosa.strategies.hunter.tables import FEATURES, GROUPS
-from lycosa.strategies.protocol import Ranked, StrategyParts, Study
+from lycosa.strategies.protocol import Abilities, Strategy, StrategyParts
 from lycosa.strategies.saved_state import seal, unseal
 
 Floats = NDArray[np.float32]
@@ -93,15 +94,16 @@ class HunterSettings:
         return np.array([wanted[group] for group in GROUPS], dtype=np.float32)
 
 
-class Hunter(Ranked):
+class Hunter(Strategy):
     """See the module."""
 
     name = "hunter"
-    is_retold = True
 
     def __init__(self, parts: StrategyParts, settings: HunterSettings) -> None:
-        self.study: Study = parts.study() if parts.study else Given(parts.keywords)
-        self.digest = self._digest = partial(digest, vector=self.study.vector)
+        self.study: Study = parts.study() if parts.study else FixedRelevance(parts.keywords)
+        self._digest = partial(digest, vector=self.study.vector)
+        self._threshold = parts.threshold if parts.study else None
+        """Minimum relevance of a relevant page by the study; None: the crawl's judge decides."""
         self._evidence = Evidence(self.study.idf_of_table)
         self._settings = settings
         self._learner = Learner(settings.freedom, settings.mask, settings.diversity)
@@ -109,7 +111,7 @@ class Hunter(Ranked):
         self._handed_out: list[int] = []
         self._texts = NearTexts()
         self._is_new_text: list[bool] = []
-        self._record = Record()
+        self._predictions = Predictions()
         self._tried = 0
         self._next_review = 1
         self._front: Links = np.zeros(0, dtype=np.int64)
@@ -118,7 +120,18 @@ class Hunter(Ranked):
         """The frontier hears of scores above."""
         self._swept = 0
         self._due: list[Links] = []
-        self._rescored: dict[int, float] = {}
+
+    @property
+    def abilities(self) -> Abilities:
+        return Abilities(
+            digest=self._digest,
+            studies_topic=True,
+            is_retold=True,
+            note=lambda: self._note,
+            again=self.again,
+            factors=self.factors,
+            forecasting=self,
+        )
 
     def seed_score(self) -> float:
         return SEED_SCORE
@@ -135,7 +148,7 @@ class Hunter(Ranked):
         if evidence.links.page[link] <= 0:  # a page visited again teaches nothing
             if visit.note:
                 kept = Note.from_bytes(visit.note, len(targets))
-                addresses = Addresses.of([found.url for found in page.links])
+                addresses = LinkAddresses.of([found.url for found in page.links])
             else:
                 taken = Digest.from_bytes(page.digest or self._digest(page))
                 kept = Note(taken.words, taken.counts, taken.near, self._gone(), page.fingerprint)
@@ -144,16 +157,13 @@ class Hunter(Ranked):
             self._learn(visit, kept, targets, addresses)
         return evidence.tell(targets)
 
-    def note(self) -> bytes:
-        return self._note
-
     def _gone(self) -> Links:
         """Links handed out of which no note tells yet."""
         gone = np.array(self._handed_out[:MOST_GONE], dtype=np.int64)
         del self._handed_out[:MOST_GONE]
         return gone
 
-    def _learn(self, visit: Visit, kept: Note, targets: Links, addresses: Addresses) -> None:
+    def _learn(self, visit: Visit, kept: Note, targets: Links, addresses: LinkAddresses) -> None:
         evidence, link = self._evidence, visit.lease.id
         is_cited = bool(evidence.links.cited[link])
         is_expected = is_cited and visit.lease.distance > 0
@@ -172,7 +182,9 @@ class Hunter(Ranked):
         )
         self._tried += tried
         self._learner.add(standing if is_cited else None)
-        self._record.add(expected=expected, relevance=relevance, met=met, tried=self._tried)
+        self._predictions.add(
+            expected=expected, is_relevant=self._is_relevant(visit, relevance), met=met, tried=self._tried
+        )
         if evidence.count % FRONT_EVERY == 0:
             front = evidence.waiting_of(np.concatenate([self._front, *self._newcomers]))
             self._front = _best(front, evidence.links.score[front], FRONT)[0]
@@ -181,6 +193,11 @@ class Hunter(Ranked):
         self._score(dirty)
         if evidence.count >= self._next_review:
             self._review()
+
+    def _is_relevant(self, visit: Visit, relevance: float) -> bool:
+        if self._threshold is not None:
+            return relevance >= self._threshold
+        return visit.judgement is not None and visit.judgement.is_relevant
 
     def _slice(self) -> Links:
         """The next few of all links."""
@@ -252,12 +269,7 @@ class Hunter(Ranked):
         has_news = (before >= 0) & (before < SEED_SCORE) & (scores != before)  # NaN, if it does not wait: no news
         if has_news.any():
             chosen, changed = chosen[has_news], scores[has_news].astype(np.float64)
-            frontier.rescore(chosen, changed)
-            self._rescored.update(zip(chosen.tolist(), changed.tolist(), strict=True))
-
-    def rescored(self) -> dict[int, float]:
-        found, self._rescored = self._rescored, {}
-        return found
+            frontier.revise(chosen, changed)
 
     def retry_score(self, score: float, tries: int) -> float:
         return min(score, 1.0) - tries
@@ -295,14 +307,14 @@ class Hunter(Ranked):
         return float(self._learner.predict(self._evidence.kept(link)[None])[0])
 
     def history(self) -> History:
-        return self._record.history(self._evidence)
+        return self._predictions.history(self._evidence)
 
     def waiting(self, frontier: Frontier) -> Waiting:
         evidence, chosen = self._evidence, frontier.waiting_links()
         evidence.reserve(chosen)
         chosen = chosen[evidence.links.cited[chosen] > 0]
         expected = self._learner.predict(evidence.kept(chosen))
-        return self._record.waiting(evidence, chosen, expected)
+        return self._predictions.waiting(evidence, chosen, expected)
 
     # ── in words ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -322,7 +334,7 @@ class Hunter(Ranked):
 
     def reason(self, score: float) -> str:
         if score < 0:
-            return f"{self.name}: tried before without success, waits behind untried links ({score:.3f})"
+            return super().reason(score)
         if score >= SEED_SCORE:
             return f"{self.name}: {score:.3f}, before all that was found"
         what = (

@@ -45,7 +45,7 @@ _HEAD = struct.Struct("<BHHBBQ")
 _VERSION = 2
 
 
-class Addresses(NamedTuple):
+class LinkAddresses(NamedTuple):
     """What the URLs of links say."""
 
     words: Words
@@ -54,7 +54,7 @@ class Addresses(NamedTuple):
     """Links × (host, folder): hashes, from 1 on."""
 
     @classmethod
-    def of(cls, urls: Sequence[str]) -> Addresses:
+    def of(cls, urls: Sequence[str]) -> LinkAddresses:
         return cls(url_words(urls), np.array([_places(url) for url in urls], dtype=np.int32).reshape(-1, 2))
 
 
@@ -65,7 +65,7 @@ class Digest(NamedTuple):
     counts: Counts
     near: Words
     """Links × NEAR."""
-    addresses: Addresses
+    addresses: LinkAddresses
 
     def to_bytes(self) -> bytes:
         head = _DIGEST_HEAD.pack(len(self.words), len(self.near))
@@ -84,7 +84,7 @@ class Digest(NamedTuple):
         near = np.frombuffer(digest, np.uint16, NEAR * links, at).reshape(links, NEAR)
         at += 2 * NEAR * links
         words = np.frombuffer(digest, np.uint16, count, at)
-        return cls(words, np.frombuffer(digest, np.uint8, count, at + 2 * count), near, Addresses(urls, places))
+        return cls(words, np.frombuffer(digest, np.uint8, count, at + 2 * count), near, LinkAddresses(urls, places))
 
 
 _DIGEST_HEAD = struct.Struct("<II")
@@ -93,7 +93,7 @@ _DIGEST_HEAD = struct.Struct("<II")
 def digest(page: Page, vector: Vector) -> bytes:
     """What the hunter needs of a page. Pure, and with a `vector` of a module to be sent to other processes."""
     words, counts = vector(page.terms)
-    return Digest(words, counts, words_near(page.links), Addresses.of([link.url for link in page.links])).to_bytes()
+    return Digest(words, counts, words_near(page.links), LinkAddresses.of([link.url for link in page.links])).to_bytes()
 
 
 class Note(NamedTuple):

@@ -8,11 +8,8 @@ from numpy.typing import NDArray
 from lycosa.stopping.forecast import History, Waiting
 from lycosa.strategies.hunter.evidence import Evidence
 
-HALF = 0.5
-"""Relevance from which on a page counts as relevant."""
 
-
-class Record:
+class Predictions:
     """Visit by visit."""
 
     def __init__(self) -> None:
@@ -21,10 +18,10 @@ class Record:
         self._met: list[int] = []
         self._tries: list[int] = []
 
-    def add(self, *, expected: float, relevance: float, met: int, tried: int) -> None:
+    def add(self, *, expected: float, is_relevant: bool, met: int, tried: int) -> None:
         """`expected`: not a number for seeds; `met`: links met before; `tried`: handed out, as far as notes tell."""
         self._expected.append(expected)
-        self._is_relevant.append(relevance >= HALF)
+        self._is_relevant.append(is_relevant)
         self._met.append(met)
         self._tries.append(tried)
 

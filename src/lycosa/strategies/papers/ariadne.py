@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from lycosa.errors import ConfigError
 from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.model import Link, Visit
-from lycosa.strategies.protocol import Ranked, StrategyParts
+from lycosa.strategies.protocol import Abilities, Strategy, StrategyParts
 
 CRITERIA = ("source", "url", "anchor", "host", "distance", "depth", "transversal", "out_links")
 HUB = 100
@@ -118,18 +118,25 @@ def _path(url: str) -> str:
     return rest[3].split("?", 1)[0] if len(rest) > 3 else ""
 
 
-class Ariadne(Ranked):
+class Ariadne(Strategy):
     name = "ariadne"
-    is_retold = True  # hosts' records
 
     def __init__(self, parts: StrategyParts, settings: AriadneSettings) -> None:
         self._settings = settings
         self._similarity = parts.similarity
         weights = np.array([getattr(settings, name) for name in CRITERIA])
         self._shares = weights / weights.sum()
-        self.needs_whole_pages = settings.anchor > 0
         self._hosts: dict[str, tuple[int, int]] = {}
-        """Of each host: pages judged relevant, pages."""
+        """By host: pages judged relevant, and pages visited."""
+
+    @property
+    def abilities(self) -> Abilities:
+        return Abilities(
+            needs_whole_pages=self._settings.anchor > 0,
+            is_retold=True,  # the records of hosts
+            again=self.again,
+            factors=self.factors,
+        )
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         if visit.page is not None:
@@ -174,5 +181,5 @@ class Ariadne(Ranked):
 
     def reason(self, score: float) -> str:
         if score < 0:
-            return f"{self.name}: tried before without success, waits behind untried links ({score:.3f})"
+            return super().reason(score)
         return f"{self.name}: {score:.3f} is the weighted geometric mean of what speaks for the link"

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from lycosa.frontier.frontier import Frontier
 from lycosa.frontier.links import LinkState
-from lycosa.strategies.protocol import Ranked
+from lycosa.strategies.protocol import Strategy
 from lycosa.strategies.saved_state import rng_state, seal, unseal
 
 
-class Batched(Ranked):
+class Batched(Strategy):
     """Hands out batches of `size` links."""
 
     def __init__(self, size: int, rng: np.random.Generator) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lycosa.lib.bounds import require_at_least
 from lycosa.model import Visit
 from lycosa.strategies.papers.batches import Batched
-from lycosa.strategies.protocol import StrategyParts
+from lycosa.strategies.protocol import Abilities, StrategyParts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +37,11 @@ class BestFirst(Batched):
         scores.fill(relevance)  # np.full takes twice as long
         return scores
 
-    again = tell
+    @property
+    def abilities(self) -> Abilities:
+        return Abilities(again=self.tell)
 
     def reason(self, score: float) -> str:
         if score < 0:
-            return f"{self.name}: tried before without success, waits behind untried links ({score:.3f})"
+            return super().reason(score)
         return f"{self.name}: {score:.3f} is the relevance of the best visited page that links to it"

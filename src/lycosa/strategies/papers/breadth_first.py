@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.model import Visit
-from lycosa.strategies.protocol import Ranked, StrategyParts
+from lycosa.strategies.protocol import Strategy, StrategyParts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class BreadthFirstSettings:
     """Nothing can be set."""
 
 
-class BreadthFirst(Ranked):
+class BreadthFirst(Strategy):
     """All scores are equal; the frontier hands out equal scores first in, first out."""
 
     name = "breadth-first"

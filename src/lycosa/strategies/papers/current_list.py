@@ -22,7 +22,7 @@ from lycosa.frontier.links import LinkState
 from lycosa.lib.bounds import require_at_least
 from lycosa.strategies.protocol import Strategy
 from lycosa.strategies.saved_state import rng_state, seal, unseal
-from lycosa.strategies.wrapper import Wrapped
+from lycosa.strategies.wrapper import Wrapper
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class CurrentListSettings:
             raise ConfigError(f"current-list.refill is {self.refill}: it must not be above the size, {self.size}")
 
 
-class CurrentList(Wrapped):
+class CurrentList(Wrapper):
     """Another strategy's scores, but this order. Each draw takes one random number."""
 
     def __init__(self, inner: Strategy, *, rng: np.random.Generator, settings: CurrentListSettings) -> None:

@@ -50,7 +50,7 @@ from lycosa.frontier.frontier import Frontier
 from lycosa.lib.bounds import require_at_least
 from lycosa.model import Visit
 from lycosa.strategies.papers.citations import Citations, CitedLinks
-from lycosa.strategies.protocol import Ranked, StrategyParts
+from lycosa.strategies.protocol import Abilities, Strategy, StrategyParts
 
 GENERATIONS = 5
 """How many links up the scores of ancestors are known."""
@@ -171,9 +171,8 @@ def standing(score: float) -> float:
     return score if score > 0 else -score * BELOW
 
 
-class Evolved(Ranked):
+class Evolved(Strategy):
     name = "evolved"
-    is_retold = True
 
     def __init__(self, parts: StrategyParts, settings: EvolvedSettings) -> None:
         self._weights: list[float] = settings.weights().tolist()
@@ -195,7 +194,10 @@ class Evolved(Ranked):
         self._due: list[NDArray[np.int64]] = []
         """Links that `tell` has ranked since the last `ask`: the frontier may have a better score for them."""
         self._due_limit = DUE
-        self._rescored: dict[int, float] = {}
+
+    @property
+    def abilities(self) -> Abilities:
+        return Abilities(is_retold=True, again=self.again)
 
     def seed_score(self) -> float:
         return SEED_SCORE
@@ -238,17 +240,13 @@ class Evolved(Ranked):
         self._settle(frontier)
         return super().ask(count, frontier, now)
 
-    def rescored(self) -> dict[int, float]:
-        news, self._rescored = self._rescored, {}
-        return news
-
     def retry_score(self, score: float, tries: int) -> float:
         """Ranks have no upper bound: their order is kept in the half below −tries + ½."""
         return (score / (1.0 + score) / 2 if score >= 0 else score - floor(score)) - tries
 
     def reason(self, score: float) -> str:
         if score < 0:
-            return f"{self.name}: tried before without success, waits behind untried links ({score:.3f})"
+            return super().reason(score)
         if score >= SEED_SCORE:
             return f"{self.name}: a seed, or what a seed redirects to"
         return f"{self.name}: {score - 1:.3f} is its rank by the visited pages that link to it"
@@ -334,8 +332,7 @@ class Evolved(Ranked):
         has_news = (before >= 0) & (before < SEED_SCORE) & (scores.astype(np.float32) != before)
         if has_news.any():
             links, scores = links[has_news], scores[has_news]
-            frontier.rescore(links, scores)
-            self._rescored.update(zip(links.tolist(), scores.tolist(), strict=True))
+            frontier.revise(links, scores)
 
     def _hear_anchors(self, visit: Visit, targets: NDArray[np.int64]) -> None:
         assert visit.page is not None

@@ -36,7 +36,7 @@ from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.model import Visit
 from lycosa.strategies.papers.page_words import PageWords
 from lycosa.strategies.papers.spider import Place, Spider, sigmoid
-from lycosa.strategies.protocol import Ranked, StrategyParts
+from lycosa.strategies.protocol import Abilities, Strategy, StrategyParts
 from lycosa.strategies.saved_state import rng_state, seal, unseal
 
 DISMISSED = -1_000.0
@@ -86,9 +86,7 @@ class Errand:
     inputs: NDArray[np.float32] | None
 
 
-class InfoSpiders(Ranked):
-    needs_whole_pages = True
-
+class InfoSpiders(Strategy):
     def __init__(self, parts: StrategyParts, settings: InfoSpidersSettings) -> None:
         self.name = VARIANTS[settings.is_learning, settings.is_evolving]
         self._settings = settings
@@ -100,7 +98,10 @@ class InfoSpiders(Ranked):
         self._spiders = [Spider(keywords, parts.buffer or settings.links, weights)]
         self._turn = 0
         self._errands: dict[int, Errand] = {}
-        self._rescored: dict[int, float] = {}
+
+    @property
+    def abilities(self) -> Abilities:
+        return Abilities(needs_whole_pages=True)
 
     # Links are picked.
 
@@ -115,10 +116,6 @@ class InfoSpiders(Ranked):
                 break
             leased.append(link)
         return leased
-
-    def rescored(self) -> dict[int, float]:
-        news, self._rescored = self._rescored, {}
-        return news
 
     def _pick(self, frontier: Frontier, now: float) -> int | None:
         count = len(self._spiders)
@@ -201,8 +198,7 @@ class InfoSpiders(Ranked):
         scores = frontier.scores(links).astype(np.float64)
         is_new = scores >= 0  # neither dismissed before nor failed
         links, scores = links[is_new], scores[is_new] + DISMISSED
-        frontier.rescore(links, scores)
-        self._rescored.update(zip(links.tolist(), scores.tolist(), strict=True))
+        frontier.revise(links, scores)
 
     def _adopt(self, spider: Spider, frontier: Frontier) -> None:
         """The agent takes what waits and is on no list: seeds, targets of redirects. The net saw nothing of them."""
@@ -268,7 +264,7 @@ class InfoSpiders(Ranked):
         if score <= DISMISSED / 2:
             return f"{self.name}: no agent has it on its list any more; it scored {score - DISMISSED:.3f}"
         if score < 0:
-            return f"{self.name}: tried before without success, waits behind untried links ({score:.3f})"
+            return super().reason(score)
         return f"{self.name}: {score:.3f} is what the best agent that found it expects of it"
 
     def save(self) -> bytes:

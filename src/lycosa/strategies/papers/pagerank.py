@@ -27,7 +27,7 @@ from lycosa.frontier.frontier import Frontier
 from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.lib.linkgraph import pagerank
 from lycosa.model import Visit
-from lycosa.strategies.protocol import Ranked, StrategyParts
+from lycosa.strategies.protocol import Strategy, StrategyParts
 from lycosa.strategies.saved_state import seal, unseal
 
 MAX_LINKS = 1_000
@@ -52,7 +52,7 @@ class PageRankSettings:
             raise ConfigError(f"pagerank.damping is {self.damping}: it must be below 1")
 
 
-class PageRank(Ranked):
+class PageRank(Strategy):
     name = "pagerank"
 
     def __init__(self, parts: StrategyParts, settings: PageRankSettings) -> None:
@@ -66,7 +66,6 @@ class PageRank(Ranked):
         """By buffered page, the links on it."""
         self._worst: list[tuple[float, int]] = []
         """(similarity, page) of each buffered page: a heap."""
-        self._rescored: dict[int, float] = {}
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         page = visit.lease.id
@@ -86,17 +85,13 @@ class PageRank(Ranked):
             self._rescore(frontier)
         return super().ask(count, frontier, now)
 
-    def rescored(self) -> dict[int, float]:
-        news, self._rescored = self._rescored, {}
-        return news
-
     def retry_score(self, score: float, tries: int) -> float:
         """Ranks have no upper bound: their order is kept between −tries and 1 − tries."""
         return (score / (1.0 + score) if score >= 0 else score - floor(score)) - tries
 
     def reason(self, score: float) -> str:
         if score < 0:
-            return f"pagerank: tried before without success, waits behind untried links ({score:.3f})"
+            return super().reason(score)
         return f"pagerank: {score:.3f} is its rank among the pages visited so far, where 1 is the mean"
 
     def save(self) -> bytes:
@@ -128,8 +123,7 @@ class PageRank(Ranked):
         if len(nodes):
             at = np.minimum(np.searchsorted(nodes, links), len(nodes) - 1)
             scores = np.where(nodes[at] == links, ranks[at], scores)
-        frontier.rescore(links, scores)
-        self._rescored = dict(zip(links.tolist(), scores.tolist(), strict=True))
+        frontier.revise(links, scores)
 
     def _ranks(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The numbers of all pages that are buffered or cited, ascending, and their ranks."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.model import Visit
-from lycosa.strategies.protocol import Ranked, StrategyParts
+from lycosa.strategies.protocol import Strategy, StrategyParts
 from lycosa.strategies.saved_state import seal, unseal
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -26,7 +26,7 @@ class RandomSettings:
     """Nothing can be set."""
 
 
-class RandomOrder(Ranked):
+class RandomOrder(Strategy):
     name = "random"
 
     def __init__(self, parts: StrategyParts, settings: RandomSettings) -> None:  # noqa: ARG002 - as every strategy is made

@@ -30,7 +30,7 @@ from lycosa.errors import ConfigError
 from lycosa.lib.bounds import require_at_least
 from lycosa.model import Visit
 from lycosa.strategies.papers.batches import Batched
-from lycosa.strategies.protocol import StrategyParts
+from lycosa.strategies.protocol import Abilities, StrategyParts
 
 MAX_DEPTH = 127
 LEAST = 2.0**-40
@@ -116,20 +116,22 @@ class Fish(Batched):
 
     def reason(self, score: float) -> str:
         if score < 0:
-            return f"{self.name}: tried before without success, waits behind untried links ({score:.3f})"
+            return super().reason(score)
         depth, inherited = unpack(score) or (self._depth, 0.0)
         return f"{self.name}: {score:.3f}, of it inherited {inherited:.3f}; links are followed {depth} deep from there"
 
 
 class Shark(Fish):
-    needs_whole_pages = True
-
     def __init__(self, parts: StrategyParts, settings: SharkSettings) -> None:
         super().__init__(parts, settings)
         self._similarity_of = parts.similarity
         self._inherited_share = settings.inherited_share
         self._anchor_share = settings.anchor_share
         self._anchors: dict[str, float] = {}
+
+    @property
+    def abilities(self) -> Abilities:
+        return Abilities(needs_whole_pages=True)
 
     @classmethod
     def _family(cls) -> str:
