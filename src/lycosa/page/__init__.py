@@ -3,7 +3,7 @@
     bytes ─ charset ─▶ parser ─ walk ─▶ text with marks ─▶ links, terms, language, fingerprint
 
 1. `charset` says how the bytes are to be read; UTF-8 goes to the parser as it is.
-2. `tame` looks for documents built to cost the parser quadratic time.
+2. `slow_documents` simplifies the rare document that would cost the parser quadratic time.
 3. Lexbor makes a tree of it, as a browser would, however broken it is.
 4. `walk` goes through the tree once: it collects the text, and marks where each link begins and ends.
 5. `links` turns marks into anchors and contexts, which are then slices of the text, and hrefs into URLs.

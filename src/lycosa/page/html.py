@@ -14,7 +14,7 @@ from lycosa.page.language import detect_language
 from lycosa.page.limits import PageLimits
 from lycosa.page.links import Resolve, resolve_links
 from lycosa.page.robots import read_directives
-from lycosa.page.tame import tame
+from lycosa.page.slow_documents import simplified
 from lycosa.page.walk import walk
 
 PRODUCT_TOKEN = "lycosa"  # noqa: S105 - the name robots rules know us by, not a secret
@@ -68,7 +68,7 @@ def read_html(
     """Read an HTML document, however broken."""
     charset = find_charset(body, content_type)
     # The walk marks links with NULs. The parser ignores them or puts U+FFFD: here they just go.
-    source = tame(as_utf8(body, charset).replace(b"\0", b""))
+    source = simplified(as_utf8(body, charset).replace(b"\0", b""))
     document = walk(LexborHTMLParser(source), path_depth=limits.path_depth)
     found = resolve_links(document, url=url, resolver=resolver, limits=limits)
     directives = read_directives(document.metas, x_robots_tag, product_token=product_token)
@@ -130,6 +130,5 @@ def _cut(text: str, length: int) -> str:
 def _canonical(href: str | None, base: str, resolver: Callable[[str], Resolve], limits: PageLimits) -> str:
     if not href or len(href) > limits.max_href:
         return ""
-    target, reason = resolver(base)(href.partition("#")[0])
-    # A claim to a URL that rules turn away is of no use to anyone.
-    return "" if reason else target
+    # A claim, not a link to follow: URL rules that would turn it away do not apply.
+    return resolver(base)(href.partition("#")[0])[0]

@@ -36,7 +36,7 @@ _NEVER_NESTS = frozenset(
 """Tags that stay however deep they stand, links among them."""
 
 
-def tame(body: bytes) -> bytes:
+def simplified(body: bytes) -> bytes:
     """The document, without what would keep a parser busy for seconds; nearly always as it came."""
     if len(body) > _LARGE:
         body = _without_endless_tags(body)
