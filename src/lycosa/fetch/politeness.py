@@ -57,6 +57,17 @@ class Politeness:
             pause = max(pause, min(self.max_backoff, self.first_backoff * 2.0 ** min(failures - 1, 60)))
         return max(pause, min(retry_after, self.max_retry_after))
 
+    def why_set_aside(self, outcome: Outcome, *, crawl_delay: float, failures: int) -> str:
+        """Why a host is not asked again after this outcome; empty if it is. `failures` counts those in a row.
+
+        A Crawl-delay is only held against a host when it is new: robots.txt is fetched in a visit that is deferred.
+        """
+        if outcome.kind is Kind.DEFERRED and crawl_delay > self.max_crawl_delay:
+            return f"crawl-delay of {crawl_delay:g} s is over the cap of {self.max_crawl_delay:g} s"
+        if failures >= self.max_failures:
+            return f"{failures} failures in a row, the last: {outcome.reason} {outcome.detail}".strip()
+        return ""
+
 
 def is_host_failure(outcome: Outcome) -> bool:
     """Whether the host, and not just this URL, is in trouble."""
