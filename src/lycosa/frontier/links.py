@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.frontier.keys import MAX_LINKS
+from lycosa.lib.growing import grown
 
 
 class LinkState(IntEnum):
@@ -31,22 +32,27 @@ NEW, WAITING, LEASED, GONE = (int(state) for state in LinkState)
 
 
 class LinkTable:
-    """State, rank of the score and host of every link. Grows by doubling."""
+    """State, rank of the score and host of every link; grows as links come."""
 
     __slots__ = ("host", "hosts", "rank", "ranks", "size", "state", "states")
 
     def __init__(self) -> None:
+        self.size = 0
         self.states: NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
         self.ranks: NDArray[np.uint32] = np.zeros(0, dtype=np.uint32)
         self.hosts: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
-        self._resize(1024)
+        self.reserve(1023)
 
     def reserve(self, last: int) -> None:
         """Make sure that every link up to this one has a place."""
         if not 0 <= last < MAX_LINKS:
             raise ValueError(f"a link's number must be in 0 … {MAX_LINKS - 1}, not {last}")
         if last >= self.size:
-            self._resize(max(last + 1, 2 * self.size))
+            self.states = grown(self.states, last + 1)
+            self.ranks = grown(self.ranks, last + 1)
+            self.hosts = grown(self.hosts, last + 1)
+            self.size = len(self.states)
+            self.state, self.rank, self.host = self.states.data, self.ranks.data, self.hosts.data
 
     def state_of(self, link: int) -> int:
         return self.state[link] if 0 <= link < self.size else NEW
@@ -76,19 +82,3 @@ class LinkTable:
     def waiting(self) -> NDArray[np.int64]:
         """The numbers of all waiting links, ascending."""
         return np.flatnonzero(self.states == WAITING)
-
-    def _resize(self, size: int) -> None:
-        self.size = size
-        self.states = _enlarged(self.states, size)
-        self.ranks = _enlarged(self.ranks, size)
-        self.hosts = _enlarged(self.hosts, size)
-        self.state = self.states.data
-        self.rank = self.ranks.data
-        self.host = self.hosts.data
-
-
-def _enlarged(column: NDArray[Any], size: int) -> NDArray[Any]:
-    # Fresh zeros take memory from the system only where something is written.
-    enlarged = np.zeros(size, dtype=column.dtype)
-    enlarged[: len(column)] = column
-    return enlarged

@@ -14,6 +14,9 @@ def grown(array: NDArray[Scalar], length: int, *, fill: float = 0) -> NDArray[Sc
     """The array itself if it has that many rows; else a longer one that begins with it, the rest being `fill`."""
     if length <= len(array):
         return array
-    longer = np.full((max(length, len(array) * 3 // 2), *array.shape[1:]), fill, dtype=array.dtype)
+    # Fresh zeros take memory from the system only where something is written.
+    longer = np.zeros((max(length, len(array) * 3 // 2), *array.shape[1:]), dtype=array.dtype)
     longer[: len(array)] = array
+    if fill:
+        longer[len(array) :] = fill
     return longer
