@@ -21,7 +21,7 @@ from lycosa.fetch.decode import DecodeLimits, decode
 from lycosa.fetch.dns import Resolver
 from lycosa.fetch.http import Http
 from lycosa.fetch.robots import Robots, RobotsFile, RobotsSettings, RobotsState, interpret
-from lycosa.fetch.transfer import Failure
+from lycosa.fetch.transfer import TransferFailure
 from lycosa.fetch.urls import Urls, origin
 from lycosa.lib.bounds import require_at_least
 from lycosa.lib.clock import Clock
@@ -117,7 +117,7 @@ class LiveFetcher:
         started = self._clock.now()
         if robots is None or robots.file.expires_at <= started:
             found = await self._fetch_robots(place, robots.file if robots else None)
-            if isinstance(found, Failure):
+            if isinstance(found, TransferFailure):
                 return self._note(lease, Outcome(found.kind, found.reason, found.detail), address=address)
             robots = self._robots.put(found)
             if robots.file.state is RobotsState.DISALLOW_ALL:
@@ -139,10 +139,10 @@ class LiveFetcher:
         outcome = Outcome(Kind.DEFERRED, ROBOTS_UNREACHABLE, why, file.status, retry_after=wait)
         return self._note(lease, outcome, address=address, started=started, is_contact=is_contact)
 
-    async def _fetch_robots(self, place: str, previous: RobotsFile | None) -> RobotsFile | Failure:
+    async def _fetch_robots(self, place: str, previous: RobotsFile | None) -> RobotsFile | TransferFailure:
         """Ask for robots.txt, over as many redirects as are allowed, resting between them.
 
-        A Failure if we would not talk to the host at all: then there is nothing to ask it for later, either.
+        A TransferFailure if we would not talk to the host at all: then there is nothing to ask it for later, either.
         """
         settings = self._robots.settings
         url = f"{place}/robots.txt"
@@ -151,9 +151,9 @@ class LiveFetcher:
             if hop:
                 await self._clock.sleep(self._pause)
             answer = await self._http.get(url, chop=settings.max_bytes)
-            if isinstance(answer, Failure) and answer.reason == ADDRESS_REFUSED and not hop:
+            if isinstance(answer, TransferFailure) and answer.reason == ADDRESS_REFUSED and not hop:
                 return answer
-            if isinstance(answer, Failure):
+            if isinstance(answer, TransferFailure):
                 status, failure = 0, f"{answer.reason} {answer.detail}".strip()
                 break
             status = answer.status
@@ -179,7 +179,7 @@ class LiveFetcher:
     async def _request(self, lease: Lease, address: str) -> Fetched:
         started = self._clock.now()
         answer = await self._http.get(lease.url, stop_at_headers=self._unwanted, chop=self._settings.chop or None)
-        if isinstance(answer, Failure):
+        if isinstance(answer, TransferFailure):
             outcome = Outcome(answer.kind, answer.reason, answer.detail, is_transient=answer.is_transient)
             is_contact = answer.reason != ADDRESS_REFUSED
             return self._note(lease, outcome, address=answer.address or address, started=started, is_contact=is_contact)

@@ -4,7 +4,7 @@ libcurl says which sockets it waits for and when it wants to be woken (`_on_sock
 event loop does the waiting and tells it what became ready (`_act`). A request is a future that is
 resolved when libcurl reports its handle as finished. Nothing polls.
 
-What the web answers is a value: a `Response`, or a `Failure` with a reason that can be counted. The body
+What the web answers is a value: a `Response`, or a `TransferFailure` with a reason that can be counted. The body
 comes as it was sent, content encoding on (`fetch.decode` takes it off), redirects are not followed, and
 cookies, proxies and credentials are not used. Bounds on time, rate, bytes and headers are kept here; the
 guard judges each address when its socket is about to be opened. A connection that is used again was
@@ -26,7 +26,7 @@ import pycurl
 from lycosa.errors import ConfigError
 from lycosa.fetch.dns import Resolver
 from lycosa.fetch.guard import Guard
-from lycosa.fetch.transfer import Failure, HeadersCheck, HttpSettings, Transfer, failure
+from lycosa.fetch.transfer import HeadersCheck, HttpSettings, Transfer, TransferFailure, failure
 from lycosa.model import Response
 
 _MAX_IDLE_HANDLES = 1000
@@ -93,7 +93,7 @@ class Http:
         stop_at_headers: HeadersCheck | None = None,
         max_bytes: int | None = None,
         chop: int | None = None,
-    ) -> Response | Failure:
+    ) -> Response | TransferFailure:
         """Fetch a URL, this one alone: a redirect is an answer like any other.
 
         `stop_at_headers` ends the transfer before the body where it returns a non-empty string; `chop`
@@ -106,7 +106,7 @@ class Http:
             self._loop = asyncio.get_running_loop()
         begun = self._loop.time()
         split = self._split(url)
-        if isinstance(split, Failure):
+        if isinstance(split, TransferFailure):
             return split
         origin, target = split
         resolution = self._resolver.known(origin.host) or await self._resolver.resolve(origin.host, origin.port)
@@ -150,7 +150,7 @@ class Http:
             transfer.curl.close()
         self._idle.clear()
 
-    def _split(self, url: str) -> tuple[_Origin, str] | Failure:
+    def _split(self, url: str) -> tuple[_Origin, str] | TransferFailure:
         """The origin, and the rest as it goes into the request line."""
         scheme, separator, rest = url.partition("://")
         if not separator or scheme.lower() not in ("http", "https"):

@@ -86,7 +86,7 @@ class HttpSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class TransferFailure:
     """Why there is no answer."""
 
     kind: Kind
@@ -98,9 +98,9 @@ class Failure:
     """The address that was talked to, or would have been; empty if it never came to that."""
 
 
-def failure(reason: str, detail: str, *, is_transient: bool = False, address: str = "") -> Failure:
+def failure(reason: str, detail: str, *, is_transient: bool = False, address: str = "") -> TransferFailure:
     kind = Kind.REFUSED if reason in _CAPS else Kind.UNREACHABLE
-    return Failure(kind, reason, detail[:_DETAIL_LENGTH], is_transient, address)
+    return TransferFailure(kind, reason, detail[:_DETAIL_LENGTH], is_transient, address)
 
 
 class Transfer:
@@ -127,7 +127,7 @@ class Transfer:
         self.url = url
         self.request = request
         self.started = time.time()
-        self.future: asyncio.Future[Response | Failure] = self._loop.create_future()
+        self.future: asyncio.Future[Response | TransferFailure] = self._loop.create_future()
         self._stop_at_headers = stop_at_headers
         self._max_bytes = max_bytes
         self._chop = chop
@@ -218,7 +218,7 @@ class Transfer:
         self._loop.call_soon(opened.close)
         return opened
 
-    def result(self, code: int, message: str) -> Response | Failure:
+    def result(self, code: int, message: str) -> Response | TransferFailure:
         """What became of the request, now that libcurl is done with it; raises where it was a fault."""
         if self._fault is not None:
             raise self._fault

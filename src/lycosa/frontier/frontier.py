@@ -26,7 +26,7 @@ from lycosa.frontier.host_queue import HostQueue
 from lycosa.frontier.keys import LINK_BITS, LINK_MASK
 from lycosa.frontier.links import GONE, LEASED, NEW, WAITING, LinkState, LinkTable
 from lycosa.frontier.patience import Patience
-from lycosa.frontier.schedule import ASIDE, BUSY, COOLING, PARKED, READY, Host, Schedule
+from lycosa.frontier.schedule import ASIDE, BUSY, COOLING, PARKED, READY, Schedule, ScheduledHost
 
 FEW = 8
 """So many links are dealt with one by one: a call of numpy takes as long as work on one of them."""
@@ -298,12 +298,12 @@ class Frontier:
         return (np.sort(waiting) & np.uint64(LINK_MASK)).astype(np.int64)
 
     @staticmethod
-    def _counts(host: Host) -> bool:
+    def _counts(host: ScheduledHost) -> bool:
         return bool(host.head) and not host.is_aside
 
     # How it is done.
 
-    def _is_held_back(self, host: Host) -> bool:
+    def _is_held_back(self, host: ScheduledHost) -> bool:
         """Whether a better link is worth waiting for: only if something will happen by waiting."""
         if self._patience is None or not self._patience.holds_back(host):
             return False
@@ -313,7 +313,7 @@ class Frontier:
         if self._links.state_of(link) == NEW:
             raise KeyError(f"link {link} is not known to the frontier")
 
-    def _host_of(self, link: int) -> Host:
+    def _host_of(self, link: int) -> ScheduledHost:
         return self._schedule.host(self._links.host[link])
 
     def _key(self, link: int) -> int:
@@ -328,7 +328,7 @@ class Frontier:
             self._put(rank << LINK_BITS | link, host)
         return self._trim([])
 
-    def _put(self, key: int, host: Host) -> None:
+    def _put(self, key: int, host: ScheduledHost) -> None:
         """The link of this key waits at that host; if it waits already, with another score from now on."""
         table = self._links
         link = key & LINK_MASK
@@ -397,7 +397,7 @@ class Frontier:
                 self._buffered.push(key)
         return dropped
 
-    def _remove(self, key: int, host: Host, state: int) -> None:
+    def _remove(self, key: int, host: ScheduledHost, state: int) -> None:
         host.remove(key)
         self._unbuffer(key)
         self._spared.discard(key & LINK_MASK)
@@ -406,7 +406,7 @@ class Frontier:
         if not host.head:
             self._schedule.settle(host)
 
-    def _hand_out(self, key: int, host: Host) -> None:
+    def _hand_out(self, key: int, host: ScheduledHost) -> None:
         """The key has left its host's queue: its link is leased."""
         self._unbuffer(key)
         self._spared.discard(key & LINK_MASK)
@@ -415,7 +415,7 @@ class Frontier:
         self._leased += 1
         self._schedule.start(host)
 
-    def _take_back(self, link: int) -> Host:
+    def _take_back(self, link: int) -> ScheduledHost:
         if self._links.state_of(link) != LEASED:
             raise ValueError(f"link {link} is not leased")
         self._leased -= 1

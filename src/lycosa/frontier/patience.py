@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from lycosa.frontier import keys
 from lycosa.frontier.keys import LINK_BITS
-from lycosa.frontier.schedule import BUSY, COOLING, PARKED, READY, Host, Schedule
+from lycosa.frontier.schedule import BUSY, COOLING, PARKED, READY, Schedule, ScheduledHost
 
 SOON = 10.0
 """Seconds that a better link is worth waiting for."""
@@ -32,7 +32,7 @@ class Patience:
         self._best = 0.0
         self._next_look = float("-inf")
 
-    def holds_back(self, host: Host) -> bool:
+    def holds_back(self, host: ScheduledHost) -> bool:
         """Whether the best link of this host, the best of all that are ready, has to wait for better ones elsewhere."""
         schedule = self._schedule
         if schedule.now >= self._next_look:
@@ -48,11 +48,11 @@ class Patience:
         )
 
 
-def _is_near(host: Host, soon: float) -> bool:
+def _is_near(host: ScheduledHost, soon: float) -> bool:
     if not host.head:
         return False
-    return host.standing in (READY, PARKED, BUSY) or (host.standing == COOLING and host.until <= soon)
+    return host.state in (READY, PARKED, BUSY) or (host.state == COOLING and host.until <= soon)
 
 
-def _score(host: Host) -> float:
+def _score(host: ScheduledHost) -> float:
     return keys.score(host.head[0] >> LINK_BITS)

@@ -56,15 +56,15 @@ class Gate:
         """The time under which this gate is in the heap of gates that will open."""
 
 
-class Host(HostQueue):
+class ScheduledHost(HostQueue):
     """A host: its waiting links, and where it stands."""
 
-    __slots__ = ("bound", "gate", "in_flight", "is_aside", "number", "standing", "until")
+    __slots__ = ("bound", "gate", "in_flight", "is_aside", "number", "state", "until")
 
     def __init__(self, number: int) -> None:
         super().__init__()
         self.number = number
-        self.standing = EMPTY
+        self.state = EMPTY
         self.bound = WORST
         """A key smaller than this changes where the host stands."""
         self.until = NEVER
@@ -86,7 +86,7 @@ class Schedule:
         self._slots_per_host = slots_per_host
         self._slots_per_address = slots_per_address
         self.now = NEVER
-        self.hosts: list[Host | None] = []
+        self.hosts: list[ScheduledHost | None] = []
         """By number; the store numbers hosts without gaps."""
         self._gates: dict[str, Gate] = {}
         self._gates_limit = SLACK
@@ -98,11 +98,11 @@ class Schedule:
         self._opening: list[tuple[float, str]] = []
         self._opening_limit = SLACK
 
-    def count(self, *standings: int) -> int:
+    def count(self, *states: int) -> int:
         """How many hosts stand there."""
-        return sum(self._census[standing] for standing in standings)
+        return sum(self._census[state] for state in states)
 
-    def host(self, number: int) -> Host:
+    def host(self, number: int) -> ScheduledHost:
         """The host of that number, made where there is none."""
         if not 0 <= number < HOST_MASK >> 1:
             raise ValueError(f"a host's number must be in 0 … {(HOST_MASK >> 1) - 1}, not {number}")
@@ -110,7 +110,7 @@ class Schedule:
             self.hosts.extend([None] * (number + 1 - len(self.hosts)))
         host = self.hosts[number]
         if host is None:
-            host = self.hosts[number] = Host(number)
+            host = self.hosts[number] = ScheduledHost(number)
         return host
 
     def advance(self, now: float) -> None:
@@ -120,20 +120,20 @@ class Schedule:
         self.now = now
         while self._cooling and self._cooling[0][0] <= now:
             host = self._at(heappop(self._cooling)[1])
-            if host.standing == COOLING:
+            if host.state == COOLING:
                 self.settle(host)
         while self._opening and self._opening[0][0] <= now:
             gate = self._take_alarm()
             if gate is not None:
                 self._watch(gate)
 
-    def best(self) -> Host | None:
+    def best(self) -> ScheduledHost | None:
         """The ready host with the best link."""
         ready = self._ready
         while ready:
             entry = ready[0]
             host = self._at(entry & HOST_MASK)
-            if host.standing == READY and host.bound == entry >> HOST_BITS:
+            if host.state == READY and host.bound == entry >> HOST_BITS:
                 if host.head[0] != host.bound:
                     host.bound = host.head[0]
                     heapreplace(ready, host.entry())
@@ -158,7 +158,7 @@ class Schedule:
         while self._cooling:
             until, number = self._cooling[0]
             host = self._at(number)
-            if host.standing == COOLING and host.until == until:
+            if host.state == COOLING and host.until == until:
                 break
             heappop(self._cooling)
         while self._opening:
@@ -170,17 +170,17 @@ class Schedule:
         times = [heap[0][0] for heap in (self._cooling, self._opening) if heap]
         return min(times, default=None)
 
-    def may_start(self, host: Host) -> bool:
-        return host.standing in (READY, PARKED) and (host.gate is None or self._is_open(host.gate))
+    def may_start(self, host: ScheduledHost) -> bool:
+        return host.state in (READY, PARKED) and (host.gate is None or self._is_open(host.gate))
 
-    def start(self, host: Host) -> None:
+    def start(self, host: ScheduledHost) -> None:
         """One of the host's links has been taken out of its queue and is in flight."""
         host.in_flight += 1
         if host.gate is not None:
             host.gate.in_flight += 1
         self.settle(host)
 
-    def end(self, host: Host) -> None:
+    def end(self, host: ScheduledHost) -> None:
         """A link in flight is back."""
         host.in_flight -= 1
         if host.gate is not None:
@@ -188,17 +188,17 @@ class Schedule:
             self._watch(host.gate)
         self.settle(host)
 
-    def cool(self, host: Host, until: float) -> None:
+    def cool(self, host: ScheduledHost, until: float) -> None:
         host.until = until
-        if host.standing == COOLING:
-            self._stand(host, EMPTY)
+        if host.state == COOLING:
+            self._enter(host, EMPTY)
         self.settle(host)
 
-    def set_aside(self, host: Host, is_aside: bool) -> None:
+    def set_aside(self, host: ScheduledHost, is_aside: bool) -> None:
         host.is_aside = is_aside
         self.settle(host)
 
-    def set_address(self, host: Host, address: str) -> None:
+    def set_address(self, host: ScheduledHost, address: str) -> None:
         """Links in flight count for the new address from now on."""
         old = host.gate
         if address == (old.address if old else ""):
@@ -207,8 +207,8 @@ class Schedule:
         if host.gate is not None:
             host.gate.hosts += 1
             host.gate.in_flight += host.in_flight
-        if host.standing == PARKED:
-            self._stand(host, EMPTY)
+        if host.state == PARKED:
+            self._enter(host, EMPTY)
             self.settle(host)
         if old is not None:
             old.hosts -= 1
@@ -221,24 +221,24 @@ class Schedule:
         gate.until = until
         self._watch(gate)
 
-    def settle(self, host: Host) -> None:
+    def settle(self, host: ScheduledHost) -> None:
         """Something about the host has changed: put it where it belongs now."""
-        was = host.standing
+        was = host.state
         if not host.head:
-            standing = EMPTY
+            state = EMPTY
         elif host.is_aside:
-            standing = ASIDE
+            state = ASIDE
         elif host.in_flight >= self._slots_per_host:
-            standing = BUSY
+            state = BUSY
         elif host.until > self.now:
-            standing = COOLING
+            state = COOLING
         else:
-            standing = PARKED if was == PARKED else READY
-        if standing != was:
-            self._stand(host, standing)
-        elif standing in (READY, PARKED) and host.head[0] < host.bound:
+            state = PARKED if was == PARKED else READY
+        if state != was:
+            self._enter(host, state)
+        elif state in (READY, PARKED) and host.head[0] < host.bound:
             host.bound = host.head[0]
-            if standing == READY:
+            if state == READY:
                 self._offer(host.entry())
             else:
                 assert host.gate is not None
@@ -254,43 +254,43 @@ class Schedule:
             gate.marker = None
         for host in self.hosts:
             if host is not None:
-                host.standing = EMPTY
+                host.state = EMPTY
                 host.bound = WORST
                 self.settle(host)
 
-    def _at(self, number: int) -> Host:
+    def _at(self, number: int) -> ScheduledHost:
         host = self.hosts[number]
         assert host is not None
         return host
 
-    def _stand(self, host: Host, standing: int) -> None:
-        self._census[host.standing] -= 1
-        self._census[standing] += 1
-        host.standing = standing
-        if standing == READY:
+    def _enter(self, host: ScheduledHost, state: int) -> None:
+        self._census[host.state] -= 1
+        self._census[state] += 1
+        host.state = state
+        if state == READY:
             host.bound = host.head[0]
             self._offer(host.entry())
-        elif standing == EMPTY:
+        elif state == EMPTY:
             host.bound = WORST
         else:
             host.bound = 0  # no link, however good, changes anything
-            if standing == COOLING:
+            if state == COOLING:
                 self._wait_for_host(host)
 
     def _offer(self, entry: int) -> None:
         """Put an entry into the heap of ready hosts."""
         heappush(self._ready, entry)
         if len(self._ready) > self._ready_limit:
-            kept = [host.entry() for host in self.hosts if host is not None and host.standing == READY]
+            kept = [host.entry() for host in self.hosts if host is not None and host.state == READY]
             kept += [gate.marker for gate in self._gates.values() if gate.marker is not None]
             heapify(kept)
             self._ready[:] = kept
             self._ready_limit = 2 * len(kept) + SLACK
 
-    def _wait_for_host(self, host: Host) -> None:
+    def _wait_for_host(self, host: ScheduledHost) -> None:
         heappush(self._cooling, (host.until, host.number))
         if len(self._cooling) > self._cooling_limit:
-            self._cooling = [(h.until, h.number) for h in self.hosts if h is not None and h.standing == COOLING]
+            self._cooling = [(h.until, h.number) for h in self.hosts if h is not None and h.state == COOLING]
             heapify(self._cooling)
             self._cooling_limit = 2 * len(self._cooling) + SLACK
 
@@ -317,13 +317,13 @@ class Schedule:
     def _is_open(self, gate: Gate) -> bool:
         return gate.in_flight < self._slots_per_address and gate.until <= self.now
 
-    def _park(self, host: Host, gate: Gate) -> None:
+    def _park(self, host: ScheduledHost, gate: Gate) -> None:
         bound = host.bound
-        self._stand(host, PARKED)
+        self._enter(host, PARKED)
         host.bound = bound
         self._queue_up(host, gate)
 
-    def _queue_up(self, host: Host, gate: Gate) -> None:
+    def _queue_up(self, host: ScheduledHost, gate: Gate) -> None:
         heappush(gate.parked, host.entry())
         if len(gate.parked) > gate.parked_limit:
             gate.parked = [entry for entry in set(gate.parked) if self._is_parked(entry, gate)]
@@ -333,9 +333,9 @@ class Schedule:
 
     def _is_parked(self, entry: int, gate: Gate) -> bool:
         host = self._at(entry & HOST_MASK)
-        return host.standing == PARKED and host.gate is gate and host.bound == entry >> HOST_BITS
+        return host.state == PARKED and host.gate is gate and host.bound == entry >> HOST_BITS
 
-    def _front(self, gate: Gate) -> Host | None:
+    def _front(self, gate: Gate) -> ScheduledHost | None:
         """The parked host with the best bound; its entry is gate.parked[0]."""
         while gate.parked:
             entry = gate.parked[0]
@@ -370,5 +370,5 @@ class Schedule:
         host = self._front(gate)
         if host is not None:
             heappop(gate.parked)
-            self._stand(host, READY)
+            self._enter(host, READY)
             self._watch(gate)

@@ -13,7 +13,7 @@ MOST_IN_A_BAND = 256
 """Fingerprints that are remembered for each value of a band: the first ones."""
 
 
-class NearTexts:
+class NearDuplicates:
     """Fingerprints met so far."""
 
     def __init__(self) -> None:

@@ -19,7 +19,7 @@ FIRST_ROOM = 1024
 """Links for which the community has room at first; it grows as need be."""
 
 
-class Standing(NamedTuple):
+class Figures(NamedTuple):
     """The figures of one moment."""
 
     pages: int = 0
@@ -114,10 +114,10 @@ class Tally:
     def add_bytes(self, count: int) -> None:
         self._bytes += count
 
-    def standing(self) -> Standing:
+    def figures(self) -> Figures:
         is_full = len(self._recent) == self._window
         community = self._community
-        return Standing(
+        return Figures(
             self.pages,
             self.relevant,
             self._since_relevant,

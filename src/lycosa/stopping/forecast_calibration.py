@@ -92,7 +92,7 @@ def fit(scores: Floats, relevant: Floats, weights: Floats) -> Fit:
     return Fit(float(at[0]), float(at[1]), covariance)
 
 
-class Bin(NamedTuple):
+class PredictionBin(NamedTuple):
     """Pages of which about the same was expected."""
 
     low: float
@@ -110,7 +110,7 @@ class Calibration:
 
     count: int
     """Pages of which something was predicted."""
-    bins: tuple[Bin, ...]
+    bins: tuple[PredictionBin, ...]
     """Those with pages in them."""
     brier: float
     """The mean of (prediction − what came out)²: 0 is perfect."""
@@ -141,7 +141,7 @@ def calibration(scores: Floats, relevant: Floats) -> Calibration:
     counts = np.bincount(place, minlength=BINS)
     predicted, found = np.bincount(place, p, BINS), np.bincount(place, y, BINS)
     bins = tuple(
-        Bin(at / BINS, (at + 1) / BINS, int(n), float(predicted[at] / n), float(found[at] / n))
+        PredictionBin(at / BINS, (at + 1) / BINS, int(n), float(predicted[at] / n), float(found[at] / n))
         for at, n in enumerate(counts)
         if n
     )

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from lycosa.errors import ConfigError
 from lycosa.frontier.frontier import Frontier
 from lycosa.lib.bounds import require_at_least
-from lycosa.stopping.figures import Standing
+from lycosa.stopping.figures import Figures
 from lycosa.stopping.forecast import PAGES, Forecast
 
 HOSTS_A_TURN = 64
@@ -123,12 +123,12 @@ class Stop:
         """Somebody asks for an end: what is under way is finished and committed first."""
         self._request = reason
 
-    def reason(self, standing: Standing, frontier: Frontier, *, now: float) -> str:
+    def reason(self, figures: Figures, frontier: Frontier, *, now: float) -> str:
         """Why to stop now, or an empty string."""
         return (
             self._request
-            or self._spent(standing, now)
-            or _found(standing, self._rules)
+            or self._spent(figures, now)
+            or _found(figures, self._rules)
             or self._poor(frontier)
             or self._hopeless()
             or self._advice()
@@ -142,14 +142,14 @@ class Stop:
             return f"nothing left to fetch: the {waiting:,} waiting links are on hosts that were set aside"
         return "frontier empty: every link found has been dealt with"
 
-    def _spent(self, standing: Standing, now: float) -> str:
+    def _spent(self, figures: Figures, now: float) -> str:
         budget = self._budget
-        if standing.pages >= budget.pages:
-            return f"page budget: {standing.pages:,} of {budget.pages:,} pages fetched"
+        if figures.pages >= budget.pages:
+            return f"page budget: {figures.pages:,} of {budget.pages:,} pages fetched"
         if budget.seconds and now - self._started >= budget.seconds:
             return f"time budget: {budget.seconds:g} s used up"
-        if budget.bytes and standing.bytes >= budget.bytes:
-            return f"byte budget: {standing.bytes:,} bytes downloaded, {budget.bytes:,} allowed"
+        if budget.bytes and figures.bytes >= budget.bytes:
+            return f"byte budget: {figures.bytes:,} bytes downloaded, {budget.bytes:,} allowed"
         return ""
 
     def _poor(self, frontier: Frontier) -> str:
@@ -179,26 +179,26 @@ class Stop:
         )
 
 
-def _found(standing: Standing, rules: StopRules) -> str:
+def _found(figures: Figures, rules: StopRules) -> str:
     """What the pages fetched so far say."""
-    if rules.relevant and standing.relevant >= rules.relevant:
-        return f"enough found: {standing.relevant:,} relevant pages, {rules.relevant:,} were asked for"
-    if rules.irrelevant and standing.irrelevant >= rules.irrelevant:
-        return f"irrelevant pages: {standing.irrelevant:,} fetched, {rules.irrelevant:,} allowed"
-    if rules.irrelevant_in_a_row and standing.since_relevant >= rules.irrelevant_in_a_row:
+    if rules.relevant and figures.relevant >= rules.relevant:
+        return f"enough found: {figures.relevant:,} relevant pages, {rules.relevant:,} were asked for"
+    if rules.irrelevant and figures.irrelevant >= rules.irrelevant:
+        return f"irrelevant pages: {figures.irrelevant:,} fetched, {rules.irrelevant:,} allowed"
+    if rules.irrelevant_in_a_row and figures.since_relevant >= rules.irrelevant_in_a_row:
         return (
-            f"irrelevant pages in a row: {standing.since_relevant:,} since the last relevant one, "
+            f"irrelevant pages in a row: {figures.since_relevant:,} since the last relevant one, "
             f"{rules.irrelevant_in_a_row:,} allowed"
         )
-    if standing.precision is not None and standing.precision < rules.precision:
+    if figures.precision is not None and figures.precision < rules.precision:
         return (
-            f"precision: {standing.precision:.1%} of the last {rules.window:,} pages are relevant, "
+            f"precision: {figures.precision:.1%} of the last {rules.window:,} pages are relevant, "
             f"{rules.precision:.1%} is asked for"
         )
-    is_large = standing.relevant >= rules.community_size
-    if rules.community and is_large and standing.inward > rules.community * standing.links:
+    is_large = figures.relevant >= rules.community_size
+    if rules.community and is_large and figures.inward > rules.community * figures.links:
         return (
-            f"community closed: {standing.inward:,} of {standing.links:,} links on {standing.relevant:,} relevant "
+            f"community closed: {figures.inward:,} of {figures.links:,} links on {figures.relevant:,} relevant "
             f"pages lead to each other, more than {rules.community:.0%}"
         )
     return ""

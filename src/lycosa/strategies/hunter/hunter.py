@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from lycosa.frontier.frontier import Frontier
 from lycosa.lib.bounds import require_at_least
-from lycosa.lib.near_duplicates import NearTexts
+from lycosa.lib.near_duplicates import NearDuplicates
 from lycosa.model import Link, Visit
 from lycosa.stopping.forecast import History, Waiting
 from lycosa.strategies.hunter.evidence import Evidence
@@ -107,7 +107,7 @@ class Hunter(Ranked):
         self._learner = Learner(settings.freedom, settings.mask, settings.diversity)
         self._note = b""
         self._handed_out: list[int] = []
-        self._texts = NearTexts()
+        self._texts = NearDuplicates()
         self._is_new_text: list[bool] = []
         self._record = Record()
         self._tried = 0
