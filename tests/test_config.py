@@ -40,7 +40,7 @@ class TestUnknownKeys:
         assert refused({"frontier": {"zzz": 1}}).endswith(
             "; [frontier] has buffer, follow_nofollow, max_distance, patience"
         )
-        assert "there are topic, topics, interest, seeds, strategy" in refused({"zzz": 1})
+        assert "known are topic, topics, interest, seeds, strategy" in refused({"zzz": 1})
 
     @pytest.mark.parametrize("key", ["a.b", "", "network.resolve.x", "."])
     def test_odd_keys_are_no_trouble(self, key):

@@ -450,7 +450,7 @@ def test_a_directory_that_cannot_be_used_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../x.warc.gz", "/etc/passwd", "a/b", "", ".", "..", "x\x00y", "a\n"])
 def test_read_refuses_names_that_lead_elsewhere(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ArchiveError, match="not a place"):
+    with pytest.raises(ArchiveError, match="not a location"):
         read(tmp_path, Location(name, 0, 10))
 
 
@@ -462,12 +462,12 @@ def test_read_says_what_is_wrong(tmp_path: Path) -> None:
     response = len(encoded) - len(inflate.unused_data)
     wrong = {
         place._replace(file="lycosa-00009.warc.gz"): "No such file",
-        place._replace(offset=0): "holds no response at byte 0",
-        place._replace(offset=place.offset + response, length=0): "holds no response",
+        place._replace(offset=0): "has no response at byte 0",
+        place._replace(offset=place.offset + response, length=0): "has no response",
         place._replace(offset=place.offset + 1): "damaged",
         place._replace(length=response - 40): "damaged",
         place._replace(offset=10**6): "ends there",
-        place._replace(length=-1): "not a place",
+        place._replace(length=-1): "not a location",
     }
     for case, words in wrong.items():
         with pytest.raises(ArchiveError, match=words):

@@ -269,7 +269,7 @@ def test_anything_else_means_not_now(status: int | None) -> None:
     verdict = Robots(file, DEFAULT).verdict(ORIGIN + "/a")
     assert (verdict.allowed, verdict.retry_at) == (False, 310.0)
     why = f"http {status}" if status else "no answer"
-    assert verdict.rule == f"robots.txt unreachable: {why}, asked again at 1970-01-01 00:05:10 UTC"
+    assert verdict.rule == f"robots.txt unreachable: {why}, retried at 1970-01-01 00:05:10 UTC"
 
 
 def test_a_failure_outweighs_the_status() -> None:

@@ -551,11 +551,11 @@ def test_bad_input_is_refused_and_changes_nothing() -> None:
             push(two, two, np.array([1.0, math.nan]))
         with pytest.raises(ValueError, match="different lengths"):
             push(two, two, np.array([1.0]))
-        with pytest.raises(ValueError, match="link's number"):
+        with pytest.raises(ValueError, match="number of a link"):
             push(-one, one, one)
-        with pytest.raises(ValueError, match="host's number"):
+        with pytest.raises(ValueError, match="number of a host"):
             push(one, -one, one)
-    with pytest.raises(ValueError, match="link's number"):
+    with pytest.raises(ValueError, match="number of a link"):
         frontier.push(2**32, 0, 1.0)
     with pytest.raises(ValueError, match="NaN"):
         frontier.rescore_all(lambda numbers: numbers * math.nan)
@@ -569,5 +569,5 @@ def test_bad_input_is_refused_and_changes_nothing() -> None:
 
 @pytest.mark.parametrize("options", [{"buffer": 0}, {"slots_per_host": 0}, {"slots_per_address": 0}])
 def test_a_frontier_that_could_do_nothing_is_refused(options: dict[str, int]) -> None:
-    with pytest.raises(ValueError, match=r"nothing|at least one"):
+    with pytest.raises(ValueError, match=r"at least (1 link|one slot)"):
         Frontier(**options)

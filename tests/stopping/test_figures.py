@@ -60,7 +60,7 @@ class TestTally:
             first.add_page(number, targets, is_relevant=is_relevant)
         then = first.figures()
         second = Tally(window=window, has_community=True)
-        second.go_on(
+        second.resume(
             pages=then.pages,
             relevant=then.relevant,
             since_relevant=then.since_relevant,

@@ -5,7 +5,7 @@ import pytest
 
 from lycosa.frontier.frontier import Frontier
 from lycosa.stopping import forecast as module
-from lycosa.stopping.forecast import LEAST, Forecasting, History, Waiting, forecast
+from lycosa.stopping.forecast import MIN_PAGES, Forecasting, History, Waiting, forecast
 
 
 def pages(count: int, *, seed: int = 0, low: float = 0.05, high: float = 0.95, dead: int = 0) -> History:
@@ -25,12 +25,12 @@ def links(*scores: float, count: int = 1, found: int = 0, cited: int = 5) -> Wai
 
 class TestHarvest:
     def test_nothing_is_said_too_early_or_where_nothing_waits(self):
-        assert forecast(pages(LEAST - 1), links(0.5)) is None
-        assert forecast(pages(LEAST), links()) is None
-        assert forecast(pages(LEAST), links(0.5)) is not None
+        assert forecast(pages(MIN_PAGES - 1), links(0.5)) is None
+        assert forecast(pages(MIN_PAGES), links()) is None
+        assert forecast(pages(MIN_PAGES), links(0.5)) is not None
 
     def test_seeds_do_not_count_as_predicted(self):
-        history = pages(LEAST)
+        history = pages(MIN_PAGES)
         history.scores[0] = np.nan
         assert forecast(history, links(0.5)) is None
 

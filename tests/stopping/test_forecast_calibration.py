@@ -73,4 +73,4 @@ class TestCalibration:
     def test_nothing_predicted(self):
         found = calibration(np.array([np.nan]), np.array([1.0]))
         assert (found.count, found.bins) == (0, ())
-        assert found.as_words() == "nothing was predicted yet"
+        assert found.as_words() == "there are no predictions yet"

@@ -1,22 +1,23 @@
-"""Which host may be asked next: hosts that are ready, hosts that cool, and gates for shared addresses.
+"""Which host may be contacted next: ready hosts, cooling hosts, and gates for shared addresses.
 
-A host that has waiting links stands in exactly one place:
+A host with waiting links is in exactly one state:
 
-    READY     in a heap by the key of its best link
-    PARKED    at the gate of its address, in a heap of the same order
-    COOLING   in a heap by the time at which it is ready again
-    BUSY      has as many links in flight as it may have
-    ASIDE     excluded: its links wait on, none is handed out
+    READY     in a heap ordered by the key of its best link
+    PARKED    at the gate of its address, in a heap with the same order
+    COOLING   in a heap ordered by the time at which it is ready again
+    BUSY      has the maximum number of links in flight
+    ASIDE     set aside: its links keep waiting, but none is handed out
 
-An address may serve very many hosts. A ready host that comes to the top of the heap while its address is shut
-(busy or cooling) is parked at the gate. When the gate opens, only the gate's best entry goes into the heap of
-ready hosts, as a marker; when the marker comes to the top, that one host is let in and the next marker goes up.
-So a hundred thousand hosts behind one address cost O(log n) for each fetch, not a stampede.
+An address may serve very many hosts. A ready host that reaches the top of the heap while its address is closed (busy or
+cooling) is parked at the gate. When the gate opens, only its best entry is put into the heap of ready hosts, as a
+marker; when the marker reaches the top, that one host becomes ready and the next marker follows. So a hundred thousand
+hosts behind one address cost O(log n) per fetch instead of a stampede.
 
-The heaps are lazy. An entry holds when its host still stands there and has that bound; others are thrown away when
-they come up, or all at once when a heap has grown to twice its need. A host's bound is never worse than its
-best key: a better key moves it up at once, and that the best link is gone is seen when the entry comes up.
-Hence the first entry that holds, and is exact, and has an open gate, is the best ready link of all.
+The heaps are lazy. An entry is valid if its host is still in that state with that bound; invalid entries are discarded
+when they reach the top, or all at once when a heap has grown to twice its needed size. The bound of a host is never
+worse than its best key: a better key moves the host up at once, whereas the loss of its best link is only noticed when
+its entry reaches the top. Hence the first entry that is valid, exact and has an open gate is the best ready link of
+all.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ EMPTY, READY, PARKED, COOLING, BUSY, ASIDE = range(6)
 HOST_BITS = 32
 HOST_MASK = (1 << HOST_BITS) - 1
 NEVER = float("-inf")
-"""Before any time: a clock that has not been set."""
+"""Earlier than any time: a clock that has not been set."""
 SLACK = 1024
-"""A heap is not worth cleaning below this size."""
+"""Size below which a heap is not worth cleaning."""
 
 
 class Gate:
-    """An address: how many links are in flight there, and the hosts that wait for it."""
+    """An address: the number of its links in flight, and the hosts that wait for it."""
 
     __slots__ = ("address", "alarm", "hosts", "in_flight", "marker", "parked", "parked_limit", "until")
 
@@ -46,18 +47,18 @@ class Gate:
         self.until = NEVER
         self.in_flight = 0
         self.hosts = 0
-        """How many hosts have this address."""
+        """Number of hosts with this address."""
         self.parked: list[int] = []
         """A heap of entries."""
         self.parked_limit = SLACK
         self.marker: int | None = None
-        """The entry that stands for this gate in the heap of ready hosts."""
+        """The entry that represents this gate in the heap of ready hosts."""
         self.alarm: float | None = None
-        """The time under which this gate is in the heap of gates that will open."""
+        """The time at which this gate is entered in the heap of gates that will open."""
 
 
 class ScheduledHost(HostQueue):
-    """A host: its waiting links, and where it stands."""
+    """A host: its waiting links and its state."""
 
     __slots__ = ("bound", "gate", "in_flight", "is_aside", "number", "state", "until")
 
@@ -66,19 +67,19 @@ class ScheduledHost(HostQueue):
         self.number = number
         self.state = EMPTY
         self.bound = WORST
-        """A key smaller than this changes where the host stands."""
+        """A key smaller than this changes the position of the host in its heap."""
         self.until = NEVER
         self.in_flight = 0
         self.is_aside = False
         self.gate: Gate | None = None
 
     def entry(self) -> int:
-        """The bound and the host in one number, as the heaps hold them."""
+        """The bound and the number of the host as one integer, as stored in the heaps."""
         return self.bound << HOST_BITS | self.number
 
 
 class Schedule:
-    """All hosts. The clock stands still between calls of `advance` and never goes back."""
+    """All hosts. Time passes only with `advance` and never goes back."""
 
     def __init__(self, *, slots_per_host: int, slots_per_address: int) -> None:
         if slots_per_host < 1 or slots_per_address < 1:
@@ -87,7 +88,7 @@ class Schedule:
         self._slots_per_address = slots_per_address
         self.now = NEVER
         self.hosts: list[ScheduledHost | None] = []
-        """By number; the store numbers hosts without gaps."""
+        """Hosts by number; the store numbers them without gaps."""
         self._gates: dict[str, Gate] = {}
         self._gates_limit = SLACK
         self._census = [0] * 6
@@ -99,13 +100,13 @@ class Schedule:
         self._opening_limit = SLACK
 
     def count(self, *states: int) -> int:
-        """How many hosts stand there."""
+        """Number of hosts in these states."""
         return sum(self._census[state] for state in states)
 
     def host(self, number: int) -> ScheduledHost:
-        """The host of that number, made where there is none."""
+        """The host with that number, created if necessary."""
         if not 0 <= number < HOST_MASK >> 1:
-            raise ValueError(f"a host's number must be in 0 … {(HOST_MASK >> 1) - 1}, not {number}")
+            raise ValueError(f"the number of a host must be in 0 … {(HOST_MASK >> 1) - 1}, not {number}")
         if number >= len(self.hosts):
             self.hosts.extend([None] * (number + 1 - len(self.hosts)))
         host = self.hosts[number]
@@ -114,7 +115,7 @@ class Schedule:
         return host
 
     def advance(self, now: float) -> None:
-        """Let the time be `now`: hosts and addresses that have cooled long enough come back."""
+        """Set the time to `now`: hosts and addresses that have cooled long enough become ready."""
         if now <= self.now:
             return
         self.now = now
@@ -153,7 +154,7 @@ class Schedule:
     def next_time(self) -> float | None:
         """The earliest time at which a host or an address has cooled, if `best` finds nothing now.
 
-        Never too late. It is too early where that host's address is still busy or cooling then.
+        Never too late, but too early if the address of that host is still busy or cooling then.
         """
         while self._cooling:
             until, number = self._cooling[0]
@@ -174,14 +175,14 @@ class Schedule:
         return host.state in (READY, PARKED) and (host.gate is None or self._is_open(host.gate))
 
     def start(self, host: ScheduledHost) -> None:
-        """One of the host's links has been taken out of its queue and is in flight."""
+        """One of the host's links, already removed from its queue, is in flight."""
         host.in_flight += 1
         if host.gate is not None:
             host.gate.in_flight += 1
         self.settle(host)
 
     def end(self, host: ScheduledHost) -> None:
-        """A link in flight is back."""
+        """One of the host's links in flight has been returned."""
         host.in_flight -= 1
         if host.gate is not None:
             host.gate.in_flight -= 1
@@ -199,7 +200,7 @@ class Schedule:
         self.settle(host)
 
     def set_address(self, host: ScheduledHost, address: str) -> None:
-        """Links in flight count for the new address from now on."""
+        """Change the address of a host. Its links in flight then count for the new address."""
         old = host.gate
         if address == (old.address if old else ""):
             return
@@ -213,7 +214,7 @@ class Schedule:
         if old is not None:
             old.hosts -= 1
             old.in_flight -= host.in_flight
-            old.marker = None  # it may have been this host's entry, which does not lead to the old gate any more
+            old.marker = None  # it may have been the entry of this host, which no longer belongs to the old gate
             self._watch(old)
 
     def cool_address(self, address: str, until: float) -> None:
@@ -222,7 +223,7 @@ class Schedule:
         self._watch(gate)
 
     def settle(self, host: ScheduledHost) -> None:
-        """Something about the host has changed: put it where it belongs now."""
+        """Update the state of a host after something about it has changed."""
         was = host.state
         if not host.head:
             state = EMPTY
@@ -245,7 +246,7 @@ class Schedule:
                 self._queue_up(host, host.gate)
 
     def settle_all(self) -> None:
-        """Every queue has changed: build all heaps anew."""
+        """Rebuild all heaps after every queue has changed."""
         self._census = [0] * 6
         self._ready.clear()
         self._cooling.clear()
@@ -273,12 +274,12 @@ class Schedule:
         elif state == EMPTY:
             host.bound = WORST
         else:
-            host.bound = 0  # no link, however good, changes anything
+            host.bound = 0  # no link, however good, changes its position
             if state == COOLING:
                 self._wait_for_host(host)
 
     def _offer(self, entry: int) -> None:
-        """Put an entry into the heap of ready hosts."""
+        """Add an entry to the heap of ready hosts."""
         heappush(self._ready, entry)
         if len(self._ready) > self._ready_limit:
             kept = [host.entry() for host in self.hosts if host is not None and host.state == READY]
@@ -308,7 +309,7 @@ class Schedule:
         gate = self._gates.get(address)
         if gate is None:
             if len(self._gates) >= self._gates_limit:
-                # A name server can invent addresses without end; those that nothing depends on are forgotten.
+                # A name server can invent addresses without end; unused ones are discarded.
                 self._gates = {g.address: g for g in self._gates.values() if g.hosts or g.until > self.now}
                 self._gates_limit = 2 * len(self._gates) + SLACK
             gate = self._gates[address] = Gate(address)
@@ -336,7 +337,7 @@ class Schedule:
         return host.state == PARKED and host.gate is gate and host.bound == entry >> HOST_BITS
 
     def _front(self, gate: Gate) -> ScheduledHost | None:
-        """The parked host with the best bound; its entry is gate.parked[0]."""
+        """The parked host with the best bound, whose entry is then gate.parked[0]."""
         while gate.parked:
             entry = gate.parked[0]
             if self._is_parked(entry, gate):
@@ -345,7 +346,7 @@ class Schedule:
         return None
 
     def _watch(self, gate: Gate) -> None:
-        """See to it that a gate at which hosts are parked is heard of when it is open, or opens with time."""
+        """Ensure that a gate with parked hosts is noticed: now if it is open, otherwise when it opens."""
         if not gate.parked or gate.in_flight >= self._slots_per_address:
             return
         if gate.until > self.now:
@@ -364,7 +365,7 @@ class Schedule:
         return gate
 
     def _let_in(self, gate: Gate) -> None:
-        """The gate's marker has come up: its best host is ready, if the gate is open."""
+        """The gate's marker has reached the top: its best host becomes ready if the gate is open."""
         if not self._is_open(gate):
             return
         host = self._front(gate)
