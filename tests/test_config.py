@@ -1,4 +1,4 @@
-"""Settings: what is wrong with them is said in one sentence that names the setting and what would be right."""
+"""Settings: an error is one sentence that names the setting and says what would be right."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ class TestUserAgent:
 
 
 class TestOlderCrawls:
-    """What a crawl's own file does not say, an older version did not know."""
+    """A setting that is missing from a crawl's own file was unknown to the version that began it."""
 
     def test_a_crawl_begun_without_a_kind_of_judge_has_keywords(self, tmp_path):
         path = tmp_path / "lycosa.toml"

@@ -1,4 +1,4 @@
-"""What is stored comes back, other tools read it, and a kill at any byte leaves a valid archive."""
+"""What is stored can be read back, also by other tools, and a kill at any byte leaves a valid archive."""
 
 import gzip
 import io
@@ -29,7 +29,7 @@ REQUEST = b"GET /wheels HTTP/1.1\r\nHost: cycling.test\r\nUser-Agent: Lycosa/0.1
 
 @pytest.fixture(autouse=True, scope="module")
 def synced() -> Iterator[list[int]]:
-    """The disk itself is not what is tested here, and it is slow: syncs are noted, not done."""
+    """Record syncs instead of making them: disks are slow and not under test."""
     calls: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", calls.append)
@@ -44,7 +44,7 @@ def response_of(
     request: bytes = REQUEST,
     is_chopped: bool = False,
 ) -> Response:
-    """As the fetcher makes it: names in lower case, values stripped."""
+    """A response as the fetcher makes it: names in lower case, values stripped."""
     status, *lines = head.removesuffix(b"\r\n").split(b"\r\n")
     headers = []
     for line in lines:
@@ -82,7 +82,7 @@ def warcio_records(data: bytes) -> list[tuple[str, dict[str, str], list[tuple[st
 
 
 def fastwarc_bodies(data: bytes) -> list[tuple[WarcRecordType, bytes]]:
-    """Records without a valid block digest are left out by fastwarc; payload digests are checked here."""
+    """fastwarc skips records without a valid block digest; payload digests are checked here."""
     found = []
     for record in FastIterator(io.BytesIO(data), verify_digests=True):
         if record.record_type == WarcRecordType.response:

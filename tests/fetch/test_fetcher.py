@@ -1,4 +1,4 @@
-"""One lease at a time against the misbehaving server: what is asked for, in which order, and what comes of it."""
+"""One lease at a time against the misbehaving server: which requests are sent, in which order, and their outcomes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def server(small_web):
 
 
 def paths(server: WorldServer, count: int) -> list[str]:
-    """What the server was asked for, once it has written down so much: it answers before it does."""
+    """The requests that the server logged, once it has logged this many: it answers before it logs."""
     deadline = time.monotonic() + 10
     while len(server.requests()) < count and time.monotonic() < deadline:
         time.sleep(0.001)
@@ -48,7 +48,7 @@ def paths(server: WorldServer, count: int) -> list[str]:
 
 
 class Live:
-    """A fetcher with its parts. `get` asks until the answer is not 'later', as the frontier would."""
+    """A fetcher with its parts. `get` retries until the outcome is not 'deferred', like the frontier."""
 
     def __init__(
         self, fetcher: LiveFetcher, robots: RobotsBook, clock: VirtualClock, addresses: dict[int, str]

@@ -25,7 +25,7 @@ Write = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
 
 class Server:
-    """Answers each path with the bytes or the coroutine given for it; remembers what was asked."""
+    """Answers each path with the bytes or the coroutine given for it; records the requests."""
 
     def __init__(self, answers: dict[str, bytes | Write]) -> None:
         self.answers = answers
@@ -102,7 +102,7 @@ def ok(body: bytes = b"hello", *headers: bytes) -> bytes:
 
 
 def get(answer: bytes | Write, *, times: int = 1, **arguments: object) -> Response | TransferFailure:
-    """Ask a server that has one answer; the last result."""
+    """Fetch from a server with one answer; return the last result."""
     keywords = {"stop_at_headers", "max_bytes", "chop"}
 
     async def run() -> Response | TransferFailure:
@@ -562,7 +562,7 @@ class TestFaults:
         asyncio.run(run())
 
     def test_cancelling_together_with_the_end(self) -> None:
-        """The answer has arrived, the task that waits for it has not run yet."""
+        """The answer has arrived, but the task that waits for it has not run yet."""
 
         async def run() -> None:
             async with running({"/": ok()}) as server, fetching() as http:

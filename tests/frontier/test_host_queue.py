@@ -1,4 +1,4 @@
-"""HostQueue against a sorted list, with blocks small enough to be split and joined all the time."""
+"""HostQueue against a sorted list, with blocks small enough to be split and merged all the time."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_shrinking_unites_blocks() -> None:
 
 
 def test_a_host_with_one_link_is_small() -> None:
-    """A hundred thousand hosts must not cost more than forty megabytes."""
+    """A hundred thousand hosts must not take more than forty megabytes."""
     host = ScheduledHost(12345)
     host.push(2**63)
     owned = [host, host.head, host.number, host.bound, host.entry()]

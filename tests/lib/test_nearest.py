@@ -1,4 +1,4 @@
-"""Suggestions for names that are not known."""
+"""Suggestions for unknown names."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from lycosa.stopping.forecast import MIN_PAGES, Forecasting, History, Waiting, f
 
 
 def pages(count: int, *, seed: int = 0, low: float = 0.05, high: float = 0.95, dead: int = 0) -> History:
-    """Pages whose scores were honest; none brought links that were chosen since."""
+    """Pages with accurate scores, none of which found links that were chosen later."""
     rng = np.random.default_rng(seed)
     scores = rng.uniform(low, high, count)
     relevant = (rng.random(count) < scores).astype(np.float64)
@@ -18,7 +18,7 @@ def pages(count: int, *, seed: int = 0, low: float = 0.05, high: float = 0.95, d
 
 
 def links(*scores: float, count: int = 1, found: int = 0, cited: int = 5) -> Waiting:
-    """So many of each score; found long ago, and known from many pages."""
+    """`count` waiting links with each of these scores, found long ago and cited by many pages."""
     values = np.repeat(np.array(scores), count)
     return Waiting(values, np.full(len(values), found), np.full(len(values), cited))
 
@@ -140,7 +140,7 @@ class TestLeft:
         history = pages(10)._replace(
             relevant=np.array([1.0] * 8 + [0] * 2), cited=np.array([1, 1, 1, 1, 1, 2, 2, 3, 1, 2])
         )
-        # five relevant pages cited once and two twice, and of waiting ones one of each is expected
+        # five relevant pages were cited once and two twice; of the waiting ones, one of each is expected
         expected = module._undiscovered(history, np.array([1, 1, 2, 2, 9]), np.array([0.5, 0.5, 0.3, 0.7, 1.0]))
         assert expected == pytest.approx(6 * 5 / (2 * 4))
 

@@ -16,7 +16,7 @@ def frontier(links: int = 1) -> Frontier:
 
 
 class Open:
-    """A strategy that says what it expects."""
+    """A strategy whose scores are predictions."""
 
     def __init__(self) -> None:
         self.asked = 0

@@ -17,12 +17,12 @@ EMPTY = Frontier()
 
 
 def verdict(rules: StopRules, **figures) -> str:
-    """What rules make of these figures and an empty frontier, far within the budget."""
+    """The verdict of rules on these figures, with an empty frontier, far within the budget."""
     return Stop(Budget(pages=10**9), started=0.0, rules=rules).reason(Figures(**figures), EMPTY, now=0.0)
 
 
 def waiting(*scores: float, aside: tuple[int, ...] = ()) -> Frontier:
-    """A frontier with a link on a host of its own for each score."""
+    """A frontier with one link for each score, each on a host of its own."""
     frontier = Frontier()
     numbers = np.arange(1, len(scores) + 1)
     frontier.push_many(numbers, numbers, np.array(scores))
@@ -163,7 +163,7 @@ class TestRules:
         "names", [pair for size in (2, 3) for pair in itertools.combinations(("relevant", "row", "precision"), size)]
     )
     def test_any_of_several_rules_is_enough(self, names):
-        """Rules do not get in each other's way: each alone would stop, and so does each among others that do not."""
+        """Rules are independent: each that stops the crawl alone also stops it among others that do not."""
         on = {
             "relevant": ({"relevant": 10}, {"pages": 10, "relevant": 10}, "enough found"),
             "row": ({"irrelevant_in_a_row": 5}, {"pages": 15, "since_relevant": 5}, "irrelevant pages in a row"),
