@@ -56,7 +56,7 @@ from lycosa.lab.replay.replay import JudgedWorld, Track, replay
 from lycosa.lab.replay.tasks import Task, make_task, split_topics
 from lycosa.lab.worlds.build import build, build_generated
 from lycosa.lab.worlds.world import World
-from lycosa.lib.near_duplicates import NearTexts
+from lycosa.lib.near_duplicates import NearDuplicates
 from lycosa.model import Page
 from lycosa.strategies.hunter.notes import digest
 from lycosa.strategies.protocol import StrategyParts
@@ -226,7 +226,7 @@ def _orders(has_ablations: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 def _is_new(prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Which pages say something that no earlier one says."""
-    texts = NearTexts()
+    texts = NearDuplicates()
     return np.array([texts.add(text) for text in prints.tolist()])
 
 

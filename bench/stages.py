@@ -57,7 +57,7 @@ CRAWL_PARTS: Parts = (
 CRAWL_REST = "asyncio, sockets, fetcher, loop"
 READER_PARTS: Parts = (
     ("content encoding", reading, ("decode",)),
-    ("charset, taming", html, ("find_charset", "as_utf8", "tame")),
+    ("charset, slow documents", html, ("find_charset", "as_utf8", "simplified")),
     ("HTML: parse", html, ("LexborHTMLParser",)),
     ("HTML: walk, text", html, ("walk",)),
     ("links: URLs, rules, anchors", html, ("resolve_links",)),

@@ -1,4 +1,4 @@
-"""Settings: what is wrong with them is said in one sentence that names the setting and what would be right."""
+"""Settings: an error is one sentence that names the setting and says what would be right."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class TestUnknownKeys:
         assert refused({"frontier": {"zzz": 1}}).endswith(
             "; [frontier] has buffer, follow_nofollow, max_distance, patience"
         )
-        assert "there are topic, topics, interest, seeds, strategy" in refused({"zzz": 1})
+        assert "known are topic, topics, interest, seeds, strategy" in refused({"zzz": 1})
 
     @pytest.mark.parametrize("key", ["a.b", "", "network.resolve.x", "."])
     def test_odd_keys_are_no_trouble(self, key):
@@ -203,7 +203,7 @@ class TestUserAgent:
 
 
 class TestOlderCrawls:
-    """What a crawl's own file does not say, an older version did not know."""
+    """A setting that is missing from a crawl's own file was unknown to the version that began it."""
 
     def test_a_crawl_begun_without_a_kind_of_judge_has_keywords(self, tmp_path):
         path = tmp_path / "lycosa.toml"

@@ -1,4 +1,4 @@
-"""What the documentation says is complete and current."""
+"""The documentation is complete and up to date."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class TestLock:
 
 class TestPlaces:
     def test_no_crawl_here(self, tmp_path):
-        with pytest.raises(WorkspaceError, match=r"no crawl here \(crawl.db is missing\); name the directory"):
+        with pytest.raises(WorkspaceError, match=r"no crawl here \(crawl.db is missing\); give the directory"):
             Workspace.existing(tmp_path)
         assert not Workspace(tmp_path).has_crawl
 

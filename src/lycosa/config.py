@@ -1,13 +1,12 @@
-"""The configuration: one frozen model per part, read once, stored with each run.
+"""The configuration: one frozen model, read once and stored with each run.
 
-Each section is the settings class of the part it configures, so a default stands in one place. A TOML file
-may leave out anything; an unknown key is an error that names the nearest known one.
+Each section is the settings class of the part it configures, so every default is defined in one place. A TOML file
+may leave out anything; an unknown key is an error that suggests the nearest known one.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import os
 import tomllib
 from collections.abc import Mapping
@@ -29,33 +28,34 @@ from lycosa.fetch.robots import RobotsSettings
 from lycosa.fetch.transfer import HttpSettings
 from lycosa.fetch.urls import UrlRules
 from lycosa.lib.bounds import require_at_least
+from lycosa.lib.nearest import nearest
 from lycosa.page.limits import PageLimits
 from lycosa.stopping.rules import Budget, StopRules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeSettings:
-    """When a page counts as relevant."""
+    """How pages are judged, and when one counts as relevant."""
 
     kind: str = "auto"
-    """What judges pages where no topic was trained: contrast (learns from words, from seeds, and in the crawl what the
-    topic is not), keywords (the cosine to the words, paper TC). auto: contrast with hunter, keywords with other
-    strategies. Or one of your own: module:Class, or the name of an entry point."""
+    """Judge to use if no topic was trained: contrast (learns from the topic's words and the seeds, and during the crawl
+    what the topic is not), keywords (cosine similarity to the words, paper TC), or one of your own: module:Class or the
+    name of an entry point. auto: contrast with the hunter, keywords with any other strategy."""
     seeds_are_examples: str = "auto"
-    """Whether contrast learns from the seeds what the topic is: yes, no (they are places to start from), auto: without
-    words, yes; with words, if half of the seeds fit these: those that do, and those that resemble one that does."""
+    """Whether contrast takes the seeds as examples of the topic: yes or no (they are only places to start from). auto:
+    yes if no words are given; otherwise, if at least half of the seeds match the words, the seeds that match and those
+    similar to them."""
     threshold: float = 0.0
-    """Relevance from which on a page counts as relevant. 0: the judge's own, which is 0.1 for keywords, 0.5 for
-    contrast and trained topics, and for a formula the smallest score above 0 among the start pages (paper AR, section
-    2.3)."""
+    """Minimum relevance of a relevant page. 0: the judge's own threshold, which is 0.1 for keywords, 0.5 for contrast
+    and trained topics, and for a formula the smallest score above 0 among the start pages (paper AR, section 2.3)."""
     widen_by: str = "parent"
     """How tunnelling widens a formula: parent (climb the taxonomy), drop (a frequent topic), weight (the rare one)."""
     is_not_after: bool = False
-    """Crawl without a formula's NOT, and apply it to what was found (paper AR, section 2.3)."""
+    """Ignore the NOT of a formula during the crawl and apply it to the pages found (paper AR, section 2.3)."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:
-            raise ConfigError(f"judge.threshold is {self.threshold}: it must lie between 0 and 1")
+            raise ConfigError(f"judge.threshold is {self.threshold}: it must be between 0 and 1")
         for name, known in (
             ("seeds_are_examples", ("auto", "yes", "no")),
             ("widen_by", ("parent", "drop", "weight")),
@@ -67,36 +67,36 @@ class JudgeSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrontierSettings:
-    """Which links wait."""
+    """Which links are queued."""
 
     buffer: int = 0
-    """At most so many links wait (paper TC: MAX_BUFFER); the worst are dropped. 0 means no limit."""
+    """Maximum number of waiting links (paper TC: MAX_BUFFER); the worst are dropped. 0 means no limit."""
     follow_nofollow: bool = False
-    """Follow links that their page asks crawlers not to follow."""
+    """Follow links that their page marks as nofollow."""
     max_distance: int = -1
-    """Links from the nearest seed that are followed at most; 0: the seeds alone. -1 means no limit."""
+    """Maximum number of links between a page and the nearest seed; 0: only the seeds. -1 means no limit."""
     patience: float = 0.25
-    """Wait for hosts that rest rather than fetch a link with less than this share of the best score; 0: never wait.
-    Only for strategies whose scores are predictions, such as the hunter."""
+    """Minimum score of the next link, as a share of the best score: rather than fetch a worse link, wait for the hosts
+    that are resting. 0: never wait. Applies only to strategies whose scores are predictions, such as the hunter."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "frontier", buffer=0, max_distance=-1, patience=0)
         if self.patience >= 1:
-            raise ConfigError(f"frontier.patience is {self.patience}: it is a share, less than 1")
+            raise ConfigError(f"frontier.patience is {self.patience}: it must be less than 1, as it is a share")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkSettings:
-    """Who we are, and whom we talk to."""
+    """How the crawler identifies itself, and which addresses it may contact."""
 
     contact: str = ""
-    """An e-mail address or URL where site owners reach you; it becomes part of the User-Agent."""
+    """E-mail address or URL at which site owners can reach you; it becomes part of the User-Agent."""
     allow: tuple[str, ...] = ()
-    """Networks that may be talked to although they are private, loopback, …: 127.0.0.0/8."""
+    """Networks that may be contacted although they are private, loopback, …: 127.0.0.0/8."""
     resolve: dict[str, str] = field(default_factory=dict)
-    """Addresses for host names, before any look-up: {"intranet.test" = "10.0.0.7", "*.lab.test" = …}."""
+    """Addresses of host names that are not to be looked up: {"intranet.test" = "10.0.0.7", "*.lab.test" = …}."""
     fetches: int = 64
-    """Fetches under way at the same time, over all hosts."""
+    """Maximum number of simultaneous fetches, over all hosts."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "network", fetches=1)
@@ -107,11 +107,11 @@ class ReaderSettings:
     """The processes that read pages."""
 
     count: int = 0
-    """Reader processes; 0 means one per core."""
+    """Number of reader processes; 0 means one per core."""
     seconds: float = 10.0
-    """A page that takes longer to read is given up, and its reader killed."""
+    """Time limit for reading one page, after which the page is given up and its reader killed."""
     memory: int = 2 << 30
-    """Bytes of address space a reader may use; its libraries alone take 300 MB."""
+    """Maximum address space of a reader, in bytes; its libraries alone take 300 MB."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "readers", count=0, seconds=0.001, memory=1 << 29)
@@ -123,38 +123,38 @@ class ReaderSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveSettings:
-    """What the web answered, kept as WARC."""
+    """The answers of the web, kept as WARC files."""
 
     is_on: bool = True
-    """Without an archive pages cannot be exported with their text."""
+    """Keep an archive. Without one, pages cannot be exported with their text."""
     max_bytes: int = 1 << 30
-    """A WARC file is closed and the next one begun when it has grown past this."""
+    """Size of a WARC file, in bytes, beyond which the next one is started."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "archive", max_bytes=1)
 
 
 class Config(BaseModel):
-    """Everything that can be set. TOML sections have the names of these fields."""
+    """All settings. TOML sections are named after these fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     topic: str = ""
-    """What the pages should be about, in words; or a name for what `topics` or `interest` say. Empty: the seeds are
-    examples of it."""
+    """Words that describe the topic; or, with `topics` or `interest`, a title for the crawl. Empty: the seeds are
+    examples of the topic."""
     topics: tuple[str, ...] = ()
-    """Topics of the topic book: pages on these, or on what is below them, are relevant."""
+    """Topics of the topic book: pages on these or on their subtopics are relevant."""
     interest: str = ""
-    """A formula over topics of the book: tourism AND (Ruegen OR Usedom) AND NOT camping."""
+    """Formula over topics of the topic book: tourism AND (Ruegen OR Usedom) AND NOT camping."""
     seeds: tuple[str, ...] = ()
     """URLs to start from."""
     strategy: str = "hunter"
-    """The order of the frontier: hunter, best-first, best-first-16, breadth-first, shark, fish, pagerank, infospiders,
-    …"""
+    """Strategy that orders the frontier: hunter, best-first, best-first-16, breadth-first, shark, fish, pagerank,
+    infospiders, …"""
     constants: dict[str, bool | int | float] = {}
-    """Constants of the strategy that are not its defaults: {"shark.depth" = 2}."""
+    """Constants of the strategy that differ from its defaults: {"shark.depth" = 2}."""
     seed: int = 0
-    """Of the random numbers, for strategies that use any."""
+    """Seed of the random number generator, for strategies that use one."""
     cache: str = ""
     """Directory of a page cache shared between crawls."""
     judge: JudgeSettings = JudgeSettings()
@@ -176,14 +176,14 @@ class Config(BaseModel):
 
     @property
     def title(self) -> str:
-        """What the crawl is about, for a heading."""
+        """A heading for the crawl: its topic, or its first seed."""
         if self.topic or not self.seeds:
             return self.topic
         others = len(self.seeds) - 1
         return f"pages like {self.seeds[0]}" + (f" and {others:,} more" if others else "")
 
     def user_agent(self) -> str:
-        """Who we say we are: the product token robots.txt files can name, the version, and a contact."""
+        """Our User-Agent: the product token that robots.txt files can name, the version, and a contact."""
         contact = self.network.contact
         return self.http.user_agent or f"Lycosa/{__version__}" + (f" (+{contact})" if contact else "")
 
@@ -207,7 +207,7 @@ def load_file(path: Path) -> dict[str, Any]:
 
 
 def load_crawl(path: Path, *, is_begun: bool) -> dict[str, Any]:
-    """A crawl's own file. What one that was begun by an older version does not say is as it was then."""
+    """A crawl's own lycosa.toml. A crawl begun by a version without `judge.kind` keeps the judge of that version."""
     stored = load_file(path)
     judge = stored.setdefault("judge", {})
     if is_begun and isinstance(judge, dict):
@@ -216,11 +216,11 @@ def load_crawl(path: Path, *, is_begun: bool) -> dict[str, Any]:
 
 
 Layer = tuple[str, Mapping[str, Any]]
-"""Settings, with a name for messages."""
+"""Settings, with a name for error messages."""
 
 
 def build(*layers: Layer) -> Config:
-    """One configuration from several layers, later ones winning. Each comes with a name for messages."""
+    """One configuration from several layers, of which later ones win."""
     merged: dict[str, Any] = {}
     for name, layer in layers:
         _check_keys(layer, Config, where=name)
@@ -234,7 +234,7 @@ def build(*layers: Layer) -> Config:
 
 
 def known_keys(model: type[Any]) -> dict[str, Any]:
-    """Names of a model's or a settings class's fields, with the class of a nested section."""
+    """Fields of a model or settings class by name, each with the class of its section, if it is one."""
     if issubclass(model, BaseModel):
         return {name: info.annotation for name, info in model.model_fields.items()}
     return {item.name: None for item in dataclasses.fields(model)}
@@ -254,18 +254,17 @@ def _check_keys(layer: Mapping[str, Any], model: type[Any], *, where: str, secti
 
 
 def _nearest(name: str) -> str:
-    """The known setting that looks most like this one; if none does, what there is."""
+    """End of an error message: the known setting most similar to this one; if there is none, the settings there are."""
     every = {key: list(known_keys(nested)) if _is_section(nested) else [] for key, nested in known_keys(Config).items()}
     section, dot, last = name.partition(".")
     if not every.get(section):
         section, dot, last = "", "", name
     near = [f"{other}.{last}" for other, inner in every.items() if last in inner]
     if not near:
-        near = difflib.get_close_matches(last, every[section] if dot else every, cutoff=0.5)
-        near = [f"{section}{dot}{found}" for found in near]
+        near = [f"{section}{dot}{found}" for found in nearest(last, every[section] if dot else every, cutoff=0.5)]
     if near:
         return f"; did you mean '{near[0]}'?"
-    return f"; [{section}] has {', '.join(every[section])}" if dot else f"; there are {', '.join(every)}"
+    return f"; [{section}] has {', '.join(every[section])}" if dot else f"; known are {', '.join(every)}"
 
 
 def _is_section(annotation: Any) -> bool:
@@ -281,7 +280,7 @@ def _merge(into: dict[str, Any], layer: Mapping[str, Any]) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Only what TOML knows."""
+    """The value in types that TOML has."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {item.name: _plain(getattr(value, item.name)) for item in dataclasses.fields(value)}
     if isinstance(value, Mapping):

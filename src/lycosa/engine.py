@@ -81,8 +81,8 @@ class Crawl:
 
         `topics`, `interest`: topics of the book, or a formula over them, instead of words. `judge`, `strategy`: a name,
         `module:Class`, or an object of your own. `fetcher`: where pages come from, if not from the web. `config`: a
-        TOML file, a mapping of settings, or a `Config`; `settings`: settings and sections by name, politeness={"delay": 2};
-        `layers`: further settings, each with a name for messages. Later ones win.
+        TOML file, a mapping of settings, or a `Config`; `settings`: settings and sections by name, such as
+        politeness={"delay": 2}; `layers`: further settings, each with a name for messages. Later ones win.
         """
         named = topic or interest or " + ".join(topics)
         self.workspace = Workspace(Path(directory) if directory is not None else _directory_for(named))

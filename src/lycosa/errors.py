@@ -1,25 +1,25 @@
-"""Everything Lycosa raises on purpose.
+"""The exceptions Lycosa raises on purpose.
 
-    LycosaError                 a person can read the message and act on it; exit code 2
-    ├── ConfigError             a setting is wrong: which, where, and what would be right
+    LycosaError                 the message is meant for a person, who can act on it; exit code 2
+    ├── ConfigError             a setting is wrong: which one, where, and what would be right
     ├── InputError              a file, URL or directory given by the user cannot be used
-    │   └── SeedError           no usable seed, or an unreadable seeds file
+    │   └── SeedError           a seed or bookmarks file cannot be used, or there is no seed
     ├── WorkspaceError          the crawl directory cannot be used
     │   └── WorkspaceBusy       another process holds it (its pid is named)
     ├── StoreError              the database is damaged, too new, or cannot be written
     └── ArchiveError            a WARC file cannot be written or read
 
-What the web does (a 404, a refused address, a robots rule) is never an exception: it is an
-`Outcome`, stored and countable. Exceptions are faults.
+What the web does (a 404, a refused address, a robots.txt rule) is never an exception: it is an `Outcome`, which is
+stored and can be counted. Exceptions are faults.
 """
 
 
 class LycosaError(Exception):
-    """Base of all errors that are meant for a person."""
+    """Base class of all errors whose message is meant for a person."""
 
 
 class ConfigError(LycosaError):
-    """A setting is unknown, of the wrong kind, or out of range."""
+    """A setting is unknown, of the wrong type, or out of range."""
 
 
 class InputError(LycosaError):
@@ -27,7 +27,7 @@ class InputError(LycosaError):
 
 
 class SeedError(InputError):
-    """There is nothing to start from, or the seeds cannot be read."""
+    """A seed, or a file of seeds or bookmarks, cannot be used; or there is nothing to start from."""
 
 
 class WorkspaceError(LycosaError):

@@ -1,11 +1,14 @@
-"""The nouns of a crawl: frozen values without I/O.
+"""The types every part of Lycosa passes around: frozen values without I/O.
 
-A page's way through the house, and the value each step hands to the next:
+A link is followed in four steps; each hands a value to the next:
 
     lease ── Lease ──▶ fetch ── Fetched ──▶ read ── Visit ──▶ commit
 
-What the web answers is always a value: an `Outcome` has a kind (what sort of thing happened) and a
-reason (which one, in words that stay the same so that they can be counted).
+The frontier leases a waiting `Link`. Fetching it yields an `Outcome` and, if the server answered, a `Response`.
+Reading turns the response into a `Page`, and a judge gives its `Judgement` of the page. The `Visit` holds all of it.
+
+What the web answers is always a value, never an exception: an `Outcome` has a kind (the category of the event) and a
+reason (a fixed phrase for the event itself, so reasons can be counted).
 """
 
 from __future__ import annotations
@@ -17,101 +20,103 @@ from typing import NamedTuple
 
 
 class Link(NamedTuple):
-    """A link as it stands on a page: everything a crawler can know of the target before fetching it."""
+    """A link on a page: everything a crawler can know about the target before fetching it."""
 
     url: str
-    """Absolute and canonical (`fetch.urls`)."""
+    """The target, absolute and canonical (`fetch.urls`)."""
     anchor: str = ""
-    """The text of the link, white space folded."""
+    """Text of the link, with white space collapsed."""
     context: str = ""
-    """The words around the link, anchor included."""
+    """Words around the link, including the anchor."""
     path: str = ""
-    """Tags from the root to the link: `html/body/div/ul/li/a`."""
+    """Tags from the root of the document to the link: `html/body/div/ul/li/a`."""
     rel: str = ""
-    """The rel attribute's tokens, lower case, separated by a space."""
+    """Tokens of the rel attribute in lower case, separated by spaces."""
     position: int = 0
-    """The how-manieth link of the page it is, from 0."""
+    """Position of the link on the page, from 0."""
 
 
 class Lease(NamedTuple):
-    """A waiting link that has been handed out to be fetched."""
+    """A waiting link that the frontier has handed out to be fetched."""
 
     id: int
-    """The link's number in the store: one per canonical URL."""
+    """Number of the link in the store: one per canonical URL."""
     url: str
     host: int
-    """The number of its host."""
+    """Number of its host in the store."""
     score: float
+    """Score the strategy gave it: the higher, the sooner it is leased."""
     distance: int
-    """Links from the nearest seed."""
+    """Number of links from the nearest seed."""
     tries: int
-    """How often it has been tried before."""
+    """Number of earlier tries."""
     redirects: int
-    """How many redirects in a row led here."""
+    """Number of redirects in a row that led here."""
 
 
 class Kind(StrEnum):
-    """What sort of thing happened to a link. Each has its reasons."""
+    """Category of an outcome. Each category has its own set of reasons."""
 
     FETCHED = "fetched"
-    """A document came and was read."""
+    """A document arrived and was read."""
     REDIRECTED = "redirected"
     """The answer was a redirect; its target waits in the frontier as a link of its own."""
     HTTP_ERROR = "http-error"
     """The server answered with an error status."""
     UNREACHABLE = "unreachable"
-    """No answer: name resolution, connection, TLS, time."""
+    """No answer: name resolution, connection or TLS failed, or time ran out."""
     REFUSED = "refused"
-    """We would not: an address the guard refuses, or a cap on bytes, ratio, headers, time."""
+    """We declined: the guard refused the address, or a cap on bytes, ratio, headers or time was exceeded."""
     EXCLUDED = "excluded"
-    """Not asked for: robots.txt, a URL rule, a host set aside."""
+    """Never requested: forbidden by robots.txt or a URL rule, or on a host that was set aside."""
     SKIPPED = "skipped"
-    """A document came, of a type we do not keep."""
+    """A document arrived, of a type we do not keep."""
     UNREADABLE = "unreadable"
-    """A document came, and reading it failed or took too long."""
+    """A document arrived, but reading it failed or took too long."""
     DEFERRED = "deferred"
-    """Not now: robots.txt came first, or the address was busy. The link waits on."""
+    """Not yet: robots.txt had to be fetched first, or the address was busy. The link keeps waiting."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one try to fetch one link."""
+    """The result of one attempt to fetch one link."""
 
     kind: Kind
     reason: str = ""
-    """Which one, in few fixed words: `http 404`, `robots`, `timeout`, `content type`. Countable."""
+    """A fixed phrase that can be counted: `http 404`, `robots`, `timeout`, `content type`."""
     detail: str = ""
-    """What differs from case to case: the rule, the host, the type."""
+    """What differs from case to case: the rule, the host, the content type."""
     status: int = 0
-    """The HTTP status, where there was one."""
+    """HTTP status; 0 if there was no answer."""
     is_transient: bool = False
-    """Worth another try later."""
+    """Another try later may succeed."""
     location: str = ""
-    """Where a redirect leads: the raw Location, joined to the URL it came from."""
+    """Target of a redirect: the raw Location, joined to the URL that sent it."""
     retry_after: float = 0.0
-    """Seconds the server asked us to stay away."""
+    """Seconds for which the server asked us to stay away."""
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An HTTP answer as it came over the wire, content encoding still on."""
+    """An HTTP answer as it came over the wire, with its content encoding."""
 
     url: str
     status: int
     headers: Sequence[tuple[str, str]]
     """In order of arrival, names in lower case."""
     body: bytes
-    """As received: transfer encoding removed (libcurl does that), content encoding not."""
+    """Body without its transfer encoding (libcurl removes it) but with its content encoding."""
     head: bytes = b""
     """Status line and header lines exactly as received, without the closing empty line."""
     request: bytes = b""
-    """The request's head as it was sent."""
+    """Head of the request as it was sent."""
     address: str = ""
+    """IP address of the server."""
     started: float = 0.0
-    """Wall-clock seconds."""
+    """Wall-clock time in seconds, as is `ended`."""
     ended: float = 0.0
     is_chopped: bool = False
-    """The download was cut off on purpose after the first so many bytes."""
+    """The download was cut off on purpose, at its size limit or after the headers."""
 
     def header(self, name: str) -> str:
         """The first value of a header (name in lower case), or an empty string."""
@@ -123,79 +128,79 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What `fetch` hands to `read`: the lease, what happened, and the answer where there was one."""
+    """What `fetch` hands to `read`: the lease, the outcome, and the answer if there was one."""
 
     lease: Lease
     outcome: Outcome
     response: Response | None = None
     address: str = ""
-    """The address that was talked to, or would have been."""
+    """IP address that was contacted, or would have been."""
     is_contact: bool = False
-    """The host was asked for something just now: its politeness clock starts again."""
+    """A request was sent to the host, so its politeness clock restarts."""
     from_cache: bool = False
     """The answer came from the page cache, not from the network."""
     ended: float = 0.0
     seconds: float = 0.0
-    """How long the host took."""
+    """Duration of the fetch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A document, read. Never partial: a broken document is a Page with little in it."""
+    """A document that has been read. Reading never fails: a broken document is a Page with little in it."""
 
     url: str
     title: str = ""
     text: str = ""
     language: str = ""
-    """ISO 639-1, or empty where there is too little text to say."""
+    """ISO 639-1 code; empty if there is too little text to tell."""
     charset: str = ""
     links: Sequence[Link] = ()
-    """Links that passed the URL rules, each URL once, in order."""
+    """Links that passed the URL rules, each URL once, in document order."""
     rejected: Mapping[str, str] = field(default_factory=dict)
-    """URLs that a rule turned away, each with the rule's name."""
+    """URLs that a rule rejected, each with the name of the rule."""
     dropped: Mapping[str, int] = field(default_factory=dict)
-    """Links that were never URLs to fetch (mailto:, broken, …), counted by reason."""
+    """Number of links that are no URLs to fetch (mailto:, broken, …), by reason."""
     canonical: str = ""
-    """The canonical URL the page claims for itself, or empty."""
+    """Canonical URL the page claims for itself, whatever the URL rules say of it; empty if it claims none."""
     is_noindex: bool = False
     is_nofollow: bool = False
     fingerprint: int = 0
-    """64-bit simhash of the text; pages with few differing bits are near-duplicates. 0: no text."""
+    """64-bit simhash of the text; near-duplicates differ in few bits. 0 if there is no text."""
     terms: Mapping[str, int] = field(default_factory=dict)
     """Stems of title and text with their counts (`lib.text`)."""
     words: int = 0
-    """How many words that are not stop words title and text have."""
+    """Number of words in title and text, stop words excluded."""
     link_hashes: bytes = b""
-    """`url_hash` of each link, then of each rejected URL: 8 bytes each, the machine's byte order."""
+    """`url_hash` of each link, then of each rejected URL: 8 bytes each, in native byte order."""
     digest: bytes = b""
-    """What the crawl's strategy wants to know of it, worked out in the reader; empty where it was not."""
+    """What the strategy computes from the page in the reader process; empty if it computes nothing there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a judge thinks of a page."""
+    """A judge's verdict on a page."""
 
     relevance: float
-    """In [0, 1]."""
+    """From 0 to 1."""
     is_relevant: bool
     scores: Mapping[str, float] = field(default_factory=dict)
-    """By topic, where the judge knows several."""
+    """Score by topic, if the judge knows several."""
     terms: Mapping[str, float] = field(default_factory=dict)
-    """The words that decided, with their share."""
+    """The words that decided, each with its share in the verdict."""
     best: str = ""
-    """The leaf of the taxonomy that fits best, where the judge has one."""
+    """Best matching leaf of the taxonomy, if the judge has one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What `read` hands to `commit`: everything that is known of one try at one link."""
+    """What `read` hands to `commit`: everything known about one attempt to fetch one link."""
 
     fetched: Fetched
     outcome: Outcome
     page: Page | None = None
     judgement: Judgement | None = None
     note: bytes = b""
-    """What the strategy kept of it, when it is told a second time."""
+    """What the strategy stored about the visit, if this is the second time it is told of it."""
 
     @property
     def lease(self) -> Lease:

@@ -2,9 +2,9 @@
 
 lycosa.toml     the effective configuration
 crawl.db        everything the crawl knows (docs/schema.md)
-archive/        what the web answered, as WARC
-topics.db       its own copy of the topic book, where it crawls for trained topics
-lock            held, with its pid, by the process that is crawling
+archive/        the answers of the web, as WARC files
+topics.db       its own copy of the topic book, if it crawls for trained topics
+lock            locked by the process that is crawling, and holds its pid
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lycosa.errors import WorkspaceBusy, WorkspaceError
 
 
 class Workspace:
-    """The paths of a crawl, and the lock on them."""
+    """The paths of a crawl directory, and its lock."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -33,12 +33,12 @@ class Workspace:
 
     @classmethod
     def existing(cls, directory: Path) -> Workspace:
-        """A directory that already holds a crawl."""
+        """The workspace in a directory that already holds a crawl; WorkspaceError if it holds none."""
         workspace = cls(directory)
         if not workspace.database.exists():
             raise WorkspaceError(
                 f"{directory}: no crawl here (crawl.db is missing); "
-                f"name the directory that was given to 'lycosa crawl … -o DIR'"
+                f"give the directory that you gave to 'lycosa crawl … -o DIR'"
             )
         return workspace
 
@@ -48,7 +48,7 @@ class Workspace:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the workspace. A second process is refused, with the pid of the first."""
+        """Hold the lock on the workspace. A second process gets WorkspaceBusy with the pid of the first."""
         try:
             self.archive.mkdir(parents=True, exist_ok=True)
             handle = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -59,7 +59,7 @@ class Workspace:
             ) from error
         try:
             self._acquire(handle)
-            with contextlib.suppress(OSError):  # on a full disk: the lock holds without the pid in it
+            with contextlib.suppress(OSError):  # the disk is full: the lock works without the pid in the file
                 os.ftruncate(handle, 0)
                 os.write(handle, f"{os.getpid()}\n".encode())
             yield
@@ -69,7 +69,7 @@ class Workspace:
     def _acquire(self, handle: int) -> None:
         for attempt in range(5):
             if attempt:
-                time.sleep(0.05)  # `holder` may have had it for a moment, only to look
+                time.sleep(0.05)  # `holder` takes the lock for a moment when it checks
             try:
                 return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -81,7 +81,7 @@ class Workspace:
         )
 
     def holder(self) -> int | None:
-        """The pid of the process that is crawling here, if one is."""
+        """Pid of the process that is crawling here; None if there is none."""
         try:
             with self._lock.open() as handle:
                 fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -92,7 +92,7 @@ class Workspace:
         return None
 
     def write_config(self, text: str) -> None:
-        """Replace lycosa.toml whole, or leave it as it was."""
+        """Replace lycosa.toml atomically: on failure it stays as it was."""
         draft = self.config.with_suffix(".toml.new")
         try:
             draft.write_text(text, encoding="utf-8")
@@ -100,5 +100,5 @@ class Workspace:
         except OSError as error:
             raise WorkspaceError(
                 f"{self.config}: cannot be written: {error.strerror or error}; "
-                "check that the disk has space left and that the directory is yours"
+                "check that the disk has space left and that you may write to the directory"
             ) from error

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from lycosa.errors import ArchiveError
-from lycosa.stopping.figures import Standing
+from lycosa.stopping.figures import Figures
 from lycosa.stopping.rules import StopRules
 from lycosa.strategies.table import STRATEGIES
 
@@ -258,10 +258,10 @@ class TestStopRules:
         for pages in range(1, 14):
             whole.crawl("http://p0.test/", pages=13, stop=rules)
             parts.crawl("http://p0.test/", pages=pages, stop=rules, is_killed=pages % 2 == 0)
-        figures = whole.ledger.standing()
-        assert parts.ledger.standing() == figures
+        figures = whole.ledger.figures()
+        assert parts.ledger.figures() == figures
         bodies = sum(len(body) for body in list(web.values())[:13])
-        assert figures == Standing(
+        assert figures == Figures(
             pages=13, relevant=5, since_relevant=3, bytes=bodies, precision=2 / 5, links=5, inward=2
         )
 
@@ -284,10 +284,10 @@ class TestStopRules:
 
         monkeypatch.setattr(crawl.fetcher, "fetch", from_cache)
         crawl.crawl("http://p0.test/", pages=2)
-        assert crawl.ledger.standing().bytes == 0
+        assert crawl.ledger.figures().bytes == 0
         monkeypatch.undo()
         crawl.crawl(pages=3)
-        assert crawl.ledger.standing().bytes == len(crawl.web["http://p2.test/"])
+        assert crawl.ledger.figures().bytes == len(crawl.web["http://p2.test/"])
 
 
 class TestResume:

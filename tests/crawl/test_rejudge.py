@@ -121,7 +121,7 @@ class TestPages:
     def test_hosts_and_figures_follow(self, learned):
         ledger, rig = learned.rig.ledger, learned.rig
         relevant = sum(row[2] for row in rig.sql(JUDGED))
-        assert ledger.relevant == ledger.standing().relevant == rig.store.totals().relevant == relevant
+        assert ledger.relevant == ledger.figures().relevant == rig.store.totals().relevant == relevant
         assert rig.sql("select sum(relevant) from hosts") == [(relevant,)]
         assert rig.sql("select name, relevant from hosts order by name") == rig.sql(
             "select h.name, sum(j.is_relevant) from judgements j join frontier f on f.id = j.page_id"

@@ -1,4 +1,4 @@
-"""What is stored comes back, other tools read it, and a kill at any byte leaves a valid archive."""
+"""What is stored can be read back, also by other tools, and a kill at any byte leaves a valid archive."""
 
 import gzip
 import io
@@ -29,7 +29,7 @@ REQUEST = b"GET /wheels HTTP/1.1\r\nHost: cycling.test\r\nUser-Agent: Lycosa/0.1
 
 @pytest.fixture(autouse=True, scope="module")
 def synced() -> Iterator[list[int]]:
-    """The disk itself is not what is tested here, and it is slow: syncs are noted, not done."""
+    """Record syncs instead of making them: disks are slow and not under test."""
     calls: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", calls.append)
@@ -44,7 +44,7 @@ def response_of(
     request: bytes = REQUEST,
     is_chopped: bool = False,
 ) -> Response:
-    """As the fetcher makes it: names in lower case, values stripped."""
+    """A response as the fetcher makes it: names in lower case, values stripped."""
     status, *lines = head.removesuffix(b"\r\n").split(b"\r\n")
     headers = []
     for line in lines:
@@ -82,7 +82,7 @@ def warcio_records(data: bytes) -> list[tuple[str, dict[str, str], list[tuple[st
 
 
 def fastwarc_bodies(data: bytes) -> list[tuple[WarcRecordType, bytes]]:
-    """Records without a valid block digest are left out by fastwarc; payload digests are checked here."""
+    """fastwarc skips records without a valid block digest; payload digests are checked here."""
     found = []
     for record in FastIterator(io.BytesIO(data), verify_digests=True):
         if record.record_type == WarcRecordType.response:
@@ -450,7 +450,7 @@ def test_a_directory_that_cannot_be_used_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../x.warc.gz", "/etc/passwd", "a/b", "", ".", "..", "x\x00y", "a\n"])
 def test_read_refuses_names_that_lead_elsewhere(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ArchiveError, match="not a place"):
+    with pytest.raises(ArchiveError, match="not a location"):
         read(tmp_path, Location(name, 0, 10))
 
 
@@ -462,12 +462,12 @@ def test_read_says_what_is_wrong(tmp_path: Path) -> None:
     response = len(encoded) - len(inflate.unused_data)
     wrong = {
         place._replace(file="lycosa-00009.warc.gz"): "No such file",
-        place._replace(offset=0): "holds no response at byte 0",
-        place._replace(offset=place.offset + response, length=0): "holds no response",
+        place._replace(offset=0): "has no response at byte 0",
+        place._replace(offset=place.offset + response, length=0): "has no response",
         place._replace(offset=place.offset + 1): "damaged",
         place._replace(length=response - 40): "damaged",
         place._replace(offset=10**6): "ends there",
-        place._replace(length=-1): "not a place",
+        place._replace(length=-1): "not a location",
     }
     for case, words in wrong.items():
         with pytest.raises(ArchiveError, match=words):

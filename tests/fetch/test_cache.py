@@ -1,4 +1,4 @@
-"""Downloaded once: across crawls, at the same time, and after a kill."""
+"""Pages are downloaded once: across crawls, by crawls at the same time, and after a kill."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ def page(
 
 
 def bodies(path: Path) -> list[bytes]:
-    """As warcio reads them, digests checked."""
+    """The records as warcio reads them, with their digests checked."""
     with path.open("rb") as file:
         records = ArchiveIterator(file, check_digests="raise")
         return [record.raw_stream.read() for record in records if record.rec_type == "response"]

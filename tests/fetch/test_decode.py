@@ -136,7 +136,7 @@ def test_cap_on_the_ratio_begins_at_its_floor() -> None:
 
 
 def test_cap_on_the_ratio_counts_from_the_wire() -> None:
-    """Two layers of a hundredfold each are ten thousandfold together."""
+    """Two layers with a ratio of 100 each have a ratio of 10,000 together."""
     zeros = bytes(4_000_000)
     body = gzip.compress(brotli.compress(zeros))
     assert decode(body, "br, gzip", limits=LIMITS).reason == "ratio"
@@ -171,7 +171,7 @@ block = bytes(10_000_000)
 if name == "gzip":
     encoder = zlib.compressobj(9, wbits=31)
     first = encoder.compress(block) + encoder.flush(zlib.Z_FULL_FLUSH)
-    # After a full flush the stream starts afresh, so that a piece can be said again and again.
+    # After a full flush the stream starts afresh, so a piece of it can be repeated.
     pieces = [first] + [encoder.compress(block) + encoder.flush(zlib.Z_FULL_FLUSH)] * 99
 elif name == "br":
     encoder = brotli.Compressor(quality=1)
@@ -194,7 +194,7 @@ print(decoded.reason)
 @pytest.mark.skipif(sys.platform != "linux", reason="reads its memory from /proc")
 @pytest.mark.parametrize("name", ["gzip", "br", "zstd"])
 def test_a_bomb_of_a_gigabyte_costs_the_cap_at_most(name: str) -> None:
-    """In a process that may not grow by more than 64 MB."""
+    """Decodes in a process that may not grow by more than 64 MB."""
     done = subprocess.run([sys.executable, "-c", BOMBS, name], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() in ("too large", "ratio")

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Names:
-    """A name server: notes what it is asked, answers with addresses or an error."""
+    """A name server that records the questions and answers with addresses or an error."""
 
     def __init__(self, answers: dict[str, tuple[str, ...] | Exception] | None = None) -> None:
         self.answers = answers or {}

@@ -1,4 +1,4 @@
-"""One lease at a time against the misbehaving server: what is asked for, in which order, and what comes of it."""
+"""One lease at a time against the misbehaving server: which requests are sent, in which order, and their outcomes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lycosa.fetch.cache import PageCache
 from lycosa.fetch.dns import Resolver
 from lycosa.fetch.fetcher import FetchSettings, LiveFetcher, RobotsBook, retry_after
 from lycosa.fetch.guard import Guard
-from lycosa.fetch.http import Failure, Http
+from lycosa.fetch.http import Http, TransferFailure
 from lycosa.fetch.robots import RobotsSettings, RobotsState
 from lycosa.fetch.transfer import HttpSettings
 from lycosa.fetch.urls import UrlRules, Urls
@@ -40,7 +40,7 @@ def server(small_web):
 
 
 def paths(server: WorldServer, count: int) -> list[str]:
-    """What the server was asked for, once it has written down so much: it answers before it does."""
+    """The requests that the server logged, once it has logged this many: it answers before it logs."""
     deadline = time.monotonic() + 10
     while len(server.requests()) < count and time.monotonic() < deadline:
         time.sleep(0.001)
@@ -48,7 +48,7 @@ def paths(server: WorldServer, count: int) -> list[str]:
 
 
 class Live:
-    """A fetcher with its parts. `get` asks until the answer is not 'later', as the frontier would."""
+    """A fetcher with its parts. `get` retries until the outcome is not 'deferred', like the frontier."""
 
     def __init__(
         self, fetcher: LiveFetcher, robots: RobotsBook, clock: VirtualClock, addresses: dict[int, str]
@@ -109,11 +109,11 @@ async def live(
 class FakeHttp:
     """Answers from a dictionary."""
 
-    def __init__(self, answers: dict[str, Response | Failure]) -> None:
+    def __init__(self, answers: dict[str, Response | TransferFailure]) -> None:
         self.answers = {"http://a.test/robots.txt": answer("http://a.test/robots.txt", 404), **answers}
         self.asked: list[str] = []
 
-    async def get(self, url: str, **_: object) -> Response | Failure:
+    async def get(self, url: str, **_: object) -> Response | TransferFailure:
         self.asked.append(url)
         return self.answers[url]
 
@@ -130,7 +130,7 @@ def fetch(server: WorldServer | None, url: str, **options: object) -> Fetched:
     return asyncio.run(go())
 
 
-def fetch_faked(url: str, answers: dict[str, Response | Failure], **options: object) -> Fetched:
+def fetch_faked(url: str, answers: dict[str, Response | TransferFailure], **options: object) -> Fetched:
     return fetch(None, url, http=FakeHttp(answers), **options)
 
 
@@ -369,7 +369,9 @@ class TestAnswers:
 
     def test_too_large_is_refused_and_counts_as_contact(self):
         url = "http://a.test/"
-        fetched = fetch_faked(url, {url: Failure(Kind.REFUSED, "too large", "over 10 bytes", address="192.0.2.1")})
+        fetched = fetch_faked(
+            url, {url: TransferFailure(Kind.REFUSED, "too large", "over 10 bytes", address="192.0.2.1")}
+        )
         assert (fetched.outcome.kind, fetched.outcome.reason) == (Kind.REFUSED, "too large")
         assert fetched.is_contact
 

@@ -16,7 +16,7 @@ from lycosa.errors import ConfigError
 from lycosa.fetch.dns import Resolver
 from lycosa.fetch.guard import Guard
 from lycosa.fetch.http import Http
-from lycosa.fetch.transfer import Failure, HttpSettings
+from lycosa.fetch.transfer import HttpSettings, TransferFailure
 from lycosa.model import Kind, Response
 
 LOOPBACK = ("127.0.0.0/8",)
@@ -25,7 +25,7 @@ Write = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
 
 class Server:
-    """Answers each path with the bytes or the coroutine given for it; remembers what was asked."""
+    """Answers each path with the bytes or the coroutine given for it; records the requests."""
 
     def __init__(self, answers: dict[str, bytes | Write]) -> None:
         self.answers = answers
@@ -101,11 +101,11 @@ def ok(body: bytes = b"hello", *headers: bytes) -> bytes:
     return b"\r\n".join(lines) + b"\r\n\r\n" + body
 
 
-def get(answer: bytes | Write, *, times: int = 1, **arguments: object) -> Response | Failure:
-    """Ask a server that has one answer; the last result."""
+def get(answer: bytes | Write, *, times: int = 1, **arguments: object) -> Response | TransferFailure:
+    """Fetch from a server with one answer; return the last result."""
     keywords = {"stop_at_headers", "max_bytes", "chop"}
 
-    async def run() -> Response | Failure:
+    async def run() -> Response | TransferFailure:
         options = {key: value for key, value in arguments.items() if key in keywords}
         settings = {key: value for key, value in arguments.items() if key not in keywords}
         async with running({"/": answer}) as server, fetching(**settings) as http:  # type: ignore[arg-type]
@@ -122,9 +122,9 @@ def response(answer: bytes | Write, **arguments: object) -> Response:
     return result
 
 
-def failed(answer: bytes | Write, **arguments: object) -> Failure:
+def failed(answer: bytes | Write, **arguments: object) -> TransferFailure:
     result = get(answer, **arguments)
-    assert isinstance(result, Failure), result
+    assert isinstance(result, TransferFailure), result
     return result
 
 
@@ -167,7 +167,7 @@ def then_reset(data: bytes) -> Write:
 
 class TestAnswers:
     def test_says_what_came_and_what_was_sent(self) -> None:
-        async def run() -> tuple[Response | Failure, Server]:
+        async def run() -> tuple[Response | TransferFailure, Server]:
             answer = ok(b"hello", b"X-Odd:  two  words ", b"Set-Cookie: a=1", b"Set-Cookie: b=2")
             async with running({"/a?b=%20": answer}) as server, fetching() as http:
                 return await http.get(server.url("/a?b=%20#part")), server
@@ -256,14 +256,14 @@ class TestFailures:
         assert result.detail
 
     def test_nobody_listens(self) -> None:
-        async def run() -> Response | Failure:
+        async def run() -> Response | TransferFailure:
             async with running({}) as server:
                 pass
             async with fetching() as http:
                 return await http.get(server.url())
 
         result = asyncio.run(run())
-        assert isinstance(result, Failure)
+        assert isinstance(result, TransferFailure)
         assert (result.kind, result.reason, result.is_transient) == (Kind.UNREACHABLE, "connect", True)
         assert result.address == "127.0.0.1"
 
@@ -271,12 +271,12 @@ class TestFailures:
         def nobody(host: str, port: int) -> tuple[str, ...]:
             raise OSError("unheard of")
 
-        async def run() -> Response | Failure:
+        async def run() -> Response | TransferFailure:
             async with fetching(resolver=Resolver(look_up=nobody)) as http:
                 return await http.get("http://nowhere.example/")
 
         result = asyncio.run(run())
-        assert isinstance(result, Failure)
+        assert isinstance(result, TransferFailure)
         assert (result.kind, result.reason, result.detail) == (Kind.UNREACHABLE, "dns", "unheard of")
 
     def test_no_answer_within_the_deadline(self) -> None:
@@ -309,12 +309,12 @@ class TestFailures:
         ],
     )
     def test_urls_that_cannot_be_asked(self, url: str, reason: str) -> None:
-        async def run() -> Response | Failure:
+        async def run() -> Response | TransferFailure:
             async with fetching() as http:
                 return await http.get(url)
 
         result = asyncio.run(run())
-        assert isinstance(result, Failure)
+        assert isinstance(result, TransferFailure)
         assert (result.kind, result.reason) == (Kind.REFUSED, reason)
 
     @pytest.mark.parametrize(
@@ -339,7 +339,7 @@ class TestFailures:
     )
     def test_a_head_that_makes_no_sense_gives_a_value(self, head: bytes) -> None:
         result = get(then_close(head))
-        assert isinstance(result, Failure) or result.status >= 200
+        assert isinstance(result, TransferFailure) or result.status >= 200
 
 
 class TestCaps:
@@ -429,12 +429,12 @@ class TestGuard:
         ],
     )
     def test_refuses_the_address_connected_to(self, host: str, reason: str) -> None:
-        async def run() -> tuple[Response | Failure, int]:
+        async def run() -> tuple[Response | TransferFailure, int]:
             async with running({"/": ok()}) as server, fetching(allow=()) as http:
                 return await http.get(server.url(host=host)), server.connections
 
         result, connections = asyncio.run(run())
-        assert isinstance(result, Failure)
+        assert isinstance(result, TransferFailure)
         assert (result.kind, result.reason, result.is_transient) == (Kind.REFUSED, "address refused", False)
         assert result.detail.startswith(reason)
         assert result.address
@@ -490,9 +490,9 @@ class TestReuse:
                 await plain()
                 await http.get(server.url("/endless"), stop_at_headers=lambda status, headers: "no")
                 await plain()
-                assert isinstance(await http.get(server.url("/endless"), max_bytes=10), Failure)
+                assert isinstance(await http.get(server.url("/endless"), max_bytes=10), TransferFailure)
                 await plain()
-                assert isinstance(await http.get(server.url("/reset")), Failure)
+                assert isinstance(await http.get(server.url("/reset")), TransferFailure)
                 await plain()
                 credentials = server.url("/auth").replace("//", "//user:secret@")
                 await http.get(credentials)
@@ -562,7 +562,7 @@ class TestFaults:
         asyncio.run(run())
 
     def test_cancelling_together_with_the_end(self) -> None:
-        """The answer has arrived, the task that waits for it has not run yet."""
+        """The answer has arrived, but the task that waits for it has not run yet."""
 
         async def run() -> None:
             async with running({"/": ok()}) as server, fetching() as http:
@@ -620,8 +620,8 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 class TestTls:
-    def fetch(self, certificate: tuple[Path, Path], host: str, **settings: object) -> Response | Failure:
-        async def run() -> Response | Failure:
+    def fetch(self, certificate: tuple[Path, Path], host: str, **settings: object) -> Response | TransferFailure:
+        async def run() -> Response | TransferFailure:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(*certificate)
             async with running({"/": ok()}, context) as server, fetching(**settings) as http:  # type: ignore[arg-type]
@@ -631,7 +631,7 @@ class TestTls:
 
     def test_a_certificate_nobody_vouches_for(self, certificate: tuple[Path, Path]) -> None:
         result = self.fetch(certificate, "site.test")
-        assert isinstance(result, Failure)
+        assert isinstance(result, TransferFailure)
         assert (result.kind, result.reason, result.is_transient) == (Kind.UNREACHABLE, "tls", False)
 
     def test_a_certificate_we_were_told_to_trust(self, certificate: tuple[Path, Path]) -> None:
@@ -641,13 +641,13 @@ class TestTls:
 
     def test_a_certificate_for_another_name(self, certificate: tuple[Path, Path]) -> None:
         result = self.fetch(certificate, "other.test", ca_file=str(certificate[0]))
-        assert isinstance(result, Failure)
+        assert isinstance(result, TransferFailure)
         assert (result.reason, result.is_transient) == ("tls", False)
 
     def test_no_certificates_anywhere(self, certificate: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("lycosa.fetch.http.default_ca_file", lambda: "")
         result = self.fetch(certificate, "site.test")
-        assert isinstance(result, Failure)
+        assert isinstance(result, TransferFailure)
         assert result.reason == "tls"
         assert "ca_file" in result.detail
 
@@ -656,11 +656,11 @@ class TestTls:
             await reader.read(1)
             await then_close(b"HTTP/1.1 400 Bad Request\r\n\r\n")(writer)
 
-        async def run() -> Response | Failure:
+        async def run() -> Response | TransferFailure:
             listener = await asyncio.start_server(talk, "127.0.0.1", 0)
             async with listener, fetching() as http:
                 return await http.get(f"https://site.test:{listener.sockets[0].getsockname()[1]}/")
 
         result = asyncio.run(run())
-        assert isinstance(result, Failure)
+        assert isinstance(result, TransferFailure)
         assert result.reason == "tls"

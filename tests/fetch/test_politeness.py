@@ -34,6 +34,25 @@ class TestPause:
         assert Politeness(delay=0.0, fetch_time_factor=0.0, first_backoff=0.0).pause(seconds=9.0, failures=3) == 0.0
 
 
+class TestSettingAside:
+    ROBOTS = Outcome(Kind.DEFERRED, "robots.txt first")
+
+    def test_a_crawl_delay_over_the_cap_when_robots_txt_comes(self):
+        politeness = Politeness(max_crawl_delay=60.0)
+        assert politeness.why_set_aside(self.ROBOTS, crawl_delay=60.0, failures=0) == ""
+        reason = politeness.why_set_aside(self.ROBOTS, crawl_delay=90.0, failures=0)
+        assert reason == "crawl-delay of 90 s is over the cap of 60 s"
+        fetched = Outcome(Kind.FETCHED, "http 200", status=200)
+        assert politeness.why_set_aside(fetched, crawl_delay=90.0, failures=0) == ""
+
+    def test_failures_in_a_row(self):
+        politeness = Politeness(max_failures=3)
+        outcome = Outcome(Kind.UNREACHABLE, "timeout", "no answer within 10 s")
+        assert politeness.why_set_aside(outcome, crawl_delay=0.0, failures=2) == ""
+        reason = politeness.why_set_aside(outcome, crawl_delay=0.0, failures=3)
+        assert reason == "3 failures in a row, the last: timeout no answer within 10 s"
+
+
 class TestHostFailure:
     @pytest.mark.parametrize(
         ("outcome", "is_failure"),

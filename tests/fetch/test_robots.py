@@ -269,7 +269,7 @@ def test_anything_else_means_not_now(status: int | None) -> None:
     verdict = Robots(file, DEFAULT).verdict(ORIGIN + "/a")
     assert (verdict.allowed, verdict.retry_at) == (False, 310.0)
     why = f"http {status}" if status else "no answer"
-    assert verdict.rule == f"robots.txt unreachable: {why}, asked again at 1970-01-01 00:05:10 UTC"
+    assert verdict.rule == f"robots.txt unreachable: {why}, retried at 1970-01-01 00:05:10 UTC"
 
 
 def test_a_failure_outweighs_the_status() -> None:
@@ -387,7 +387,7 @@ def test_what_is_beyond_the_size_is_not_read_nor_is_half_a_line() -> None:
 
 
 def test_many_wildcards_are_matched_in_one_pass() -> None:
-    # A matcher that goes back would need longer than the universe has for this.
+    # A backtracking matcher would not finish this within the age of the universe.
     asked = robots("User-agent: *\nDisallow: /" + "*a" * 900 + "*b\n")
     assert asked.verdict(ORIGIN + "/" + "a" * 1900).allowed
     assert not asked.verdict(ORIGIN + "/" + "a" * 1900 + "b").allowed

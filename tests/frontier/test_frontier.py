@@ -1,4 +1,4 @@
-"""The frontier against a model that looks at every link each time, and its edges one by one.
+"""The frontier against a model that examines every link each time, and its edge cases one by one.
 
 Blocks and heaps are made tiny, so that a few steps are enough to split, join, spill and sweep.
 """
@@ -230,7 +230,7 @@ class Comparison(RuleBasedStateMachine):
 
     @rule(passed=spans)
     def next_ready(self, passed: int) -> None:
-        """Never too late; exact where a host is ready or no address is shared; and it leads there in the end."""
+        """Never too late; exact if a host is ready or no address is shared; and repeated waiting always succeeds."""
         self.model.now = now = max(self.model.now, 0.0) + passed
         found, expected = self.frontier.next_ready(now), self.model.next_ready()
         if self.model.best() is not None:
@@ -311,7 +311,7 @@ def random_step(machine: Comparison, rng: random.Random) -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_hands_out_the_best_on_a_long_walk(seed: int) -> None:
-    """The same comparison without search and shrinking, which costs most of the time there: far more steps."""
+    """The same comparison without Hypothesis, whose search takes most of the time: far more steps."""
     rng = random.Random(seed)
     for _ in range(60):
         machine = Comparison()
@@ -352,7 +352,7 @@ def test_hosts_of_one_address_go_through_its_gate_one_by_one() -> None:
 
 
 def test_a_gate_admits_only_as_many_hosts_as_it_has_slots() -> None:
-    """No stampede: when the address is free again, one host is let in, the others stay parked."""
+    """No stampede: when the address is free again, one host becomes ready, the others stay parked."""
     frontier = frontier_with(*((n, n, 1.0) for n in range(200)))
     for host in range(200):
         frontier.set_address(host, "192.0.2.1")
@@ -551,11 +551,11 @@ def test_bad_input_is_refused_and_changes_nothing() -> None:
             push(two, two, np.array([1.0, math.nan]))
         with pytest.raises(ValueError, match="different lengths"):
             push(two, two, np.array([1.0]))
-        with pytest.raises(ValueError, match="link's number"):
+        with pytest.raises(ValueError, match="number of a link"):
             push(-one, one, one)
-        with pytest.raises(ValueError, match="host's number"):
+        with pytest.raises(ValueError, match="number of a host"):
             push(one, -one, one)
-    with pytest.raises(ValueError, match="link's number"):
+    with pytest.raises(ValueError, match="number of a link"):
         frontier.push(2**32, 0, 1.0)
     with pytest.raises(ValueError, match="NaN"):
         frontier.rescore_all(lambda numbers: numbers * math.nan)
@@ -569,5 +569,5 @@ def test_bad_input_is_refused_and_changes_nothing() -> None:
 
 @pytest.mark.parametrize("options", [{"buffer": 0}, {"slots_per_host": 0}, {"slots_per_address": 0}])
 def test_a_frontier_that_could_do_nothing_is_refused(options: dict[str, int]) -> None:
-    with pytest.raises(ValueError, match=r"nothing|at least one"):
+    with pytest.raises(ValueError, match=r"at least (1 link|one slot)"):
         Frontier(**options)

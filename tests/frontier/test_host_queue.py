@@ -1,4 +1,4 @@
-"""HostQueue against a sorted list, with blocks small enough to be split and joined all the time."""
+"""HostQueue against a sorted list, with blocks small enough to be split and merged all the time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lycosa.frontier import host_queue
 from lycosa.frontier.host_queue import HostQueue
-from lycosa.frontier.schedule import Host
+from lycosa.frontier.schedule import ScheduledHost
 
 KEYS = st.one_of(st.integers(0, 60), st.integers(0, 2**64 - 1))
 STEPS = st.lists(st.tuples(st.sampled_from(["push", "push", "push", "pop", "remove"]), KEYS), max_size=150)
@@ -99,8 +99,8 @@ def test_shrinking_unites_blocks() -> None:
 
 
 def test_a_host_with_one_link_is_small() -> None:
-    """A hundred thousand hosts must not cost more than forty megabytes."""
-    host = Host(12345)
+    """A hundred thousand hosts must not take more than forty megabytes."""
+    host = ScheduledHost(12345)
     host.push(2**63)
     owned = [host, host.head, host.number, host.bound, host.entry()]
     assert sum(map(sys.getsizeof, owned)) < 400

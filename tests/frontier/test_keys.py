@@ -1,4 +1,4 @@
-"""Keys are in the order of the scores, ties in the order of the links."""
+"""Keys are ordered like scores, and ties like links."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class TestLoop:
 
     @pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf"), "much"])
     def test_a_fitness_that_is_none_is_an_error(self, value):
-        with pytest.raises(ValueError, match="a fitness must be a number from 0 on"):
+        with pytest.raises(ValueError, match="a fitness must be a number of 0 or more"):
             run(fitness=lambda genome: value)
 
 
@@ -127,7 +127,7 @@ class TestDamage:
             Population.from_data(data, SMALL)
 
     def test_a_start_of_another_length_is_refused(self):
-        with pytest.raises(InputError, match="'101' is no genome of 3 genes of 7 bits"):
+        with pytest.raises(InputError, match="'101' is not a genome of 3 genes of 7 bits"):
             run(start=["101"])
 
 

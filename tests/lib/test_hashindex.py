@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lycosa.lib import hashindex
 from lycosa.lib.hashindex import HashIndex
 
-# Few different values, so that batches repeat themselves; the ends of both integer types; and multiples of a high
+# Few different values, so that batches repeat themselves; the limits of both integer types; and multiples of a high
 # power of two, many of which fall into one bucket.
 HASHES = st.one_of(
     st.integers(0, 40),
@@ -69,7 +69,7 @@ def test_growth_and_long_batches_lose_nothing(capacity: int) -> None:
 
 
 def test_one_bucket_for_all_spills_over_the_end_of_the_table() -> None:
-    """Even hashes chosen to share the last bucket find a place, and are found."""
+    """Hashes that are chosen to share the last bucket are stored and found, too."""
     inverse = pow(0x9E3779B97F4A7C15, -1, 2**64)
     values = hashes([(2**64 - 1 - i) * inverse % 2**64 for i in range(80)])
     index = HashIndex()

@@ -25,7 +25,7 @@ class TestByHand:
         assert ranks == pytest.approx([0.2 + 0.8 * second, 0.2, second], abs=1e-6)
 
     def test_a_page_without_links_leads_to_the_pages_given(self):
-        # 0 → 1, and 1 leads nowhere: to 0 by decree
+        # 0 → 1, and 1 is a sink, which leads to 0 by definition
         ranks = pagerank(*columns((0, 1)), count=3, sinks_lead_to=np.array([0]), tolerance=1e-9)
         first = (0.2 + 0.8 * 0.2 + 0.8 * 0.2) / (1 - 0.64)
         assert ranks == pytest.approx([first, 0.2 + 0.8 * first, 0.2], abs=1e-6)
@@ -66,7 +66,7 @@ class TestAgainstNetworkx:
         edges = np.unique(rng.integers(0, 200, (900, 2)), axis=0)
         exact = pagerank(edges[:, 0], edges[:, 1], count=200, tolerance=1e-10)
         rough = pagerank(edges[:, 0], edges[:, 1], count=200, tolerance=0.01)
-        # what is missing after a change of t is at most t·(γ + γ² + …) = 4t in all
+        # the error after a change of t is at most t·(γ + γ² + …) = 4t
         assert 0 < np.abs(exact - rough).max() < 0.05
 
 

@@ -1,4 +1,4 @@
-"""Relevance-weighted HITS: by hand, against dense matrices, against networkx; and what a warm start is worth."""
+"""Relevance-weighted HITS: by hand, against dense matrices, against networkx; and the benefit of a warm start."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def columns(*edges: tuple[int, int]):
 
 
 def dense(edges, *, relevance, threshold, sites, start, iterations):
-    """The same as the formulas of FC stand there, with two full matrices of weights, each scaled to unit length."""
+    """The formulas as in FC, with two full matrices of weights, and scores scaled to unit length."""
     count = len(relevance)
     forward, backward = np.zeros((count, count)), np.zeros((count, count))
     for u, v in edges:

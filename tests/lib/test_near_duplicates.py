@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from lycosa.lib.near_duplicates import MOST_BITS, NearTexts
+from lycosa.lib.near_duplicates import MAX_DIFFERING_BITS, NearDuplicates
 
 
 def turned(fingerprint: int, bits: int, rng: Random) -> int:
@@ -13,10 +13,10 @@ def turned(fingerprint: int, bits: int, rng: Random) -> int:
     return fingerprint
 
 
-@pytest.mark.parametrize("bits", range(MOST_BITS + 1))
+@pytest.mark.parametrize("bits", range(MAX_DIFFERING_BITS + 1))
 def test_what_differs_in_few_bits_is_not_new(bits):
     rng = Random(bits)
-    texts = NearTexts()
+    texts = NearDuplicates()
     for _ in range(200):
         fingerprint = rng.getrandbits(64) | 1
         assert texts.add(fingerprint)
@@ -25,14 +25,14 @@ def test_what_differs_in_few_bits_is_not_new(bits):
 
 def test_what_differs_in_more_is_new():
     rng = Random(9)
-    for bits in (MOST_BITS + 1, 12, 32):
-        texts = NearTexts()
+    for bits in (MAX_DIFFERING_BITS + 1, 12, 32):
+        texts = NearDuplicates()
         fingerprint = rng.getrandbits(64)
         assert texts.add(fingerprint)
         assert texts.add(turned(fingerprint, bits, rng))
 
 
 def test_pages_without_text_are_all_new():
-    texts = NearTexts()
+    texts = NearDuplicates()
     assert texts.add(0)
     assert texts.add(0)

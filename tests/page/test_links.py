@@ -4,6 +4,7 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 
+from lycosa.fetch.urls import UrlRules, Urls
 from lycosa.model import Link, Page
 from lycosa.page import PageLimits, read_html
 
@@ -213,8 +214,15 @@ def test_canonical():
     assert canonical("<link rel='alternate CANONICAL' href=/c>") == "http://a.test/c"
     assert canonical("<base href=/b/><link rel=canonical href=c><link rel=canonical href=d>") == "http://a.test/b/c"
     assert canonical("<link rel=canonical><link rel=stylesheet href=s>") == ""
-    assert canonical("<link rel=canonical href=c.zip>") == ""
     assert canonical("<link rel=canonical href=mailto:x>") == ""
+
+
+@pytest.mark.parametrize("rules", [{"include": ("b.test/*",)}, {"exclude": ("/dir/*",)}, {"max_depth": 1}])
+def test_url_rules_do_not_apply_to_the_canonical_url(rules):
+    html = b"<link rel=canonical href='C.html?b=2&a=1&utm_source=x'><a href=x>t</a>"
+    page = read_html(URL, html, resolver=Urls(UrlRules(**rules)).resolver)
+    assert page.links == []
+    assert page.canonical == "http://a.test/dir/C.html?a=1&b=2"
 
 
 def test_limits_on_links():

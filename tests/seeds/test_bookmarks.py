@@ -149,13 +149,13 @@ class TestListsAndText:
     def test_text_is_bounded(self, read):
         found = read("word " * 100_000)
         assert len(found.text) <= module.MAX_TEXT
-        assert "characters of the text count" in found.notes[0]
+        assert "characters of the text were used" in found.notes[0]
 
 
 class TestErrors:
     @pytest.mark.parametrize("content", [b"", b"   \n", b"# only a comment\n"])
     def test_nothing_in_it(self, read, content):
-        with pytest.raises(SeedError, match="no bookmark in it that can be fetched; give bookmarks exported as HTML"):
+        with pytest.raises(SeedError, match="contains no bookmark that can be fetched; give bookmarks exported"):
             read(content)
 
     def test_nothing_that_can_be_fetched_says_what_there_was(self, read):

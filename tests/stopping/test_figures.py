@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lycosa.stopping.figures import FIRST_ROOM, Community, Standing, Tally
+from lycosa.stopping.figures import FIRST_ROOM, Community, Figures, Tally
 
 NO_LINKS = np.array([], dtype=np.int64)
 
@@ -18,18 +18,18 @@ def tally(*pages: bool, window: int = 3) -> Tally:
 
 class TestTally:
     def test_nothing_yet(self):
-        assert Tally(window=3).standing() == Standing()
+        assert Tally(window=3).figures() == Figures()
 
     def test_counts(self):
-        standing = tally(True, False, True, False, False).standing()
-        assert (standing.pages, standing.relevant, standing.irrelevant, standing.since_relevant) == (5, 2, 3, 2)
+        figures = tally(True, False, True, False, False).figures()
+        assert (figures.pages, figures.relevant, figures.irrelevant, figures.since_relevant) == (5, 2, 3, 2)
 
     def test_where_nothing_was_relevant_all_pages_count(self):
-        assert tally(False, False).standing().since_relevant == 2
+        assert tally(False, False).figures().since_relevant == 2
 
     def test_precision_is_that_of_the_window_once_it_is_full(self):
         pages = (True, True, False, False, False, True)
-        assert [tally(*pages[:count]).standing().precision for count in range(7)] == [
+        assert [tally(*pages[:count]).figures().precision for count in range(7)] == [
             None,
             None,
             None,
@@ -43,7 +43,7 @@ class TestTally:
         made = Tally(window=1)
         made.add_bytes(300)
         made.add_bytes(40)
-        assert made.standing().bytes == 340
+        assert made.figures().bytes == 340
 
     @given(
         st.lists(st.tuples(st.booleans(), st.sets(st.integers(1, 14)))),
@@ -58,9 +58,9 @@ class TestTally:
             whole.add_page(number, targets, is_relevant=is_relevant)
         for number, targets, is_relevant in rows[:cut]:
             first.add_page(number, targets, is_relevant=is_relevant)
-        then = first.standing()
+        then = first.figures()
         second = Tally(window=window, has_community=True)
-        second.go_on(
+        second.resume(
             pages=then.pages,
             relevant=then.relevant,
             since_relevant=then.since_relevant,
@@ -68,10 +68,10 @@ class TestTally:
             recent=[ok for _, _, ok in rows[:cut]][-window:],
             members=[(number, targets) for number, targets, ok in rows[:cut] if ok],
         )
-        assert second.standing() == then
+        assert second.figures() == then
         for number, targets, is_relevant in rows[cut:]:
             second.add_page(number, targets, is_relevant=is_relevant)
-        assert second.standing() == whole.standing()
+        assert second.figures() == whole.figures()
 
 
 class TestCommunity:
@@ -105,4 +105,4 @@ class TestCommunity:
     def test_it_is_not_counted_where_nobody_asks(self):
         made = Tally(window=1)
         made.add_page(1, np.array([2]), is_relevant=True)
-        assert made.standing().links == 0
+        assert made.figures().links == 0

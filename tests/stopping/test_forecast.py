@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from lycosa.stopping import forecast as module
-from lycosa.stopping.forecast import LEAST, History, Waiting, forecast
+from lycosa.stopping.forecast import MIN_PAGES, History, Waiting, forecast
 
 
 def pages(count: int, *, seed: int = 0, low: float = 0.05, high: float = 0.95, dead: int = 0) -> History:
-    """Pages whose scores were honest; none brought links that were chosen since."""
+    """Pages with accurate scores, none of which found links that were chosen later."""
     rng = np.random.default_rng(seed)
     scores = rng.uniform(low, high, count)
     relevant = (rng.random(count) < scores).astype(np.float64)
@@ -17,19 +17,19 @@ def pages(count: int, *, seed: int = 0, low: float = 0.05, high: float = 0.95, d
 
 
 def links(*scores: float, count: int = 1, found: int = 0, cited: int = 5) -> Waiting:
-    """So many of each score; found long ago, and known from many pages."""
+    """`count` waiting links with each of these scores, found long ago and cited by many pages."""
     values = np.repeat(np.array(scores), count)
     return Waiting(values, np.full(len(values), found), np.full(len(values), cited))
 
 
 class TestHarvest:
     def test_nothing_is_said_too_early_or_where_nothing_waits(self):
-        assert forecast(pages(LEAST - 1), links(0.5)) is None
-        assert forecast(pages(LEAST), links()) is None
-        assert forecast(pages(LEAST), links(0.5)) is not None
+        assert forecast(pages(MIN_PAGES - 1), links(0.5)) is None
+        assert forecast(pages(MIN_PAGES), links()) is None
+        assert forecast(pages(MIN_PAGES), links(0.5)) is not None
 
     def test_seeds_do_not_count_as_predicted(self):
-        history = pages(LEAST)
+        history = pages(MIN_PAGES)
         history.scores[0] = np.nan
         assert forecast(history, links(0.5)) is None
 
@@ -139,7 +139,7 @@ class TestLeft:
         history = pages(10)._replace(
             relevant=np.array([1.0] * 8 + [0] * 2), cited=np.array([1, 1, 1, 1, 1, 2, 2, 3, 1, 2])
         )
-        # five relevant pages cited once and two twice, and of waiting ones one of each is expected
+        # five relevant pages were cited once and two twice; of the waiting ones, one of each is expected
         expected = module._undiscovered(history, np.array([1, 1, 2, 2, 9]), np.array([0.5, 0.5, 0.3, 0.7, 1.0]))
         assert expected == pytest.approx(6 * 5 / (2 * 4))
 

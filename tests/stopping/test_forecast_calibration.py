@@ -24,7 +24,7 @@ class TestFit:
 
     @pytest.mark.parametrize("score", [0.97, 0.02])
     def test_scores_that_are_far_off(self, score):
-        """Whole steps of Newton's method never settle here."""
+        """Full steps of Newton's method do not converge here."""
         scores = np.concatenate([np.full(200, score), np.full(20, 1 - score)])
         relevant = np.concatenate([np.arange(200) % 10 == 0, np.ones(20)]).astype(float)
         found = fit(scores, relevant, np.ones(220))
@@ -73,4 +73,4 @@ class TestCalibration:
     def test_nothing_predicted(self):
         found = calibration(np.array([np.nan]), np.array([1.0]))
         assert (found.count, found.bins) == (0, ())
-        assert found.as_words() == "nothing was predicted yet"
+        assert found.as_words() == "there are no predictions yet"

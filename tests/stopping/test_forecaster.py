@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lycosa.frontier.frontier import Frontier
-from lycosa.stopping.forecast import LEAST, History, Waiting
+from lycosa.stopping.forecast import MIN_PAGES, History, Waiting
 from lycosa.stopping.forecaster import EVERY, Forecaster, forecast_by_rate
 
 
@@ -16,7 +16,7 @@ def frontier(links: int = 1) -> Frontier:
 
 
 class Open:
-    """A strategy that says what it expects."""
+    """A strategy whose scores are predictions."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -69,8 +69,8 @@ class TestForecaster:
 
 class TestByRate:
     def test_nothing_is_said_too_early_or_where_nothing_waits(self):
-        assert forecast_by_rate(np.ones(LEAST - 1), waiting=1) is None
-        assert forecast_by_rate(np.ones(LEAST), waiting=0) is None
+        assert forecast_by_rate(np.ones(MIN_PAGES - 1), waiting=1) is None
+        assert forecast_by_rate(np.ones(MIN_PAGES), waiting=0) is None
 
     def test_the_latest_pages_decide(self):
         relevant = np.concatenate([np.ones(300), np.arange(100) % 5 == 0])

@@ -9,7 +9,7 @@ from lycosa.config import build
 from lycosa.errors import ConfigError
 from lycosa.frontier.frontier import Frontier
 from lycosa.stopping import rules as stop_module
-from lycosa.stopping.figures import Standing
+from lycosa.stopping.figures import Figures
 from lycosa.stopping.forecast import Estimate, Forecast
 from lycosa.stopping.rules import Budget, Stop, StopRules
 
@@ -17,12 +17,12 @@ EMPTY = Frontier()
 
 
 def verdict(rules: StopRules, **figures) -> str:
-    """What rules make of these figures and an empty frontier, far within the budget."""
-    return Stop(Budget(pages=10**9), started=0.0, rules=rules).reason(Standing(**figures), EMPTY, now=0.0)
+    """The verdict of rules on these figures, with an empty frontier, far within the budget."""
+    return Stop(Budget(pages=10**9), started=0.0, rules=rules).reason(Figures(**figures), EMPTY, now=0.0)
 
 
 def waiting(*scores: float, aside: tuple[int, ...] = ()) -> Frontier:
-    """A frontier with a link on a host of its own for each score."""
+    """A frontier with one link for each score, each on a host of its own."""
     frontier = Frontier()
     numbers = np.arange(1, len(scores) + 1)
     frontier.push_many(numbers, numbers, np.array(scores))
@@ -47,30 +47,30 @@ class TestBudget:
 
     def test_there_is_no_reason_at_first(self):
         stop = Stop(Budget(pages=10, seconds=5, bytes=1), started=100.0)
-        assert stop.reason(Standing(), EMPTY, now=100.0) == ""
+        assert stop.reason(Figures(), EMPTY, now=100.0) == ""
 
     @pytest.mark.parametrize(("pages", "is_over"), [(0, False), (1233, False), (1234, True), (1235, True)])
     def test_pages(self, pages, is_over):
-        reason = Stop(Budget(pages=1234), started=0.0).reason(Standing(pages=pages), EMPTY, now=0.0)
+        reason = Stop(Budget(pages=1234), started=0.0).reason(Figures(pages=pages), EMPTY, now=0.0)
         assert reason == (f"page budget: {pages:,} of 1,234 pages fetched" if is_over else "")
 
     @pytest.mark.parametrize(("now", "is_over"), [(100.0, False), (159.9, False), (160.0, True), (500.0, True)])
     def test_time_counts_from_the_start_of_the_run(self, now, is_over):
-        reason = Stop(Budget(seconds=60), started=100.0).reason(Standing(), EMPTY, now=now)
+        reason = Stop(Budget(seconds=60), started=100.0).reason(Figures(), EMPTY, now=now)
         assert reason == ("time budget: 60 s used up" if is_over else "")
 
     def test_without_a_limit_time_and_bytes_do_not_matter(self):
-        assert Stop(Budget(), started=0.0).reason(Standing(bytes=10**15), EMPTY, now=1e12) == ""
+        assert Stop(Budget(), started=0.0).reason(Figures(bytes=10**15), EMPTY, now=1e12) == ""
 
     @pytest.mark.parametrize(("count", "is_over"), [(9_999, False), (10_000, True), (12_345, True)])
     def test_bytes(self, count, is_over):
-        reason = Stop(Budget(bytes=10_000), started=0.0).reason(Standing(bytes=count), EMPTY, now=0.0)
+        reason = Stop(Budget(bytes=10_000), started=0.0).reason(Figures(bytes=count), EMPTY, now=0.0)
         assert reason == (f"byte budget: {count:,} bytes downloaded, 10,000 allowed" if is_over else "")
 
     def test_a_request_goes_before_everything(self):
         stop = Stop(Budget(pages=1), started=0.0)
         stop.request("interrupted by Ctrl-C")
-        assert stop.reason(Standing(pages=5), EMPTY, now=0.0) == "interrupted by Ctrl-C"
+        assert stop.reason(Figures(pages=5), EMPTY, now=0.0) == "interrupted by Ctrl-C"
 
     def test_pages_left(self):
         stop = Stop(Budget(pages=10), started=0.0)
@@ -90,7 +90,7 @@ class TestRules:
             ({"irrelevant": -1}, "stop.irrelevant is -1"),
             ({"irrelevant_in_a_row": -1}, "stop.irrelevant_in_a_row is -1"),
             ({"precision": -0.1}, "stop.precision is -0.1"),
-            ({"precision": 1.5}, "stop.precision is 1.5: it is a share, 1 at most"),
+            ({"precision": 1.5}, "stop.precision is 1.5: it is a share, at most 1"),
             ({"precision": float("nan")}, "stop.precision is nan: it must be a number"),
             ({"window": 0}, "stop.window is 0: it must be 1 or more"),
             ({"best_score": -0.2}, "stop.best_score is -0.2"),
@@ -98,7 +98,7 @@ class TestRules:
             ({"community": -0.5}, "stop.community is -0.5"),
             ({"community_size": 0}, "stop.community_size is 0: it must be 1 or more"),
             ({"expected_harvest": -0.1}, "stop.expected_harvest is -0.1"),
-            ({"expected_harvest": 1.1}, "stop.expected_harvest is 1.1: it is a share, 1 at most"),
+            ({"expected_harvest": 1.1}, "stop.expected_harvest is 1.1: it is a share, at most 1"),
             ({"forecast_pages": 0}, "stop.forecast_pages is 0: it must be 1 or more"),
         ],
     )
@@ -113,7 +113,7 @@ class TestRules:
             build(("--set", {"stop": {"precision": 2}}))
 
     def test_without_rules_no_figure_is_a_reason(self):
-        figures = Standing(
+        figures = Figures(
             pages=900, relevant=0, since_relevant=900, bytes=10**12, precision=0.0, links=1000, inward=1000
         )
         for relevant in (0, 900):
@@ -156,14 +156,14 @@ class TestRules:
     def test_advice_is_heeded(self):
         told = iter(["", "focus: cannot be generalised further"])
         stop = Stop(Budget(), started=0.0, advice=lambda: next(told))
-        assert stop.reason(Standing(), EMPTY, now=0.0) == ""
-        assert stop.reason(Standing(), EMPTY, now=0.0) == "focus: cannot be generalised further"
+        assert stop.reason(Figures(), EMPTY, now=0.0) == ""
+        assert stop.reason(Figures(), EMPTY, now=0.0) == "focus: cannot be generalised further"
 
     @pytest.mark.parametrize(
         "names", [pair for size in (2, 3) for pair in itertools.combinations(("relevant", "row", "precision"), size)]
     )
     def test_any_of_several_rules_is_enough(self, names):
-        """Rules do not get in each other's way: each alone would stop, and so does each among others that do not."""
+        """Rules are independent: each that stops the crawl alone also stops it among others that do not."""
         on = {
             "relevant": ({"relevant": 10}, {"pages": 10, "relevant": 10}, "enough found"),
             "row": ({"irrelevant_in_a_row": 5}, {"pages": 15, "since_relevant": 5}, "irrelevant pages in a row"),
@@ -180,27 +180,27 @@ class TestBestScore:
     def test_below_the_least(self, scores, is_over):
         stop = Stop(Budget(), started=0.0, rules=StopRules(best_score=0.2 - 1e-6))
         words = "best score: 0.19 is the best of 2 waiting links, 0.199999 is asked for"
-        assert stop.reason(Standing(), waiting(*scores), now=0.0) == (words if is_over else "")
+        assert stop.reason(Figures(), waiting(*scores), now=0.0) == (words if is_over else "")
 
     def test_links_on_hosts_set_aside_do_not_count(self):
         stop = Stop(Budget(), started=0.0, rules=StopRules(best_score=0.5))
-        assert stop.reason(Standing(), waiting(0.9, 0.1), now=0.0) == ""
-        assert stop.reason(Standing(), waiting(0.9, 0.1, aside=(1,)), now=0.0).startswith("best score: 0.1 is")
+        assert stop.reason(Figures(), waiting(0.9, 0.1), now=0.0) == ""
+        assert stop.reason(Figures(), waiting(0.9, 0.1, aside=(1,)), now=0.0).startswith("best score: 0.1 is")
 
     def test_nothing_waiting_is_left_to_the_loop(self):
-        assert Stop(Budget(), started=0.0, rules=StopRules(best_score=0.5)).reason(Standing(), EMPTY, now=0.0) == ""
+        assert Stop(Budget(), started=0.0, rules=StopRules(best_score=0.5)).reason(Figures(), EMPTY, now=0.0) == ""
 
     def test_without_the_rule_nobody_asks(self, monkeypatch):
         monkeypatch.setattr(Frontier, "best_score", lambda _: pytest.fail("asked"))
-        assert Stop(Budget(), started=0.0).reason(Standing(), waiting(0.1), now=0.0) == ""
+        assert Stop(Budget(), started=0.0).reason(Figures(), waiting(0.1), now=0.0) == ""
 
     def test_many_hosts_are_looked_at_seldom_and_a_verdict_is_looked_at_again(self, monkeypatch):
         monkeypatch.setattr(stop_module, "HOSTS_A_TURN", 2)
         stop = Stop(Budget(), started=0.0, rules=StopRules(best_score=0.5))
         rich, poor = waiting(0.9, *[0.1] * 5), waiting(*[0.1] * 6)
-        assert stop.reason(Standing(), rich, now=0.0) == ""
-        assert [bool(stop.reason(Standing(), poor, now=0.0)) for _ in range(5)] == [False] * 3 + [True] * 2
-        assert stop.reason(Standing(), rich, now=0.0) == ""
+        assert stop.reason(Figures(), rich, now=0.0) == ""
+        assert [bool(stop.reason(Figures(), poor, now=0.0)) for _ in range(5)] == [False] * 3 + [True] * 2
+        assert stop.reason(Figures(), rich, now=0.0) == ""
 
 
 class TestExpectedHarvest:
@@ -208,7 +208,7 @@ class TestExpectedHarvest:
     def verdict(forecast: Forecast | None, least: float = 0.02) -> str:
         rules = StopRules(expected_harvest=least)
         stop = Stop(Budget(pages=10**9), started=0.0, rules=rules, forecast=lambda: forecast)
-        return stop.reason(Standing(), EMPTY, now=0.0)
+        return stop.reason(Figures(), EMPTY, now=0.0)
 
     @pytest.mark.parametrize(("expected", "is_over"), [(20.0, False), (19.9, True), (500.0, False)])
     def test_below_the_least(self, expected, is_over):
@@ -227,4 +227,4 @@ class TestExpectedHarvest:
 
     def test_without_the_rule_nobody_asks(self):
         stop = Stop(Budget(), started=0.0, forecast=lambda: pytest.fail("asked"))
-        assert stop.reason(Standing(), EMPTY, now=0.0) == ""
+        assert stop.reason(Figures(), EMPTY, now=0.0) == ""

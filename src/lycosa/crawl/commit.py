@@ -38,7 +38,7 @@ from lycosa.frontier.frontier import Frontier
 from lycosa.lib.clock import Clock
 from lycosa.lib.hashindex import HashIndex
 from lycosa.model import Judgement, Kind, Lease, Page, Visit
-from lycosa.stopping.figures import Standing
+from lycosa.stopping.figures import Figures
 from lycosa.stopping.rules import NO_RULES, StopRules
 from lycosa.store.protocol import Store
 from lycosa.store.rows import Batch, State, StateRow
@@ -182,8 +182,8 @@ class CrawlLedger:
     def relevant(self) -> int:
         return self._tally.relevant
 
-    def standing(self) -> Standing:
-        return self._tally.standing()
+    def figures(self) -> Figures:
+        return self._tally.figures()
 
     def leases(self, links: list[int]) -> list[Lease]:
         # `ask` may have given scores, also to links that it leased then; the next commit stores them.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lycosa.fetch.fetcher import ROBOTS_UNREACHABLE
 from lycosa.fetch.politeness import Politeness, is_host_failure
 from lycosa.frontier.frontier import Frontier
-from lycosa.model import Kind, Visit
+from lycosa.model import Visit
 from lycosa.store.rows import Batch, HostRow
 
 
@@ -125,15 +125,7 @@ class HostBook:
                 self._frontier.cool_address(host.address, batch.addresses[host.address])
         if host.set_aside:
             return ""
-        host.set_aside = self._why_set_aside(host, visit)
+        host.set_aside = self._politeness.why_set_aside(outcome, crawl_delay=host.crawl_delay, failures=host.failures)
         if host.set_aside:
             self._frontier.set_aside(host.id)
         return host.set_aside
-
-    def _why_set_aside(self, host: Host, visit: Visit) -> str:
-        cap = self._politeness.max_crawl_delay
-        if visit.outcome.kind is Kind.DEFERRED and host.crawl_delay > cap:
-            return f"crawl-delay of {host.crawl_delay:g} s is over the cap of {cap:g} s"
-        if host.failures >= self._politeness.max_failures:
-            return f"{host.failures} failures in a row, the last: {visit.outcome.reason} {visit.outcome.detail}".strip()
-        return ""

@@ -13,7 +13,7 @@ from lycosa.crawl.visits import Visitor
 from lycosa.frontier.frontier import Frontier
 from lycosa.lib.clock import Clock
 from lycosa.model import Lease, Visit
-from lycosa.stopping.figures import Standing
+from lycosa.stopping.figures import Figures
 from lycosa.stopping.rules import Stop
 from lycosa.strategies.protocol import Strategy
 
@@ -24,7 +24,7 @@ LONGEST_WAIT = 0.5
 class Ledger(Protocol):
     """Where leases come from and visits go to: the commit side of the line."""
 
-    def standing(self) -> Standing:
+    def figures(self) -> Figures:
         """The figures the stop rules look at, over all runs. Asked at every turn."""
         ...
 
@@ -47,10 +47,10 @@ async def run(
     """Crawl until there is a reason to stop; return it."""
     while True:
         now = clock.now()
-        standing = ledger.standing()
-        reason = stop.reason(standing, frontier, now=now)
+        figures = ledger.figures()
+        reason = stop.reason(figures, frontier, now=now)
         if not reason:
-            room = min(width, stop.pages_left(standing.pages)) - visitor.in_flight
+            room = min(width, stop.pages_left(figures.pages)) - visitor.in_flight
             for lease in ledger.leases(strategy.ask(room, frontier, now)):
                 visitor.start(lease)
         if visitor.in_flight:

@@ -94,7 +94,7 @@ def tally_of(store: Store, rules: StopRules) -> Tally:
     totals = store.totals()
     (since_relevant,) = next(store.query(SINCE_RELEVANT)[1])
     (downloaded,) = next(store.query(DOWNLOADED)[1])
-    tally.go_on(
+    tally.resume(
         pages=totals.pages,
         relevant=totals.relevant,
         since_relevant=since_relevant,

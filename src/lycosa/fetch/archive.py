@@ -1,9 +1,9 @@
-"""What came over the wire, kept: numbered WARC files, and how they are put in order after a kill.
+"""Keeps what came over the wire: numbered WARC files, and their recovery after a crash.
 
-    Archive          appends records to numbered files, a new one for each run and each `max_bytes`
-    recover          after a kill: the files end again where the last commit says they end
+    Archive          appends records to numbered files; starts a new file for each run and after each `max_bytes`
+    recover          after a crash: truncates the files to the end of the last commit
 
-`warc_writer` makes the records, `warc_reader` reads them.
+`warc_writer` encodes records, `warc_reader` reads them.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ BUFFER_BYTES = 1 << 20
 
 
 class Position(NamedTuple):
-    """Where an archive ends; a commit stores it. An archive without files ends at `("", 0)`."""
+    """The end of an archive, as a commit stores it. An archive without files ends at `("", 0)`."""
 
     file: str
     offset: int
 
 
 class Recovery(NamedTuple):
-    """What `recover` had to do. All zero and empty after a clean end."""
+    """What `recover` had to do: nothing after a clean shutdown."""
 
     cut: int = 0
-    """Bytes behind the last commit, now gone."""
+    """Number of bytes after the last commit, which were removed."""
     missing: int = 0
-    """Committed bytes that are not there: the power failed before they were on the disk, or a file was deleted."""
+    """Number of committed bytes that are missing: power failed before they were on disk, or a file was deleted."""
     removed: tuple[str, ...] = ()
-    """Files that held nothing committed."""
+    """Deleted files, which contained nothing committed."""
     set_aside: tuple[str, ...] = ()
-    """Files no commit knows, under their new names."""
+    """New names of renamed files, which no commit refers to."""
 
 
 class Archive:
-    """Appends records to `<prefix>-00001.warc.gz` and so on in a directory.
+    """Appends records to the files `<prefix>-00001.warc.gz`, `<prefix>-00002.warc.gz`, … of a directory.
 
-    Each run begins a file of its own, at its first record: the `warcinfo` at the head of a file then speaks for
-    everything in it, and a place that was committed can never come to hold another page. A file being written
-    is locked (flock), so that others can tell a living writer's file from a dead one's.
+    Each run starts a new file with its first record: thus the `warcinfo` record at the start of a file applies to all
+    of it, and a committed location can never come to hold another page. A file that is being written is locked (flock),
+    which tells the file of a living process from that of a dead one.
 
-    `committed` is where the database says the archive ends; run `recover` with it first.
+    `committed` is the end of the archive according to the database; call `recover` with it first.
     """
 
     def __init__(
@@ -87,32 +87,32 @@ class Archive:
         self._position = committed or end
         self._number = max(_number(last.name, prefix) if last else 0, _number(self._position.file, prefix))
         self._file = -1
-        self._is_named = False  # the file's name is on the disk, too
+        self._is_named = False  # the file's directory entry is on disk, too
         self._pending = bytearray()
 
     def append(self, response: Response) -> Location:
         return self.append_encoded(encode_records(response, level=self._level))
 
     def append_encoded(self, encoded: bytes) -> Location:
-        """Takes what `encode_records` made, perhaps in another process."""
+        """Append the result of `encode_records`, perhaps made in another process."""
         if self._file < 0 or self.is_full:
             self._begin_file()
         return self._add(encoded)
 
     @property
     def is_full(self) -> bool:
-        """The next record begins a new file."""
+        """Whether the next record starts a new file."""
         return self._position.offset > self._max_bytes
 
     def position(self) -> Position:
-        """Where the archive ends. All of it up to there is in the file (see `flush`), so it can be committed."""
+        """The end of the archive. It is flushed first, so the position can be committed."""
         self.flush()
         return self._position
 
     def flush(self) -> None:
-        """Hands everything to the operating system: from here on a kill of this process loses none of it.
+        """Hand everything to the operating system, so that nothing is lost if this process is killed.
 
-        If the disk is full, what could not be written is kept, and the next flush tries again in the same place.
+        If the disk is full, the rest is kept in memory, and the next flush tries again at the same offset.
         """
         try:
             while self._pending:
@@ -122,7 +122,7 @@ class Archive:
             raise ArchiveError(f"cannot write {self._path}: {error.strerror}{_advice(error)}") from error
 
     def sync(self) -> None:
-        """Like `flush`, but down to the disk: from here on a power failure loses none of it."""
+        """Write everything to disk, so that nothing is lost if the power fails."""
         self.flush()
         if self._file < 0:
             return
@@ -135,7 +135,7 @@ class Archive:
             raise ArchiveError(f"cannot write {self._path}: {error.strerror}{_advice(error)}") from error
 
     def close(self) -> None:
-        """Ends the current file. The archive can be used on; it would begin a new one."""
+        """Close the current file. The archive remains usable; the next record starts a new file."""
         if self._file >= 0:
             self.sync()
             os.close(self._file)
@@ -179,13 +179,13 @@ def _advice(error: OSError) -> str:
 
 
 def own_files(directory: Path, prefix: str) -> list[Path]:
-    """An archive's files, in the order they were written."""
+    """The files of an archive, in the order in which they were written."""
     found = [path for path in directory.glob("*.warc.gz") if _number(path.name, prefix)]
     return sorted(found, key=lambda path: _number(path.name, prefix))
 
 
 def try_lock(file: int, path: Path) -> bool:
-    """Locks an open file. False if someone else has it, has moved it away, or the file system knows no locks."""
+    """Lock an open file. False if another process holds or has moved it, or the file system does not support locks."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return os.path.samestat(os.fstat(file), path.stat())
@@ -194,14 +194,14 @@ def try_lock(file: int, path: Path) -> bool:
 
 
 def _number(name: str, prefix: str) -> int:
-    """A file's number, or 0 if the name is not one an archive with this prefix gives."""
+    """The number in a file's name; 0 if it is not the name of an archive file with this prefix."""
     digits = name.removeprefix(prefix + "-").removesuffix(".warc.gz")
     is_own = digits.isascii() and digits.isdigit() and name == f"{prefix}-{int(digits):05d}.warc.gz"
     return int(digits) if is_own else 0
 
 
 def _create_locked(path: Path) -> int:
-    """A new file, open and locked; -1 if there is one already or another process took it for a dead one's."""
+    """A new file, open and locked; -1 if it exists already, or if another process took it for that of a dead one."""
     try:
         file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o644)
     except FileExistsError:
@@ -213,7 +213,7 @@ def _create_locked(path: Path) -> int:
 
 
 def _has_locks(file: int) -> bool:
-    """Whether the file system knows locks. Where it does not, one writer at a time is all there can be."""
+    """Whether the file system supports locks. If not, there can be only one writer at a time."""
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -224,7 +224,7 @@ def _has_locks(file: int) -> bool:
 
 
 def _sync_directory(directory: Path) -> None:
-    """So that the name of a new file survives a power failure, too."""
+    """Write a directory to disk, so that the name of a new file survives a power failure."""
     handle = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(handle)
@@ -233,17 +233,17 @@ def _sync_directory(directory: Path) -> None:
 
 
 def recover(directory: Path, committed: Position | None, *, prefix: str = "lycosa") -> Recovery:
-    """Cuts off what lies behind the last commit; what was committed stays.
+    """Truncate the archive to the end of the last commit.
 
-    Without any commit (None) the files are not known to be worthless, perhaps the database was deleted: they are
-    set aside under names that no WARC tool picks up. Committed bytes that are missing are told, not raised: the
-    crawl can go on and note it.
+    Without any commit (None) the files may still be valuable, since perhaps the database was deleted: they are renamed
+    such that no WARC tool picks them up. Missing committed bytes are reported, not raised: the crawl can note them and
+    continue.
     """
     cut, missing = 0, 0
     removed, set_aside = [], []
     last = _number(committed.file, prefix) if committed else 0
     if committed and committed.file and not last:
-        raise ArchiveError(f"{committed.file!r} is not the name of an archive file {prefix}-00001.warc.gz and so on")
+        raise ArchiveError(f"{committed.file!r} is not the name of an archive file such as {prefix}-00001.warc.gz")
     try:
         for path in own_files(directory, prefix):
             number = _number(path.name, prefix)
@@ -259,12 +259,12 @@ def recover(directory: Path, committed: Position | None, *, prefix: str = "lycos
         if last and committed and not (directory / committed.file).exists():
             missing = missing or committed.offset
     except OSError as error:
-        raise ArchiveError(f"cannot put the archive in {directory} in order: {error}") from error
+        raise ArchiveError(f"cannot repair the archive in {directory}: {error}") from error
     return Recovery(cut, missing, tuple(removed), tuple(set_aside))
 
 
 def put_aside(path: Path) -> str:
-    """Renames a file that no commit knows, so that neither we nor a WARC tool take it for part of an archive."""
+    """Rename a file that no commit refers to, so that neither we nor a WARC tool take it for part of an archive."""
     for attempt in range(1, 100_000):
         aside = path.with_name(f"{path.name}.orphan-{attempt}")
         if not aside.exists():
@@ -274,10 +274,10 @@ def put_aside(path: Path) -> str:
 
 
 def cut_back(path: Path, committed: int) -> tuple[int, int]:
-    """Makes a file end where it was committed; how many bytes were cut, and how many committed ones are missing.
+    """Truncate a file to its committed length; return the numbers of removed and of missing committed bytes.
 
-    A file that is too short ends in a torn record: it is cut back to the last whole one, since readers stop
-    at a torn record. A file of which nothing is left is removed, since an empty file is no WARC.
+    A file that is too short ends in an incomplete record, at which readers would stop: it is truncated to its last
+    complete record. A file of which nothing is left is deleted, since an empty file is not a valid WARC file.
     """
     size = path.stat().st_size
     end = committed if size >= committed else _whole_members(path)
@@ -291,7 +291,7 @@ def cut_back(path: Path, committed: int) -> tuple[int, int]:
 
 
 def _whole_members(path: Path) -> int:
-    """Where the last of the gzip members ends that stand whole, one behind the other, from the file's start."""
+    """End of the last complete gzip member in the unbroken sequence from the start of the file."""
     end, start = 0, -1
     with path.open("rb") as file:
         while end > start:

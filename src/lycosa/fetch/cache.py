@@ -1,12 +1,11 @@
-"""Pages across crawls: download once, experiment often.
+"""Pages shared between crawls: download once, experiment often.
 
-A cache is a directory: `pages-00001.warc.gz` and so on hold the answers (an `Archive`), `index.db` says where
-each URL's latest one is. Several crawls can use it at the same time: each writes WARC files of its own, locked
-while it lives, and their commits take turns in SQLite. A crawl sees what others have committed.
+A cache is a directory: the WARC files `pages-00001.warc.gz`, … contain the answers (an `Archive`), and `index.db` has
+the location of each URL's latest one. Several crawls can use a cache at the same time: each writes WARC files of its
+own, locked while it is alive, and SQLite serialises their commits. A crawl sees what others have committed.
 
-What is not committed did not happen. Opening a cache puts in order what dead processes left behind: a file
-that no one has locked is cut back to its committed length; pages whose bytes are gone are forgotten, so that
-they are fetched again.
+Opening a cache repairs what dead processes left behind: a file that is not locked is truncated to its committed length,
+and pages whose bytes are missing are removed from the index, so that they will be fetched again.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ SCHEMA = """
 create table pages (
     url text primary key,       -- canonical
     file text not null,         -- the WARC file, in this directory
-    offset integer not null,    -- where in it the response begins
-    length integer not null,    -- bytes there, the request's record included
+    offset integer not null,    -- where the response starts in it
+    length integer not null,    -- bytes, including the request's record
     status integer not null,    -- HTTP
     fetched real not null       -- seconds since 1970 when the download ended
 ) without rowid;
@@ -45,15 +44,15 @@ BUSY_SECONDS = 60.0
 
 
 def is_cacheable(status: int) -> bool:
-    """Answers that would be the same again. Not: server errors, 'not now', and 304, which has no page in it."""
+    """Whether the answer is worth keeping: not server errors, 'not now', and 304, which has no page."""
     return 200 <= status < 500 and status not in (304, 408, 425, 429)
 
 
 class PageCache:
-    """The cache in a directory, which is made if it is not there.
+    """The cache in a directory, which is created if necessary.
 
-    `max_age` in seconds makes older pages count as not there. `chop` is the crawl's own limit on a page's bytes
-    (0: whole pages): a page that an earlier crawl cut off shorter than that does not serve.
+    Pages older than `max_age` seconds are ignored. `chop` is the crawl's own limit on the bytes of a page (0: whole
+    pages): a page that an earlier crawl cut off at fewer bytes is ignored, too.
     """
 
     def __init__(
@@ -67,9 +66,9 @@ class PageCache:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.unreadable = 0
-        """Pages the index knows and the WARC file does not give back. They count as not there."""
+        """Number of pages in the index that could not be read from their WARC files. They are ignored."""
         self.set_aside: list[str] = []
-        """WARC files the index does not know: a crawl died before its first commit, or the index was deleted."""
+        """WARC files that are not in the index: a crawl died before its first commit, or the index was deleted."""
         self._directory = directory
         self._max_age = max_age
         self._chop = chop
@@ -98,7 +97,7 @@ class PageCache:
             raise
 
     def get(self, url: str) -> Response | None:
-        """The latest answer for a canonical URL, if there is one that serves."""
+        """The latest answer for a canonical URL, if there is a usable one."""
         location, fetched = self._find(url)
         if location is None or (self._max_age is not None and self._clock() - fetched > self._max_age):
             return None
@@ -116,17 +115,17 @@ class PageCache:
         return None if is_too_short else response
 
     def put(self, response: Response) -> Location | None:
-        """Keeps an answer, with the next commit; None if it is of a kind that is not kept."""
+        """Keep an answer with the next commit; None if its status is not cacheable."""
         if not is_cacheable(response.status):
             return None
         if self._archive.is_full:
-            self.commit()  # a file that is complete loses its lock, so nothing in it may be uncommitted
+            self.commit()  # a complete file loses its lock, so everything in it must be committed
         location = self._archive.append(response)
         self._pending[response.url] = (location, response.status, response.ended or response.started)
         return location
 
     def commit(self) -> None:
-        """What was put is there from now on, for other crawls too."""
+        """Make the new answers permanent, and visible to other crawls."""
         if not self._pending:
             return
         self._archive.flush()
@@ -178,12 +177,12 @@ class PageCache:
             self._database.execute(f"pragma user_version = {SCHEMA_VERSION}")
 
     def _recover(self) -> None:
-        """Puts in order the files of processes that are no more. Those of living ones are left alone."""
+        """Repair the files of dead processes. Those of living ones are left alone."""
         for path in own_files(self._directory, PREFIX):
             try:
                 file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
             except FileNotFoundError:
-                continue  # another crawl is putting things in order, too
+                continue  # another crawl is repairing the cache, too
             except OSError as error:
                 raise InputError(f"cannot use {path} in the page cache: {error.strerror}") from error
             try:
@@ -208,7 +207,7 @@ class PageCache:
                 self._forget(path.name, row[0] - missing)
 
     def _forget(self, name: str, length: int) -> None:
-        """What a file held behind its first `length` bytes is lost."""
+        """Remove pages from the index that lie beyond the first `length` bytes of a file."""
         self._database.execute("delete from pages where file = ? and offset + length > ?", (name, length))
         if length:
             self._database.execute("update files set length = ? where name = ?", (length, name))

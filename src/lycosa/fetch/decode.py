@@ -1,9 +1,9 @@
-"""Taking the content encoding off a body, under caps.
+"""Removes the content encoding of a body, within limits.
 
-A few hundred bytes can unpack to gigabytes, so every decoder here runs in small steps and stops at the
-first byte over the cap; what a bomb costs is bounded by the cap, not by the bomb. Like browsers, we take
-what can be read: a stream that breaks off gives what came before the break, `deflate` may or may not have
-its zlib wrapper, and text that is labelled as compressed but is not compressed is taken as it is.
+A few hundred bytes can unpack to gigabytes, so every decoder works in small steps and stops at the first byte over the
+limit: the cost of a decompression bomb is bounded by the limit, not by the bomb. Like browsers, we accept whatever can
+be read: a stream that breaks off yields what came before the break, `deflate` may or may not have its zlib wrapper, and
+text that is labelled as compressed but is not is taken as it is.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ import zstandard
 from lycosa.lib.bounds import require_above_zero, require_at_least
 
 MAX_ENCODINGS = 3
-"""Encodings put on one over the other; more than one is rare, more than three is an attack."""
+"""Maximum number of nested encodings; more than one is rare, more than three is an attack."""
 
 _STEP_IN = 64 * 1024
 _STEP_OUT = 256 * 1024
 _ZSTD_STEP_IN = 256
-"""A zstd block of 4 bytes can unpack to 128 KiB and its decoder takes no limit on output: 8 MiB a step."""
+"""A zstd block of 4 bytes can unpack to 128 KiB, and its decoder cannot limit its output: 8 MiB per step."""
 _ZSTD_MAX_WINDOW = 8 * 1024 * 1024
 """RFC 9659: the largest window a zstd content encoding may ask for."""
 _MAX_MEMBERS = 1000
-"""gzip members or zstd frames in a row; empty ones are short, and each costs a new decoder."""
+"""Maximum number of gzip members or zstd frames; empty ones are short, and each takes a new decoder."""
 _TEXT_SAMPLE = 1024
 _TEXT_BYTES = bytes({7, 8, 9, 10, 12, 13, 27} | set(range(0x20, 0x100)))
-"""What the WHATWG's sniffing rules do not count as binary."""
+"""Bytes that the WHATWG's sniffing rules do not count as binary."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecodeLimits:
-    """Bounds on what compressed pages may grow to."""
+    """Limits on the size of compressed pages once decoded."""
 
     max_bytes: int = 10_000_000
-    """Decoded bytes."""
+    """Maximum number of decoded bytes."""
     max_ratio: int = 200
-    """Decoded bytes for each byte that came over the wire."""
+    """Maximum number of decoded bytes per byte that came over the wire."""
     ratio_floor: int = 1_000_000
-    """Decoded bytes below which any ratio will do: short pages of one repeated line are no attack."""
+    """Number of decoded bytes up to which any ratio is allowed: a short page of one repeated line is no attack."""
 
     def __post_init__(self) -> None:
         require_above_zero(self, "decode", "max_bytes", "max_ratio")
@@ -53,26 +53,26 @@ class DecodeLimits:
 class Decoded:
     body: bytes
     reason: str = ""
-    """Why there is no body: `too large`, `ratio`, `bad encoding`. Empty if there is one."""
+    """Why there is no body: `too large`, `ratio` or `bad encoding`; empty if there is one."""
     detail: str = ""
     is_truncated: bool = False
-    """The stream broke off or its checksum was wrong: the body is what came until then."""
+    """The stream broke off or its checksum is wrong: the body is what came before."""
 
 
 class _BrokenOffError(Exception):
-    """The stream stops in the middle."""
+    """The stream ends early."""
 
 
 class _GarbageError(Exception):
-    """The bytes are not what the label says."""
+    """The bytes are not in the encoding that the label says."""
 
 
 def decode(body: bytes, content_encoding: str, *, limits: DecodeLimits) -> Decoded:
-    """The body without its content encodings (the header's value, as it came), or why not."""
+    """The body without its content encodings, which are given as in the header, or why it cannot be decoded."""
     names = [name.strip().lower() for name in content_encoding.split(",")]
     names = [name for name in names if name not in ("", "identity")]
     if len(names) > MAX_ENCODINGS:
-        return Decoded(b"", "bad encoding", f"{len(names)} encodings, at most {MAX_ENCODINGS} are undone")
+        return Decoded(b"", "bad encoding", f"{len(names)} encodings, at most {MAX_ENCODINGS} are decoded")
     wire_bytes = len(body)
     is_truncated = False
     for name in reversed(names):
@@ -127,20 +127,20 @@ def _gzip(body: bytes) -> Iterator[bytes]:
     for _ in range(_MAX_MEMBERS):
         used = yield from _inflate(rest, zlib.MAX_WBITS | 16)
         rest = rest[used:]
-        # Whatever follows a member and is not another member is padding, and read by nobody.
+        # Whatever follows a member and is not another member is padding, which nobody reads.
         if bytes(rest[:2]) != b"\x1f\x8b":
             return
     raise _BrokenOffError
 
 
 def _deflate(body: bytes) -> Iterator[bytes]:
-    """RFC 9110 says zlib; what servers send is often the bare stream. The zlib header tells them apart."""
+    """RFC 9110 requires a zlib wrapper, but servers often send the bare stream. The zlib header tells them apart."""
     has_header = len(body) >= 2 and body[0] & 0x0F == 8 and (body[0] << 8 | body[1]) % 31 == 0
     yield from _inflate(memoryview(body), zlib.MAX_WBITS if has_header else -zlib.MAX_WBITS)
 
 
 def _inflate(data: memoryview, window_bits: int) -> Generator[bytes, None, int]:
-    """Yield what one zlib stream unpacks to; return how many bytes it took up."""
+    """Yield the decoded bytes of one zlib stream; return the number of bytes it took up."""
     decoder = zlib.decompressobj(window_bits)
     used = 0
     try:
@@ -152,12 +152,12 @@ def _inflate(data: memoryview, window_bits: int) -> Generator[bytes, None, int]:
                 rest = decoder.unconsumed_tail
             if decoder.eof:
                 return used - len(decoder.unused_data)
-        # The decoder may still hold the few bytes that did not fit into the last step.
+        # The decoder may still hold a few bytes that did not fit into the last step.
         yield decoder.flush()
         if decoder.eof:
             return used - len(decoder.unused_data)
     except zlib.error as error:
-        # By the time a check sum is wrong, everything has been unpacked: browsers show it.
+        # When a checksum turns out to be wrong, everything has been decoded already: browsers show it.
         if "check" in str(error) and "header" not in str(error):
             raise _BrokenOffError from error
         raise _GarbageError(error) from error
@@ -169,7 +169,7 @@ def _brotli(body: bytes) -> Iterator[bytes]:
     try:
         for piece in _slices(body, _STEP_IN):
             out = decoder.process(bytes(piece), output_buffer_limit=_STEP_OUT)
-            # It takes more input as soon as it has swallowed the last, with output still to come.
+            # It accepts more input as soon as it has consumed the last, even if output is still to come.
             while out or not decoder.can_accept_more_data():
                 yield out
                 out = decoder.process(b"", output_buffer_limit=_STEP_OUT)

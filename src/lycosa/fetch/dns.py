@@ -1,11 +1,11 @@
-"""Names to addresses, before anything is connected to.
+"""Resolves names to addresses before a connection is made.
 
-The crawl has to know a host's address beforehand: politeness is owed to the machine behind ten names as
-much as to each name. So names are looked up here and the answer is handed to libcurl, not left to it.
+The crawl has to know the address of a host in advance: politeness is owed to a machine behind ten names as much as to
+each of the names. So names are looked up here, and libcurl is given the answer.
 
-`getaddrinfo` blocks and tells no time to live. It runs in a few threads of its own, answers and failures
-are kept for a settable time, and ten requests for one name are one look-up. Overrides name hosts that no
-name server knows: tests and intranets.
+`getaddrinfo` blocks and does not report a time to live. It runs in a few threads of its own, answers and failures are
+kept for a configurable time, and simultaneous requests for one name share one look-up. Overrides supply the addresses
+of hosts that no name server knows, for tests and intranets.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ipaddress import ip_address
 from lycosa.errors import ConfigError
 
 _MAX_ADDRESSES = 16
-"""Of one name. libcurl tries them one after the other; a hostile zone could list thousands."""
+"""Maximum number of addresses per name. libcurl tries one after the other; a hostile zone could list thousands."""
 _PERMANENT = frozenset(
     code
     for code in (getattr(socket, name, None) for name in ("EAI_NONAME", "EAI_NODATA", "EAI_ADDRFAMILY"))
@@ -32,25 +32,25 @@ _PERMANENT = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What a look-up brought: addresses, or the reason why there are none."""
+    """The result of a look-up: addresses, or the reason why there are none."""
 
     addresses: tuple[str, ...] = ()
-    """In the order in which they should be tried. Empty: the look-up failed."""
+    """In the order in which they should be tried; empty if the look-up failed."""
     failure: str = ""
     """Why there are no addresses."""
     is_transient: bool = False
-    """The name may well exist: worth another try later."""
+    """The name may exist: another try later may succeed."""
 
 
 def look_up(host: str, port: int) -> tuple[str, ...]:
-    """Ask the system's resolver. Blocks; raises OSError (`socket.gaierror`) where there is no answer."""
-    # As bytes: a str would go through Python's own IDNA rules, and URLs have been through theirs already.
+    """Ask the system's resolver. Blocks; raises OSError (`socket.gaierror`) if there is no answer."""
+    # As bytes: Python would apply its own IDNA rules to a str, but URLs have been through IDNA already.
     answers = socket.getaddrinfo(host.encode("ascii"), port, type=socket.SOCK_STREAM)
     return tuple(dict.fromkeys(str(answer[4][0]) for answer in answers))
 
 
 class Resolver:
-    """Looks names up, remembers the answers, and asks once where many ask at the same time."""
+    """Looks up names, caches the answers, and merges simultaneous requests for one name."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Resolver:
         self._pending: dict[str, asyncio.Task[Resolution]] = {}
 
     def known(self, host: str) -> Resolution | None:
-        """The answer, where it is known without asking anybody: overrides, IP literals, the cache."""
+        """The answer, if it is known without a look-up: an override, an IP literal, or a cached answer."""
         entry = self._cache.get(host)
         if entry is not None:
             if entry[0] > self._clock():
@@ -96,23 +96,23 @@ class Resolver:
         return _literal(host)
 
     async def resolve(self, host: str, port: int) -> Resolution:
-        """The addresses of a host: a name in lower case (IDNA applied), or an IP literal.
+        """The addresses of a host: a name in lower case (with IDNA applied), or an IP literal.
 
-        The answer holds for all ports; the port merely goes along with the question.
+        The answer does not depend on the port, which is merely part of the question.
         """
         known = self.known(host)
         if known is not None:
             return known
         task = self._pending.get(host)
         if task is None:
-            # A task of its own: the one who asked first may be cancelled while others wait.
+            # A separate task: whoever asked first may be cancelled while others wait.
             task = asyncio.get_running_loop().create_task(self._ask(host, port))
             self._pending[host] = task
             task.add_done_callback(lambda _: self._pending.pop(host, None))
         return await asyncio.shield(task)
 
     async def close(self) -> None:
-        """Give up look-ups that are under way. A thread that hangs in the system's resolver is left behind."""
+        """Cancel look-ups in progress. A thread that hangs in the system's resolver is left behind."""
         tasks = list(self._pending.values())
         for task in tasks:
             task.cancel()
@@ -144,7 +144,7 @@ class Resolver:
 
     def _override(self, pattern: str, addresses: tuple[str, ...]) -> None:
         if not addresses:
-            raise ConfigError(f"host overrides: {pattern!r} has no address; give it one, such as '127.0.0.1'")
+            raise ConfigError(f"host overrides: {pattern!r} has no address; give one, such as '127.0.0.1'")
         for address in addresses:
             try:
                 ip_address(address)
@@ -163,7 +163,7 @@ class Resolver:
 
 
 def _literal(host: str) -> Resolution | None:
-    # Most names are told from addresses by their last letter; parsing costs more.
+    # The last character rules out most names, which is cheaper than parsing.
     if not (host[-1:].isdigit() or ":" in host):
         return None
     text = host[1:-1] if host.startswith("[") and host.endswith("]") else host

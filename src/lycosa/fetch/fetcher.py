@@ -1,12 +1,11 @@
-"""Live fetching: one lease in, what the web said out.
+"""Live fetching: from a lease to the answer of the web.
 
-    cache → name → robots.txt → permission → request → what sort of answer
+    cache → name → robots.txt → permission → request → classification of the answer
 
-Each step that needs a host's time is a visit of its own: a lease on a host that is not yet known comes back
-`deferred` once its name is resolved (so that the frontier can hold hosts of one address apart), and again
-once its robots.txt is there (so that the delay between two requests holds for that one too). A redirect is not
-followed here: its target joins the frontier as a link, where URL rules, robots, guard and politeness are
-waiting for it as for any other.
+Each step that contacts a host is a visit of its own: a lease on an unknown host comes back as `deferred` once its name
+is resolved (so that the frontier can space out hosts that share an address), and again once its robots.txt has been
+fetched (so that the delay between two requests applies to that one, too). Redirects are not followed here: the target
+joins the frontier as a link, subject to URL rules, robots.txt, guard and politeness like any other.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from lycosa.fetch.decode import DecodeLimits, decode
 from lycosa.fetch.dns import Resolver
 from lycosa.fetch.http import Http
 from lycosa.fetch.robots import Robots, RobotsFile, RobotsSettings, RobotsState, interpret
-from lycosa.fetch.transfer import Failure
+from lycosa.fetch.transfer import TransferFailure
 from lycosa.fetch.urls import Urls, origin
 from lycosa.lib.bounds import require_at_least
 from lycosa.lib.clock import Clock
@@ -31,26 +30,26 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 TRANSIENT = frozenset({408, 425, 429})
 ROBOTS_UNREACHABLE = "robots.txt unreachable"
 ADDRESS_REFUSED = "address refused"
-"""`Http`'s reason where the guard says no: nobody was asked for anything."""
+"""Reason given by `Http` if the guard refuses: no request was sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchSettings:
-    """What is asked for and kept."""
+    """What is requested and kept."""
 
     content_types: tuple[str, ...] = ("text/html", "application/xhtml+xml", "text/plain")
-    """Documents of other types are recorded as an outcome, their bodies not kept."""
+    """Media types that are kept. Of other documents only the outcome is recorded."""
     chop: int = 0
-    """Only the first so many bytes of a page are downloaded (paper TC: 10 KB); 0 means whole pages."""
+    """Number of bytes after which the download of a page is cut off (paper TC: 10 KB); 0 means whole pages."""
     max_redirects: int = 5
-    """Redirects in a row that are followed, robots.txt included."""
+    """Maximum number of redirects in a row, for pages and for robots.txt."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "fetch", chop=0, max_redirects=0)
 
 
 class RobotsBook:
-    """The robots.txt files the crawl knows, and which of them are news to the store."""
+    """The robots.txt files that the crawl knows, and those not stored yet."""
 
     def __init__(self, settings: RobotsSettings, files: Iterable[RobotsFile] = ()) -> None:
         self.settings = settings
@@ -66,6 +65,7 @@ class RobotsBook:
         return self._known[file.origin]
 
     def take_news(self) -> list[RobotsFile]:
+        """The files that were added since the last call."""
         news, self._news = list(self._news.values()), {}
         return news
 
@@ -111,13 +111,13 @@ class LiveFetcher:
         return held_back or await self._request(lease, known)
 
     async def _permission(self, lease: Lease, address: str) -> Fetched | None:
-        """None if robots.txt lets us; otherwise why this fetch ends here."""
+        """None if robots.txt allows the fetch; otherwise the result with which it ends."""
         place = origin(lease.url)
         robots = self._robots.get(place)
         started = self._clock.now()
         if robots is None or robots.file.expires_at <= started:
             found = await self._fetch_robots(place, robots.file if robots else None)
-            if isinstance(found, Failure):
+            if isinstance(found, TransferFailure):
                 return self._note(lease, Outcome(found.kind, found.reason, found.detail), address=address)
             robots = self._robots.put(found)
             if robots.file.state is RobotsState.DISALLOW_ALL:
@@ -132,17 +132,17 @@ class LiveFetcher:
     def _unreachable_robots(
         self, lease: Lease, robots: Robots, *, address: str = "", started: float | None = None, is_contact: bool = False
     ) -> Fetched:
-        """Nobody can say what is allowed, so nothing is (RFC 9309, 2.3.1.4); asked again later."""
+        """Without a robots.txt nothing is allowed (RFC 9309, 2.3.1.4); it is requested again later."""
         file = robots.file
         wait = max(0.0, file.expires_at - self._clock.now())
         why = file.failure or f"http {file.status}"
         outcome = Outcome(Kind.DEFERRED, ROBOTS_UNREACHABLE, why, file.status, retry_after=wait)
         return self._note(lease, outcome, address=address, started=started, is_contact=is_contact)
 
-    async def _fetch_robots(self, place: str, previous: RobotsFile | None) -> RobotsFile | Failure:
-        """Ask for robots.txt, over as many redirects as are allowed, resting between them.
+    async def _fetch_robots(self, place: str, previous: RobotsFile | None) -> RobotsFile | TransferFailure:
+        """Request robots.txt, following redirects with a pause between them.
 
-        A Failure if we would not talk to the host at all: then there is nothing to ask it for later, either.
+        A TransferFailure if the guard refuses the host: no other request to it would get through, either.
         """
         settings = self._robots.settings
         url = f"{place}/robots.txt"
@@ -151,9 +151,9 @@ class LiveFetcher:
             if hop:
                 await self._clock.sleep(self._pause)
             answer = await self._http.get(url, chop=settings.max_bytes)
-            if isinstance(answer, Failure) and answer.reason == ADDRESS_REFUSED and not hop:
+            if isinstance(answer, TransferFailure) and answer.reason == ADDRESS_REFUSED and not hop:
                 return answer
-            if isinstance(answer, Failure):
+            if isinstance(answer, TransferFailure):
                 status, failure = 0, f"{answer.reason} {answer.detail}".strip()
                 break
             status = answer.status
@@ -161,7 +161,7 @@ class LiveFetcher:
             if status not in REDIRECTS or not target:
                 body, failure = _robots_body(answer, settings.max_bytes)
                 break
-            # Rules of ours about which pages are wanted do not apply: only whether it is a URL at all.
+            # It need only be a valid URL: the rules about which pages are wanted do not apply.
             url, _ = self._urls.canonical(_joined(url, target))
             if not url:
                 failure = "redirect to nowhere"
@@ -179,7 +179,7 @@ class LiveFetcher:
     async def _request(self, lease: Lease, address: str) -> Fetched:
         started = self._clock.now()
         answer = await self._http.get(lease.url, stop_at_headers=self._unwanted, chop=self._settings.chop or None)
-        if isinstance(answer, Failure):
+        if isinstance(answer, TransferFailure):
             outcome = Outcome(answer.kind, answer.reason, answer.detail, is_transient=answer.is_transient)
             is_contact = answer.reason != ADDRESS_REFUSED
             return self._note(lease, outcome, address=answer.address or address, started=started, is_contact=is_contact)
@@ -188,7 +188,7 @@ class LiveFetcher:
         return self._answer(lease, answer)
 
     def _unwanted(self, status: int, headers: Sequence[tuple[str, str]]) -> str:
-        """Why the body of this answer need not be downloaded; empty if it is wanted."""
+        """The media type, if it is one whose body is not downloaded; otherwise empty."""
         if not 200 <= status < 300:
             return ""
         for name, value in headers:
@@ -233,14 +233,14 @@ class LiveFetcher:
         started: float | None = None,
         is_contact: bool = False,
     ) -> Fetched:
-        """A result without an answer."""
+        """The result of a fetch that got no answer."""
         ended = self._clock.now()
         seconds = ended - started if started is not None else 0.0
         return Fetched(lease, outcome, address=address, is_contact=is_contact, ended=ended, seconds=seconds)
 
 
 def _joined(base: str, location: str) -> str:
-    """Where a Location leads. The URL rules judge it; what cannot even be joined they turn away as it is."""
+    """The target of a Location header. One that cannot be joined is returned as it is: the URL rules will reject it."""
     try:
         return urljoin(base, location)
     except ValueError:
@@ -248,7 +248,7 @@ def _joined(base: str, location: str) -> str:
 
 
 def _robots_body(answer: Response, max_bytes: int) -> tuple[bytes, str]:
-    """The rules, or why they cannot be read: what we cannot read must not count as permission."""
+    """The rules, and why they cannot be read: an unreadable file must not count as permission."""
     if not 200 <= answer.status < 300:
         return b"", ""
     decoded = decode(answer.body, answer.header("content-encoding"), limits=DecodeLimits(max_bytes=4 * max_bytes))
@@ -256,7 +256,7 @@ def _robots_body(answer: Response, max_bytes: int) -> tuple[bytes, str]:
 
 
 def retry_after(value: str, *, now: float) -> float:
-    """Seconds from a Retry-After header: a number, or a date; 0 where there is none or it makes no sense."""
+    """Seconds given by a Retry-After header, which is a number or a date; 0 if it is missing or makes no sense."""
     value = value.strip()
     if value.isascii() and value.isdigit():
         return float(value[:9])

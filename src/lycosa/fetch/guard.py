@@ -1,15 +1,15 @@
 """Which addresses a crawler must not talk to.
 
-A page can link to anything, and a name can resolve to anything: without a guard, a crawler is a way
-into the network it runs in. The guard judges addresses, not names, and it is asked by the callback
-that opens the socket (`fetch.http`). What it passes is what is connected to, so neither a name that
-changes its address between two look-ups nor an odd spelling of an address (`http://0x7f.1/`) gets by.
+A page can link to anything, and a name can resolve to anything: without a guard, a crawler is a way into the network in
+which it runs. The guard checks addresses, not names, and the callback that opens the socket calls it
+(`fetch.transfer`). The address it checks is the one that is connected to, so neither a name that changes its address
+between two look-ups nor an unusual spelling of an address (`http://0x7f.1/`) gets past it.
 
-An IPv6 address can carry an IPv4 address inside (mapped, NAT64, 6to4, Teredo). The inner address is
-judged as well, since that is where the packet may come out.
+An IPv6 address can contain an IPv4 address (mapped, NAT64, 6to4, Teredo). The inner address is checked as well, since
+the packet may end up there.
 
-The networks follow the IANA special-purpose registries for IPv4 and IPv6, with the addresses at which
-cloud providers serve credentials put in front.
+The networks follow the IANA special-purpose registries for IPv4 and IPv6, preceded by the addresses at which cloud
+providers serve credentials.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ _V6 = tuple(
         ("fd20:ce::254/128", "metadata service"),  # Google
         ("::/128", "unspecified"),
         ("::1/128", "loopback"),
-        ("64:ff9b:1::/48", "private"),  # NAT64 prefixes of a site's own
+        ("64:ff9b:1::/48", "private"),  # a site's own NAT64 prefixes
         ("2001:2::/48", "benchmarking"),
-        ("2001:10::/28", "reserved"),  # ORCHID: names of machines, not places
+        ("2001:10::/28", "reserved"),  # ORCHID: identifiers of machines, not addresses
         ("2001:20::/28", "reserved"),
         ("2001:db8::/32", "documentation"),
         ("3fff::/20", "documentation"),
@@ -68,7 +68,7 @@ _V6 = tuple(
 )
 
 _V6_PUBLIC = (IPv6Network("2000::/3"), IPv6Network("64:ff9b::/96"), IPv6Network("::ffff:0:0/96"))
-"""All other IPv6 space has not been given out."""
+"""All other IPv6 space is unallocated."""
 
 _V4_IN_LAST_BITS = tuple(
     IPv6Network(network)
@@ -86,17 +86,17 @@ _SIX_TO_FOUR = IPv6Network("2002::/16")
 
 
 class Guard:
-    """Says of an address whether it may be connected to.
+    """Decides whether an address may be contacted.
 
-    `allow` lists networks (`"127.0.0.0/8"`, `"10.1.0.0/16"`, `"::1"`) that may be visited although
-    they are not public: tests and intranets. It wins over everything else.
+    `allow` lists networks (`"127.0.0.0/8"`, `"10.1.0.0/16"`, `"::1"`) that may be contacted although they are not
+    public, for tests and intranets. It takes precedence over everything else.
     """
 
     def __init__(self, allow: Sequence[str] = ()) -> None:
         self._allow = tuple(_network(text) for text in allow)
 
     def refuses(self, address: str) -> str:
-        """Why the address must not be connected to, in few fixed words; empty if it may be."""
+        """A fixed phrase that says why the address must not be contacted; empty if it may be."""
         try:
             parsed = ip_address(address.partition("%")[0])
         except ValueError:
@@ -108,13 +108,13 @@ class Guard:
             return ""
         if isinstance(address, IPv4Address):
             return next((reason for network, reason in _V4 if address in network), "")
-        # ::1 and :: are addresses of their own, not IPv4 addresses in disguise.
+        # ::1 and :: are addresses in their own right, not IPv4 addresses in disguise.
         if int(address) > 1:
             embedded = tuple(_embedded(address))
             for inner in embedded:
                 if reason := self._judge(inner):
                     return reason
-            # An allowed inner address lets its mapped form in, which never leaves as IPv6.
+            # The mapped form of an allowed address is allowed, since it never leaves as IPv6.
             if embedded and address.ipv4_mapped is not None:
                 return ""
         for network, reason in _V6:
@@ -124,12 +124,12 @@ class Guard:
 
 
 def _embedded(address: IPv6Address) -> Iterator[IPv4Address]:
-    """The IPv4 addresses a packet to this address may be unwrapped to on its way."""
+    """The IPv4 addresses at which a packet to this address may end up."""
     bits = int(address)
     if any(address in network for network in _V4_IN_LAST_BITS):
         yield IPv4Address(bits & 0xFFFFFFFF)
     if address in _NAT64_LOCAL:
-        # RFC 6052: behind a prefix of 48 bits the address goes round bits 64 to 71.
+        # RFC 6052: after a prefix of 48 bits, the address skips bits 64 to 71.
         yield IPv4Address((bits >> 64 & 0xFFFF) << 16 | bits >> 40 & 0xFFFF)
     elif address in _SIX_TO_FOUR:
         yield IPv4Address(bits >> 80 & 0xFFFFFFFF)

@@ -1,14 +1,13 @@
-"""One GET at a time, thousands at once: libcurl's multi interface driven by asyncio.
+"""Thousands of GET requests at once: libcurl's multi interface driven by asyncio.
 
-libcurl says which sockets it waits for and when it wants to be woken (`_on_socket`, `_on_timer`); the
-event loop does the waiting and tells it what became ready (`_act`). A request is a future that is
-resolved when libcurl reports its handle as finished. Nothing polls.
+libcurl reports which sockets it waits for and when it wants to be woken (`_on_socket`, `_on_timer`); the event loop
+does the waiting and tells libcurl what became ready (`_act`). A request is a future that is resolved when libcurl
+reports its handle as finished. Nothing polls.
 
-What the web answers is a value: a `Response`, or a `Failure` with a reason that can be counted. The body
-comes as it was sent, content encoding on (`fetch.decode` takes it off), redirects are not followed, and
-cookies, proxies and credentials are not used. Bounds on time, rate, bytes and headers are kept here; the
-guard judges each address when its socket is about to be opened. A connection that is used again was
-judged when it was opened.
+The answer of the web is a value: a `Response`, or a `TransferFailure` with a reason that can be counted. The body keeps
+its content encoding (`fetch.decode` removes it), redirects are not followed, and cookies, proxies and credentials are
+not used. Limits on time, rate, bytes and headers are enforced here; the guard checks each address when its socket is
+about to be opened. A connection that is reused was checked when it was opened.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ import pycurl
 from lycosa.errors import ConfigError
 from lycosa.fetch.dns import Resolver
 from lycosa.fetch.guard import Guard
-from lycosa.fetch.transfer import Failure, HeadersCheck, HttpSettings, Transfer, failure
+from lycosa.fetch.transfer import HeadersCheck, HttpSettings, Transfer, TransferFailure, failure
 from lycosa.model import Response
 
 _MAX_IDLE_HANDLES = 1000
@@ -41,25 +40,25 @@ _CA_FILES = (
 
 
 def default_ca_file() -> str:
-    """The system's trusted certificates: pycurl's wheels bring none and look in one system's place only."""
-    found = ssl.get_default_verify_paths().cafile  # heeds SSL_CERT_FILE; None unless it is there
+    """The system's trusted certificates: pycurl's wheels include none, and only look in one system's location."""
+    found = ssl.get_default_verify_paths().cafile  # respects SSL_CERT_FILE; None if the file does not exist
     return found or next((path for path in _CA_FILES if Path(path).is_file()), "")
 
 
 @dataclass(frozen=True, slots=True)
 class _Origin:
-    """The front part of a URL, taken apart: libcurl and the resolver must agree on the host."""
+    """Scheme, host and port of a URL, parsed once: libcurl and the resolver must agree on the host."""
 
     prefix: str
     """`https://example.org:8443`, without credentials."""
     host: str
     port: int
     authority: str
-    """As in the Host header."""
+    """Value of the Host header."""
 
 
 class Http:
-    """Fetches URLs. Belongs to one event loop; `close` it in the end."""
+    """Fetches URLs. Bound to one event loop; must be closed with `close`."""
 
     def __init__(self, *, settings: HttpSettings, guard: Guard, resolver: Resolver) -> None:
         self._settings = settings
@@ -72,8 +71,8 @@ class Http:
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._on_socket)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._on_timer)
         self._multi.setopt(pycurl.M_MAXCONNECTS, settings.max_idle_connections)
-        # A connection carries one request at a time: hosts are asked one thing at a time anyway, and a
-        # transfer that is cut off costs no other.
+        # No multiplexing: hosts get one request at a time anyway, and a transfer that is cut off then takes no other
+        # down with it.
         self._multi.setopt(pycurl.M_PIPELINING, pycurl.PIPE_NOTHING)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._origins: dict[str, _Origin] = {}
@@ -93,12 +92,11 @@ class Http:
         stop_at_headers: HeadersCheck | None = None,
         max_bytes: int | None = None,
         chop: int | None = None,
-    ) -> Response | Failure:
-        """Fetch a URL, this one alone: a redirect is an answer like any other.
+    ) -> Response | TransferFailure:
+        """Fetch this one URL: a redirect is an answer like any other.
 
-        `stop_at_headers` ends the transfer before the body where it returns a non-empty string; `chop`
-        ends it after so many bytes. In both cases the response says `is_chopped`. `max_bytes` takes the
-        place of the setting.
+        The transfer ends before the body if `stop_at_headers` returns a non-empty string, and after `chop` bytes of the
+        body. In both cases `is_chopped` is set in the response. `max_bytes` overrides the setting.
         """
         if self._is_closed:
             raise RuntimeError("Http.get after close")
@@ -106,7 +104,7 @@ class Http:
             self._loop = asyncio.get_running_loop()
         begun = self._loop.time()
         split = self._split(url)
-        if isinstance(split, Failure):
+        if isinstance(split, TransferFailure):
             return split
         origin, target = split
         resolution = self._resolver.known(origin.host) or await self._resolver.resolve(origin.host, origin.port)
@@ -114,7 +112,7 @@ class Http:
             return failure("dns", resolution.failure, is_transient=resolution.is_transient)
         left = self._settings.deadline - (self._loop.time() - begun)
         if left <= 0:
-            return failure("timeout", "name resolution took all the time", is_transient=True)
+            return failure("timeout", "name resolution used up the time", is_transient=True)
 
         transfer = self._idle.pop() if self._idle else self._new_transfer()
         curl = transfer.curl
@@ -136,7 +134,7 @@ class Http:
             self._release(transfer)
 
     async def close(self) -> None:
-        """Cancel what is under way and close every connection."""
+        """Cancel all transfers and close all connections."""
         self._is_closed = True
         for transfer in list(self._active.values()):
             transfer.future.cancel()
@@ -150,25 +148,25 @@ class Http:
             transfer.curl.close()
         self._idle.clear()
 
-    def _split(self, url: str) -> tuple[_Origin, str] | Failure:
-        """The origin, and the rest as it goes into the request line."""
+    def _split(self, url: str) -> tuple[_Origin, str] | TransferFailure:
+        """The origin of a URL, and the rest as it appears in the request line."""
         scheme, separator, rest = url.partition("://")
         if not separator or scheme.lower() not in ("http", "https"):
             return failure("scheme", f"{scheme!r} is not http or https" if separator else "no scheme")
         if not url.isascii() or not url.isprintable() or " " in url:
-            return failure("bad url", "characters that belong percent-encoded")
+            return failure("bad url", "has characters that must be percent-encoded")
         end = min((at for at in map(rest.find, "/?#\\") if at >= 0), default=len(rest))
         front = url[: len(scheme) + 3 + end]
         origin = self._origins.get(front)
         if origin is None:
             parsed = _parse_origin(front)
             if parsed is None:
-                return failure("bad url", "no host or port that can be asked")
+                return failure("bad url", "no valid host or port")
             if len(self._origins) >= _MAX_ORIGINS:
                 self._origins.clear()
             origin = self._origins[front] = parsed
         if not self._ca_file and origin.prefix.startswith("https:"):
-            return failure("tls", "no trusted certificates found on this system; set ca_file")
+            return failure("tls", "no trusted certificates found on this system; set http.ca_file")
         target = rest[end:].partition("#")[0]
         return origin, target if target.startswith("/") else "/" + target
 
@@ -192,7 +190,7 @@ class Http:
             (pycurl.CONNECTTIMEOUT_MS, max(1, int(settings.connect_timeout * 1000))),
             (pycurl.LOW_SPEED_LIMIT, settings.min_rate),
             (pycurl.LOW_SPEED_TIME, settings.min_rate_seconds),
-            # Each request brings its addresses along; they only have to last until it has connected.
+            # Each request supplies its own addresses, which only have to last until it has connected.
             (pycurl.DNS_CACHE_TIMEOUT, int(settings.deadline) + 60),
         ):
             transfer.curl.setopt(option, value)
@@ -201,7 +199,7 @@ class Http:
         return transfer
 
     def _release(self, transfer: Transfer) -> None:
-        """Take the handle back, out of a transfer that was cancelled if need be."""
+        """Take back the handle, even of a transfer that was cancelled."""
         if transfer.curl in self._active:
             self._detach(transfer)
         transfer.end()
@@ -214,7 +212,7 @@ class Http:
         del self._active[transfer.curl]
         self._multi.remove_handle(transfer.curl)
 
-    # What libcurl asks of the event loop. It must not be called back from within these.
+    # Callbacks in which libcurl gives orders to the event loop. They must not call libcurl.
 
     def _on_socket(self, what: int, fd: int, multi: object = None, data: object = None) -> None:  # noqa: ARG002 libcurl passes all
         try:
@@ -244,7 +242,7 @@ class Http:
                 loop.call_soon(self._kick)
         elif milliseconds > 0:
             self._due = loop.time() + milliseconds / 1000
-            # libcurl moves its timer several times a request, mostly later: the old one is left to ring
+            # libcurl moves its timer several times per request, mostly to a later time: the old timer is left to fire
             # and finds that it is early.
             if self._timer is None or self._timer.when() > self._due:
                 self._arm()
@@ -270,7 +268,7 @@ class Http:
         self._is_kick_due = False
         self._act(pycurl.SOCKET_TIMEOUT, 0)
 
-    # What the event loop tells libcurl.
+    # Callbacks in which the event loop notifies libcurl.
 
     def _act(self, fd: int, ready: int) -> None:
         if self._is_closed:
@@ -301,7 +299,7 @@ class Http:
         transfer = self._active[curl]
         self._detach(transfer)
         if transfer.future.done():
-            return  # cancelled; its task has yet to run
+            return  # cancelled, though its task has not run yet
         try:
             transfer.future.set_result(transfer.result(code, message))
         except Exception as error:
@@ -340,6 +338,6 @@ def _parse_origin(front: str) -> _Origin | None:
 
 
 def _resolve_entry(origin: _Origin, addresses: Sequence[str]) -> str:
-    """For CURLOPT_RESOLVE. The plus makes it a common cache entry, which expires; it replaces an older one."""
+    """An entry for CURLOPT_RESOLVE. The plus makes it an ordinary cache entry, which expires and can be replaced."""
     listed = ",".join(f"[{address}]" if ":" in address else address for address in addresses)
     return f"+{origin.host}:{origin.port}:{listed}"

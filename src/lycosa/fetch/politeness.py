@@ -1,9 +1,9 @@
-"""When a host may be asked again.
+"""When a host may be contacted again, and when it is set aside.
 
-    delay = max(configured, Crawl-delay, k × time of the last fetch) × back-off,  at least Retry-After
+    pause = max(delay, Crawl-delay, fetch_time_factor × duration of the last fetch, back-off, Retry-After)
 
-counted from the end of a download, per host and per address. The back-off doubles with every failure in
-a row and ends with the first answer. The crawl stores what comes out of here, so a restart breaks no promise.
+counted from the end of a download, per host and per address. The back-off doubles with every failure in a row and is
+reset by the first answer. The crawl stores the result, so the pause is kept across restarts.
 """
 
 from __future__ import annotations
@@ -14,35 +14,35 @@ from lycosa.lib.bounds import require_at_least
 from lycosa.model import Kind, Outcome
 
 OVERLOADED = frozenset({429, 500, 502, 503, 504})
-"""Answers that say the host is in trouble, or that we are the trouble."""
+"""HTTP statuses which say that the host is in trouble, or that we are the trouble."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Politeness:
-    """How much of a host's time we take."""
+    """How often a host is contacted, and when it is given up."""
 
     delay: float = 1.0
     """Seconds between the end of one download and the start of the next, per host and per address."""
     fetch_time_factor: float = 1.0
-    """Stay away at least this many times as long as the last download took: slow hosts get more rest."""
+    """Minimum pause as a multiple of the duration of the last download: slow hosts get longer pauses."""
     max_crawl_delay: float = 60.0
-    """A host that asks for more in robots.txt is set aside."""
+    """Maximum Crawl-delay in seconds: a host whose robots.txt asks for more is set aside."""
     max_retry_after: float = 86_400.0
-    """A longer Retry-After is cut to this."""
+    """Maximum number of seconds for which a Retry-After is honoured."""
     first_backoff: float = 5.0
-    """Seconds to stay away after a first failure; doubled with each further one."""
+    """Minimum pause in seconds after a first failure; doubled with each further one in a row."""
     max_backoff: float = 3_600.0
-    """The longest rest after failures."""
+    """Maximum number of seconds to which this pause grows."""
     max_failures: int = 8
-    """Failures in a row after which a host is set aside."""
+    """Number of failures in a row after which a host is set aside."""
     max_tries: int = 3
-    """How often one URL is tried."""
+    """Maximum number of tries per URL."""
     connections_per_host: int = 1
-    """Requests to a host at the same time."""
+    """Maximum number of simultaneous requests to a host."""
     connections_per_address: int = 1
-    """Requests to an address at the same time."""
+    """Maximum number of simultaneous requests to an IP address."""
     max_links_per_host: int = 0
-    """At most so many URLs of a host are taken on; 0 means no limit."""
+    """Maximum number of URLs accepted per host; 0 means no limit."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "politeness", delay=0, fetch_time_factor=0, max_crawl_delay=0, max_retry_after=0)
@@ -51,13 +51,24 @@ class Politeness:
         require_at_least(self, "politeness", connections_per_host=1, connections_per_address=1)
 
     def pause(self, *, seconds: float, crawl_delay: float = 0.0, retry_after: float = 0.0, failures: int = 0) -> float:
-        """Seconds a host is left alone after a download that took `seconds`."""
+        """Seconds for which a host is left alone after a download that took `seconds`."""
         pause = max(self.delay, crawl_delay, self.fetch_time_factor * seconds)
         if failures > 0:
             pause = max(pause, min(self.max_backoff, self.first_backoff * 2.0 ** min(failures - 1, 60)))
         return max(pause, min(retry_after, self.max_retry_after))
 
+    def why_set_aside(self, outcome: Outcome, *, crawl_delay: float, failures: int) -> str:
+        """Why a host is set aside after this outcome; empty if it is not. `failures` is their number in a row.
+
+        The Crawl-delay is checked when robots.txt has been fetched, which defers the visit.
+        """
+        if outcome.kind is Kind.DEFERRED and crawl_delay > self.max_crawl_delay:
+            return f"crawl-delay of {crawl_delay:g} s is over the cap of {self.max_crawl_delay:g} s"
+        if failures >= self.max_failures:
+            return f"{failures} failures in a row, the last: {outcome.reason} {outcome.detail}".strip()
+        return ""
+
 
 def is_host_failure(outcome: Outcome) -> bool:
-    """Whether the host, and not just this URL, is in trouble."""
+    """Whether the outcome is a failure of the host and not just of this URL."""
     return outcome.kind is Kind.UNREACHABLE or outcome.status in OVERLOADED

@@ -1,19 +1,19 @@
-"""What a site asks of crawlers: robots.txt after RFC 9309.
+"""What a site asks of crawlers: robots.txt according to RFC 9309.
 
-Nothing here fetches. `interpret` turns the answer to a request for /robots.txt into a `RobotsFile`, a plain value
-that can be stored; `Robots` reads one, when it is first asked, and gives verdicts.
+Nothing here fetches. `interpret` turns the answer to a request for /robots.txt into a `RobotsFile`, a plain value that
+can be stored; `Robots` parses one on first use and gives verdicts.
 
-What an answer means (RFC 9309, 2.3.1), and where we are stricter than we would have to be:
+How answers are interpreted (RFC 9309, 2.3.1), in part more strictly than required:
 
-    2xx                         its rules hold for 24 hours (Cache-Control is not looked at)
-    4xx but 429                 there are no rules: everything may be fetched, for 24 hours
-    429, 5xx, 3xx, no answer    nothing may be fetched for now; asked again after 5 minutes, then 10, 20, … 6 hours.
-                                Rules that were known before go on to hold, for at most 30 days
+    2xx                         the rules apply for 24 hours (Cache-Control is ignored)
+    4xx except 429              there are no rules: everything may be fetched, for 24 hours
+    429, 5xx, 3xx, no answer    nothing may be fetched for now; retried after 5 minutes, then 10, 20, … 6 hours.
+                                Rules fetched earlier continue to apply, for at most 30 days
 
-A redirect that leads nowhere within five hops counts as no answer: the RFC would let us take it for a 404.
+A redirect that leads nowhere within five hops counts as no answer: the RFC would allow us to treat it as a 404.
 
-The group for us is found by product token (2.2.1), and protego, given the rules of this group alone, says what they
-allow (2.2.2). As it does not say by which rule, that is looked up here among the rules of the deciding kind.
+Our group is found by product token (2.2.1), and protego, given the rules of that group alone, decides what they allow
+(2.2.2). Since it does not say which rule decided, that is looked up here among the Allow or the Disallow rules.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ from protego import Protego
 
 from lycosa.errors import ConfigError
 from lycosa.fetch.url_patterns import Glob, escape_invisible
+from lycosa.lib.bounds import require_above_zero
 
 MAX_PATTERN = 2000
-"""Characters of a rule. A longer Disallow is cut, so that it covers more; a longer Allow is dropped."""
+"""Maximum length of a rule. A longer Disallow is cut, which makes it cover more; a longer Allow is dropped."""
 MAX_SHOWN = 200
-"""Characters of a rule in a verdict."""
+"""Maximum length of a rule in a verdict."""
 MAX_SITEMAPS = 100
 MAX_SITEMAP_URL = 2000
 
@@ -55,7 +56,7 @@ DIRECTIVES = {
     "sitemap": "Sitemap",
     "site-map": "Sitemap",
 }
-"""Also the misspellings that Google's parser takes for what they mean."""
+"""Including the misspellings that Google's parser accepts."""
 
 _TOKEN = re.compile(r"[A-Za-z_-]+")
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{0,9})?|\.[0-9]{1,9}", re.ASCII)
@@ -70,59 +71,58 @@ class RobotsState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobotsSettings:
-    """How robots.txt is read, and how long what it says is believed."""
+    """How robots.txt is read, and how long it applies."""
 
-    product_token: str = "lycosa"  # noqa: S105 — a name that is sent to everybody, no secret
-    """The name by which robots.txt files address us."""
+    product_token: str = "lycosa"  # noqa: S105 — a public name, not a secret
+    """Name by which robots.txt files address us."""
     max_bytes: int = 500 * 1024
-    """What comes after is not read; the RFC asks for at least so much."""
+    """Number of bytes that are read; the default is the minimum that the RFC requires."""
     max_wildcard_rules: int = 5000
-    """A site with more rules that have a `*` in them is left alone: each costs time with every URL. (Plain ones
-    cost next to nothing.)"""
+    """Maximum number of rules with a `*`, which cost time for every URL; a site with more is not crawled. Other rules
+    cost next to nothing."""
     lifetime: float = 86_400.0
-    """Seconds until it is asked for again."""
+    """Seconds until robots.txt is fetched again."""
     first_retry: float = 300.0
-    """Seconds until it is asked for again after a failure; doubled with each further one."""
+    """Seconds until it is fetched again after a failure; doubled with each further failure."""
     max_retry: float = 21_600.0
-    """The longest of these waits."""
+    """Maximum number of seconds to which this wait grows."""
     max_stale: float = 30 * 86_400.0
-    """Rules older than this are no longer used when robots.txt cannot be reached."""
+    """Age in seconds up to which earlier rules apply while robots.txt is unreachable."""
 
     def __post_init__(self) -> None:
         if not _TOKEN.fullmatch(self.product_token):
             raise ConfigError(
                 f"robots.product_token is {self.product_token!r}: it must consist of letters, '-' and '_'"
             )
-        for name in ("max_bytes", "max_wildcard_rules", "lifetime", "first_retry", "max_retry", "max_stale"):
-            if getattr(self, name) <= 0:
-                raise ConfigError(f"robots.{name} is {getattr(self, name)}: it must be more than 0")
+        require_above_zero(self, "robots", "max_bytes", "max_wildcard_rules", "lifetime")
+        require_above_zero(self, "robots", "first_retry", "max_retry", "max_stale")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobotsFile:
-    """What is known of one origin's robots.txt. All plain values: it is stored as it stands."""
+    """What is known about the robots.txt of one origin, in plain values that can be stored."""
 
     origin: str
     state: RobotsState
     fetched_at: float
-    """When we got what holds now: older than the last request where old rules go on to hold."""
+    """When the current rules were fetched: before the last request, if old rules continue to apply."""
     expires_at: float
-    """From then on it is to be asked for again."""
+    """When it must be fetched again."""
     status: int = 0
-    """The HTTP status of the last answer; 0: there was none."""
+    """HTTP status of the last answer; 0 if there was none."""
     failure: str = ""
-    """Why there was no answer, or none to use."""
+    """Why there was no usable answer."""
     body: str = ""
     failures: int = 0
-    """How often in a row it could not be had."""
+    """Number of failures in a row."""
 
 
 class Verdict(NamedTuple):
     allowed: bool
     rule: str
-    """What decided: `Disallow: /private (User-agent: *)`, `no rule`, `robots.txt unreachable: http 503, …`."""
+    """The reason: `Disallow: /private (User-agent: *)`, `no rule`, `robots.txt unreachable: http 503, …`."""
     retry_at: float = 0.0
-    """When robots.txt will be asked for again, if that is why the answer is no; else 0."""
+    """When robots.txt will be fetched again, if the URL is disallowed because it is unreachable; otherwise 0."""
 
 
 def interpret(
@@ -135,7 +135,7 @@ def interpret(
     previous: RobotsFile | None = None,
     policy: RobotsSettings,
 ) -> RobotsFile:
-    """What the answer to a request for `origin`/robots.txt means. A `failure` outweighs the status."""
+    """Interpret the answer to a request for `origin`/robots.txt. A `failure` takes precedence over the status."""
     code = status or 0
     if not failure and 200 <= code < 300:
         return RobotsFile(
@@ -173,23 +173,23 @@ def interpret(
 
 
 def _decode(body: bytes, max_bytes: int) -> str:
-    if len(body) >= max_bytes:  # cut, by us or on the way; half an Allow would allow more
+    if len(body) >= max_bytes:  # cut off by us or on the way; half an Allow would allow more
         cut = max(body.rfind(b"\n", 0, max_bytes), body.rfind(b"\r", 0, max_bytes))
         body = body[: cut + 1]
     encoding = "utf-16" if body.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
-    # NUL has no place in a database's text
+    # SQLite text must not contain NUL
     return body.decode(encoding, "replace").replace("\x00", "")
 
 
 class Robots:
-    """A robots.txt that can be asked. Reading waits for the first question, so holding many is cheap."""
+    """The rules of a robots.txt. It is parsed on first use, so holding many is cheap."""
 
     def __init__(self, file: RobotsFile, policy: RobotsSettings) -> None:
         self.file = file
         self._policy = policy
 
     def verdict(self, url: str) -> Verdict:
-        """May this canonical URL, of the file's origin, be fetched?"""
+        """Whether this canonical URL of the file's origin may be fetched, and why."""
         file = self.file
         path = url[_path_start(url) :] or "/"
         if path.partition("?")[0] == "/robots.txt":
@@ -199,16 +199,16 @@ class Robots:
         if file.state == RobotsState.DISALLOW_ALL:
             again = datetime.fromtimestamp(file.expires_at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
             why = file.failure or (f"http {file.status}" if file.status else "no answer")
-            return Verdict(False, f"robots.txt unreachable: {why}, asked again at {again}", file.expires_at)
+            return Verdict(False, f"robots.txt unreachable: {why}, retried at {again}", file.expires_at)
         if self._wildcard_rules > self._policy.max_wildcard_rules:
             return Verdict(False, f"robots.txt has {self._wildcard_rules:,} rules with wildcards, too many to match")
-        # The host plays no part, and is left out: urlsplit may choke on one.
+        # The host is irrelevant and is left out: urlsplit may reject it.
         allowed = bool(self._protego.can_fetch(f"https://host{path}", "*"))
         return Verdict(allowed, self._rule_for(path, "Allow" if allowed else "Disallow"))
 
     @property
     def crawl_delay(self) -> float | None:
-        """Seconds the site asks us to leave between two requests; None if it does not ask."""
+        """Seconds the site asks us to leave between two requests; None if it does not say."""
         return self._group.crawl_delay
 
     @property
@@ -229,11 +229,11 @@ class Robots:
 
     @cached_property
     def _globs(self) -> dict[str, list[tuple[Glob, str]]]:
-        """By kind, longest first: the order in which rules decide."""
+        """Rules by kind, longest first: the order in which they decide."""
         globs: dict[str, list[tuple[Glob, str]]] = {"Allow": [], "Disallow": []}
         for kind, pattern in sorted(self._group.rules, key=lambda rule: -len(rule[1])):
             globs[kind].append((_glob(pattern), pattern))
-            if kind == "Allow" and pattern.endswith("/index.html"):  # protego: the directory is allowed, too
+            if kind == "Allow" and pattern.endswith("/index.html"):  # as in protego: allows the directory, too
                 globs[kind].append((_glob(pattern.removesuffix("index.html") + "$"), pattern))
         return globs
 
@@ -247,12 +247,12 @@ class Robots:
 
 @dataclass(slots=True)
 class _Group:
-    """What the file says to one crawler, whatever number of groups it stands in."""
+    """What the file says to one crawler, merged from all groups that name it."""
 
     agent: str = ""
-    """As the file writes it; empty: there is no such group."""
+    """User agent as spelt in the file; empty if there is no such group."""
     rules: dict[tuple[str, str], None] = field(default_factory=dict)
-    """Kind and pattern, each once, in order."""
+    """Kind and pattern of each rule, without repetitions, in order."""
     crawl_delay: float | None = None
     sitemaps: tuple[str, ...] = ()
 
@@ -289,7 +289,7 @@ def _read(text: str, product_token: str) -> _Group:
 
 
 def _directive(line: str) -> tuple[str, str]:
-    """Name and value of a line; an empty name if it is none we know. A missing colon is forgiven."""
+    """Name and value of a line; an empty name if the directive is unknown. The colon may be missing."""
     line = line.partition("#")[0].strip()
     name, _, value = line.partition(":")
     known = DIRECTIVES.get(name.strip().lower())
@@ -304,7 +304,7 @@ def _add(group: _Group, name: str, value: str) -> None:
         if _NUMBER.fullmatch(value):
             group.crawl_delay = max(group.crawl_delay or 0.0, float(value))
         return
-    pattern = escape_invisible(value)  # protego takes some characters beyond ASCII for line ends
+    pattern = escape_invisible(value)  # protego takes some non-ASCII characters for line ends
     if len(pattern) > MAX_PATTERN:
         if name == "Allow":
             return
@@ -320,12 +320,12 @@ def _path_start(url: str) -> int:
 
 
 def _glob(pattern: str) -> Glob:
-    """The pattern as a glob over decoded paths. A rule without `$` at its end holds for all that begins so."""
+    """The pattern as a glob over decoded paths. Without a `$` at its end it matches any path that starts with it."""
     anchored = pattern.removesuffix("$") if pattern.endswith("$") else f"{pattern}*"
-    # split first: a * that comes out of %2A is a plain character
+    # split first: a * decoded from %2A is an ordinary character
     return Glob(*map(_decode_escapes, anchored.split("*")))
 
 
 def _decode_escapes(text: str) -> str:
-    """Without percent-escapes, so that all spellings are equal; %2F and %25 mean something else than / and %."""
+    """Decode percent-escapes, so that all spellings are equal; but not %2F and %25, which differ from / and %."""
     return unquote(_KEPT_ESCAPE.sub(lambda escape: f"%25{escape[1].upper()}", text))

@@ -1,7 +1,7 @@
-"""One request on one libcurl handle: its callbacks, its bounds, and what became of it.
+"""One request on one libcurl handle: its callbacks, its limits, and its result.
 
-Handles are used again and again. What differs between requests is set anew by `Transfer.begin`; the handle
-itself keeps only what is the same for all, so that it need not be reset.
+Handles are reused. `Transfer.begin` sets what differs between requests; the handle keeps only what they have in common,
+so it need not be reset.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.model import Kind, Response
 
 HeadersCheck = Callable[[int, Sequence[tuple[str, str]]], str]
-"""Looks at status and headers; a non-empty answer ends the transfer before the body."""
+"""A function of status and headers that ends the transfer before the body by returning a non-empty string."""
 
 _STOP = 0
-"""What a callback returns to end the transfer: fewer bytes taken than there were."""
+"""Return value with which a callback ends the transfer: fewer bytes accepted than offered."""
 _DETAIL_LENGTH = 200
 
 _REASONS = {
@@ -40,44 +40,45 @@ _REASONS = {
     )
     for code in codes
 }
-"""Our words for libcurl's codes."""
+"""Reasons by libcurl error code."""
 _TRANSIENT = frozenset({6, 7, 16, 18, 35, 52, 55, 56, 80, 92})
-"""Codes after which another try may go better."""
+"""Error codes after which another try may succeed."""
 _CAPS = frozenset({"too large", "too many headers", "too slow", "address refused", "scheme", "bad url"})
-"""Reasons for which it was us who would not go on."""
+"""Reasons for which we ended the transfer ourselves."""
 _TIMED_OUT = 28
 _FAULTS = frozenset({2, 4, 23, 27, 41, 42, 43, 48})
-"""Codes that speak of this program or this machine, not of the web; 23 and 42 of our callbacks."""
+"""Error codes that point to a fault of this program or machine rather than the web; 23 and 42 to our callbacks."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpSettings:
-    """What is sent with a request, and the bounds on its answer."""
+    """What is sent with a request, and limits on its answer."""
 
     user_agent: str = ""
-    """Who we are, with a contact: `Lycosa/0.1 (+https://example.org/crawl)`. Empty: made from version and contact."""
+    """The User-Agent header, with a contact: `Lycosa/0.1 (+https://example.org/crawl)`. Empty: Lycosa, its version, and
+    `network.contact`."""
     accept: str = "text/html,application/xhtml+xml;q=0.9,text/plain;q=0.8,*/*;q=0.1"
     """The Accept header."""
     accept_language: str = "en,*;q=0.5"
     """The Accept-Language header."""
     deadline: float = 60.0
-    """Seconds for the whole fetch, name resolution included."""
+    """Time limit for the whole fetch in seconds, including name resolution."""
     connect_timeout: float = 15.0
-    """Seconds of it for the connection."""
+    """Time limit for establishing the connection, in seconds."""
     min_rate: int = 100
-    """Bytes a second below which a transfer is ended …"""
+    """Minimum transfer rate in bytes per second; slower transfers are ended."""
     min_rate_seconds: int = 20
-    """… when it has been slower than that for so long."""
+    """Number of seconds below the minimum rate after which a transfer is ended."""
     max_bytes: int = 10_000_000
-    """Of the body, as they come over the wire."""
+    """Maximum size of the body in bytes, as it comes over the wire."""
     max_header_lines: int = 250
-    """Over all header blocks of an answer: 1xx, final, trailers."""
+    """Maximum number of header lines, over all header blocks of an answer: 1xx, final, trailers."""
     max_header_bytes: int = 64 * 1024
-    """Over all of them, too."""
+    """Maximum number of header bytes, likewise over all header blocks."""
     max_idle_connections: int = 1000
-    """Connections kept open for later requests."""
+    """Maximum number of connections kept open for later requests."""
     ca_file: str = ""
-    """PEM file with the certificates to trust. Empty: SSL_CERT_FILE, or where the system keeps them."""
+    """PEM file of trusted certificates. Empty: SSL_CERT_FILE, or the system's own."""
 
     def __post_init__(self) -> None:
         require_above_zero(self, "http", "deadline", "connect_timeout", "max_bytes", "min_rate_seconds")
@@ -86,25 +87,25 @@ class HttpSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class TransferFailure:
     """Why there is no answer."""
 
     kind: Kind
-    """UNREACHABLE, or REFUSED where it was us who would not."""
+    """REFUSED if we ended the transfer ourselves, otherwise UNREACHABLE."""
     reason: str
     detail: str = ""
     is_transient: bool = False
     address: str = ""
-    """The address that was talked to, or would have been; empty if it never came to that."""
+    """IP address that was contacted, or would have been; empty if the transfer ended before that."""
 
 
-def failure(reason: str, detail: str, *, is_transient: bool = False, address: str = "") -> Failure:
+def failure(reason: str, detail: str, *, is_transient: bool = False, address: str = "") -> TransferFailure:
     kind = Kind.REFUSED if reason in _CAPS else Kind.UNREACHABLE
-    return Failure(kind, reason, detail[:_DETAIL_LENGTH], is_transient, address)
+    return TransferFailure(kind, reason, detail[:_DETAIL_LENGTH], is_transient, address)
 
 
 class Transfer:
-    """A libcurl handle and the request it is busy with. Its methods are libcurl's callbacks."""
+    """A libcurl handle and its current request. Its methods are libcurl's callbacks."""
 
     def __init__(self, *, settings: HttpSettings, guard: Guard, loop: asyncio.AbstractEventLoop) -> None:
         self.curl: Any = pycurl.Curl()
@@ -127,7 +128,7 @@ class Transfer:
         self.url = url
         self.request = request
         self.started = time.time()
-        self.future: asyncio.Future[Response | Failure] = self._loop.create_future()
+        self.future: asyncio.Future[Response | TransferFailure] = self._loop.create_future()
         self._stop_at_headers = stop_at_headers
         self._max_bytes = max_bytes
         self._chop = chop
@@ -146,7 +147,7 @@ class Transfer:
         self._has_socket = False
 
     def end(self) -> None:
-        """Let go of what the request held; the handle waits for the next one."""
+        """Release what the request held; the handle can be reused."""
         del self.future, self._stop_at_headers, self._head, self._headers, self._body, self._fault
 
     def _on_header(self, line: bytes) -> int | None:
@@ -158,7 +159,7 @@ class Transfer:
                 self._cap = "too many headers"
                 return _STOP
             if self._status:
-                return None  # a trailer: counted, not kept
+                return None  # a trailer: counted but not kept
             if line in (b"\r\n", b"\n"):
                 return self._on_end_of_head()
             self._head.append(line)
@@ -170,7 +171,7 @@ class Transfer:
     def _on_end_of_head(self) -> int | None:
         status = _parse_status(self._head)
         if status < 200:
-            self._head.clear()  # the answer proper is still to come
+            self._head.clear()  # the final answer is still to come
             return None
         self._status = status
         self._headers = _parse_headers(self._head[1:])
@@ -214,12 +215,12 @@ class Transfer:
             self._fault = error
             return pycurl.SOCKET_BAD
         self._has_socket = True
-        # pycurl hands libcurl a duplicate of the descriptor, once this function has returned.
+        # pycurl gives libcurl a duplicate of the descriptor once this function has returned.
         self._loop.call_soon(opened.close)
         return opened
 
-    def result(self, code: int, message: str) -> Response | Failure:
-        """What became of the request, now that libcurl is done with it; raises where it was a fault."""
+    def result(self, code: int, message: str) -> Response | TransferFailure:
+        """The result of the request, once libcurl has finished it; raises if there was a fault."""
         if self._fault is not None:
             raise self._fault
         address = self.curl.getinfo(pycurl.PRIMARY_IP) or self._address
@@ -230,10 +231,10 @@ class Transfer:
         if self._refused and not self._has_socket:
             return failure("address refused", f"{self._refused}: {address}", address=address)
         if code == _TIMED_OUT:
-            # Before the head came there was no answer; after it, the body came too slowly for us.
+            # Before the head there was no answer; after it, the body arrived too slowly.
             reason = "too slow" if self._status else "timeout"
             return failure(reason, message, is_transient=True, address=address)
-        if code == 0:  # libcurl takes a head that breaks off for an answer without a body
+        if code == 0:  # libcurl takes an incomplete head for an answer without a body
             return failure("reset", "the answer ended within its head", is_transient=True, address=address)
         if code in _FAULTS:
             raise RuntimeError(f"libcurl error {code} for {self.url}: {message}")
@@ -257,7 +258,7 @@ class Transfer:
         )
 
     def _sent(self) -> bytes:
-        """The request in HTTP/1 notation, as is the head; HTTP/2 has no lines on the wire."""
+        """The request in HTTP/1 notation, like the head; HTTP/2 has no lines on the wire."""
         if self._head[0].startswith(b"HTTP/2"):
             return self.request.replace(b" HTTP/1.1\r\n", b" HTTP/2\r\n", 1)
         return self.request
@@ -269,7 +270,7 @@ class Transfer:
 
 
 def _parse_status(head: Sequence[bytes]) -> int:
-    """libcurl lets no head pass without a status, but is not to be relied on to the letter."""
+    """The status code; 0 if there is none, which libcurl should not let through."""
     code = head[0].split(None, 2)[1:2] if head else []
     return int(code[0][:3]) if code and code[0][:3].isdigit() else 0
 

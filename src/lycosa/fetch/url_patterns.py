@@ -1,14 +1,14 @@
 """The user's include and exclude patterns: globs that are matched in linear time.
 
-`*` stands for any run of characters, also none; every other character stands for itself (`?` too: it is common
-in URLs). A pattern covers the whole of what it is compared with, and its form says what that is:
+`*` matches any run of characters, even an empty one; every other character matches itself (including `?`, which is
+common in URLs). A pattern must match a part of the URL completely, and its form determines which part:
 
     https://example.org/docs/*      the whole URL
     example.org/docs/*              the URL without its scheme
     /tag/*                          path and query, on any host
-    example.org   *.example.org     the host; the second form means the hosts below example.org, not itself
+    example.org   *.example.org     the host; the second form matches the subdomains of example.org but not itself
 
-Regular expressions are left out on purpose: Python's can take exponential time, and URLs come from the web.
+Regular expressions are deliberately not supported: Python's can take exponential time, and URLs come from the web.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from ada_url import idna_to_ascii
 from lycosa.errors import ConfigError
 
 FILE_LIKE = frozenset({"aspx", "css", "doc", "gif", "htm", "html", "jpg", "js", "pdf", "php", "png", "txt", "xml"})
-"""Endings that make `*.pdf` a pattern for files that was written as one for hosts."""
+"""Extensions by which a pattern such as `*.pdf` is recognised as one for files, written like one for hosts."""
 
 DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
-_UNRESERVED = frozenset(f"{ascii_letters}{digits}-._~")  # RFC 3986, 2.3: the same with and without an escape
+_UNRESERVED = frozenset(f"{ascii_letters}{digits}-._~")  # RFC 3986, 2.3: escaped or not, they mean the same
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
 _SPELLING: dict[str | None, str] = {None: "%25"}
 for _code in map("".join, product(hexdigits, repeat=2)):
@@ -40,21 +40,21 @@ _VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
 
 
 def respell_percent(text: str) -> str:
-    """One spelling for percent-escapes: upper case, none where none is needed, a stray `%` as `%25`.
+    """Unify percent-escapes: in upper case, none where none is needed, a stray `%` as `%25`.
 
-    What `%25` escapes is left alone, so `%2528` stays what it is; and as every `%` that comes out begins an
-    escape, doing it twice changes nothing.
+    `%25` itself is kept, so `%2528` is unchanged; and since every `%` in the result starts an escape, applying this
+    twice changes nothing.
     """
     return _ESCAPE.sub(lambda escape: _SPELLING[escape[1]], text)
 
 
 def escape_invisible(text: str) -> str:
-    """Percent-escapes for all that is not a visible ASCII character: URLs have no others."""
+    """Percent-escape everything but visible ASCII characters, the only ones in URLs."""
     return quote(text, safe=_VISIBLE, errors="replace")
 
 
 class Glob:
-    """The pieces of a text that was split at its `*`. Matching looks for one after the other and never goes back."""
+    """A pattern, given as its pieces between `*`. Matching finds one piece after the other without backtracking."""
 
     __slots__ = ("_has_star", "_head", "_middle", "_tail")
 
@@ -79,11 +79,11 @@ class Glob:
 
 
 class UrlPatterns:
-    """Patterns of one setting, compiled. Plain host names are looked up, so thousands of them cost nothing."""
+    """The compiled patterns of one setting. Plain host names are looked up, so thousands of them cost nothing."""
 
     def __init__(self, patterns: Sequence[str], *, setting: str) -> None:
         if isinstance(patterns, str):
-            raise ConfigError(f"{setting}: the text {patterns!r} is not a list; write [{patterns!r}]")
+            raise ConfigError(f"{setting}: {patterns!r} is not a list; write [{patterns!r}]")
         self._hosts: dict[str, str] = {}
         self._globs: list[tuple[str, Glob, str]] = []
         for number, pattern in enumerate(patterns):
@@ -94,7 +94,7 @@ class UrlPatterns:
                 self._globs.append((part, Glob(*text.split("*")), pattern))
 
     def first_match(self, url: str) -> str:
-        """The pattern, as the user wrote it, that matches this canonical URL; empty if none does."""
+        """The first pattern that matches this canonical URL, as the user wrote it; empty if none does."""
         start = url.find("://") + 3
         slash = url.find("/", start)
         authority = url[start:slash]
@@ -116,19 +116,19 @@ class UrlPatterns:
 
 
 def _compile(pattern: str, *, where: str) -> tuple[str, str]:
-    """Which part of a URL the pattern is compared with, and its text spelt as canonical URLs are."""
+    """The part of a URL that the pattern must match, and its text in the spelling of canonical URLs."""
 
     def malformed(what: str) -> ConfigError:
         return ConfigError(f"{where}: pattern {pattern!r} {what}")
 
     if not pattern:
-        raise malformed("is empty; write for instance 'https://example.org/docs/*'")
+        raise malformed("is empty; write, for instance, 'https://example.org/docs/*'")
     if pattern.startswith("re:"):
-        raise malformed("is a regular expression; only '*' is understood, as in 'example.org/docs/*'")
+        raise malformed("is a regular expression; only '*' is supported, as in 'example.org/docs/*'")
     if any(character.isspace() for character in pattern):
-        raise malformed("has a space in it; write %20 where a URL has one")
+        raise malformed("contains a space; write %20 instead")
     if "#" in pattern:
-        raise malformed("has a '#' in it, and URLs are compared without their fragment; leave it out")
+        raise malformed("contains '#', but URLs are compared without their fragment; leave it out")
     scheme, separator, rest = _split_scheme(pattern)
     if separator and not any(Glob(*scheme.split("*")).matches(known) for known in DEFAULT_PORTS):
         raise malformed(f"matches nothing: scheme {scheme!r} is not http or https")
@@ -138,10 +138,10 @@ def _compile(pattern: str, *, where: str) -> tuple[str, str]:
     host = _spell_host(authority).removesuffix(DEFAULT_PORTS.get(scheme, "\n"))
     strange = _NOT_IN_HOST.search(host)
     if strange:
-        raise malformed(f"has {strange[0]!r} in its host; a pattern for paths starts with '/'")
+        raise malformed(f"contains {strange[0]!r} in its host; a pattern for paths starts with '/'")
     if not slash:
         if host.startswith("*.") and host.removeprefix("*.") in FILE_LIKE:
-            raise malformed(f"stands for hosts; write '/{pattern}' where files are meant")
+            raise malformed(f"matches hosts; write '/{pattern}' to match files")
         return ("authority" if ":" in host else "host"), host
     path = respell_percent(escape_invisible(path))
     if separator:
@@ -150,12 +150,12 @@ def _compile(pattern: str, *, where: str) -> tuple[str, str]:
 
 
 def _split_scheme(pattern: str) -> tuple[str, str, str]:
-    """Scheme, `://` and rest. A `://` behind a slash belongs to a path, as in `/go?to=https://*`."""
+    """Scheme, `://` and rest. A `://` after a slash is part of the path, as in `/go?to=https://*`."""
     scheme, separator, rest = pattern.partition("://")
     return (scheme.lower(), separator, rest) if separator and "/" not in scheme else ("", "", pattern)
 
 
 def _spell_host(host: str) -> str:
-    """Lower case, and labels beyond ASCII in their xn-- form, as ada-url writes them."""
+    """Convert to lower case, and non-ASCII labels to their xn-- form, as ada-url does."""
     labels = host.lower().split(".")
     return ".".join(label if label.isascii() else idna_to_ascii(label.encode()).decode() or label for label in labels)

@@ -1,7 +1,7 @@
-"""One spelling for one document, and rules that turn away what is not worth a fetch.
+"""One spelling for one document, and rules that reject what is not worth fetching.
 
 ada-url parses and joins as browsers do (the WHATWG standard: lower-case host, no default port, no dot segments,
-everything ASCII). On top of that a canonical URL has
+everything ASCII). In addition, a canonical URL has
 
     no fragment, no empty query, no trailing dot in its host, no `;jsessionid=…` in its path,
     percent-escapes in upper case and only where needed (`%7e` is `~`; `%2528` stays),
@@ -9,11 +9,11 @@ everything ASCII). On top of that a canonical URL has
 
 The canonical form of a canonical URL is itself. Every result is a pair `(url, reason)`:
 
-    (url, "")        to be fetched
-    (url, reason)    a URL that a rule turned away
-    ("", reason)     nothing to fetch or to remember: no URL, another scheme, a password in it, or too long
+    (url, "")        may be fetched
+    (url, reason)    a URL that a rule rejected
+    ("", reason)     neither fetched nor remembered: not a URL, another scheme, contains a password, or too long
 
-Reasons are the constants below, so that they can be counted; `Urls.reason_detail` says on demand what decided.
+Reasons are the constants below, so that they can be counted; `Urls.reason_detail` explains one on demand.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ TRACKING_PARAMETERS = frozenset(
     phpsessid jsessionid aspsessionid* cfid cftoken sessionid
     """.split()  # noqa: SIM905 — words in rows are easier to check than a list of quoted ones
 )
-"""Parameters that say who clicked where, or which session it is; the document is the same without them."""
+"""Parameters that identify a click or a session; the document is the same without them."""
 
 EXCLUDED_EXTENSIONS = frozenset(
     """
@@ -70,11 +70,11 @@ EXCLUDED_EXTENSIONS = frozenset(
     asc bib md5 sha1 sha256 sig torrent
     """.split()  # noqa: SIM905 — words in rows are easier to check than a list of quoted ones
 )
-"""Files that are no hypertext: images, sound, film, archives, programs, office documents, fonts, data."""
+"""File extensions that are not hypertext: images, audio, video, archives, programs, office documents, fonts, data."""
 
 MEMO_SIZE = 32_768
 MEMO_HREF = 200
-"""Longer hrefs are not remembered; with the size this bounds what the memo takes."""
+"""Maximum length of a memoised href; together with the size it bounds the memory of the memo."""
 
 _SESSION = re.compile(r";jsessionid=[^/;]*", re.IGNORECASE)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
@@ -83,29 +83,29 @@ _WORDS = re.compile(r"[^\W\d_]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UrlRules:
-    """Which URLs are fetched, and which differences between URLs do not matter."""
+    """Which URLs are fetched, and which differences between URLs are ignored."""
 
     schemes: frozenset[str] = frozenset({"http", "https"})
-    """Others are never fetched."""
+    """URL schemes that are fetched."""
     max_length: int = 2000
-    """Characters of a canonical URL."""
+    """Maximum length of a canonical URL."""
     max_depth: int = 20
-    """Path segments."""
+    """Maximum number of path segments."""
     max_repeats: int = 3
-    """A path is taken for a spider trap when one segment stands in it more often than this, or a run of several
-    segments (`/a/b/a/b/a/b`) so often back to back."""
+    """Limit on repetitions in a path: it is considered a spider trap if a segment occurs more often than this, or a
+    sequence of segments (`/a/b/a/b/a/b`) this many times in a row."""
     max_query_parameters: int = 12
-    """URLs with more of them are turned away."""
+    """Maximum number of query parameters."""
     excluded_extensions: frozenset[str] = EXCLUDED_EXTENSIONS
-    """Endings of a path that promise no page: images, archives, …"""
+    """File extensions that are not fetched, since they are not those of pages: images, archives, …"""
     include: tuple[str, ...] = ()
-    """Patterns (`url_patterns`); where there are any, a URL has to match one of them."""
+    """Patterns (`url_patterns`), one of which a URL must match; if empty, any URL will do."""
     exclude: tuple[str, ...] = ()
-    """Patterns; a URL that matches one is turned away, included or not."""
+    """Patterns of URLs that are rejected, even if they are included."""
     sort_query: bool = True
-    """Query parameters in another order make the same URL."""
+    """Sort query parameters, so that their order makes no difference."""
     tracking_parameters: frozenset[str] = TRACKING_PARAMETERS
-    """Names of parameters to be removed, in lower case; `utm_*` means all that begin so."""
+    """Query parameters to remove, in lower case; `utm_*` means all that start with `utm_`."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "urls", max_length=1, max_depth=1, max_repeats=2, max_query_parameters=1)
@@ -118,12 +118,12 @@ class UrlRules:
         for name in self.tracking_parameters:
             if name != name.lower() or "*" in name[:-1] or not name.strip("*"):
                 raise ConfigError(
-                    f"urls.tracking_parameters has {name!r}: write it in lower case, a '*' only at its end"
+                    f"urls.tracking_parameters has {name!r}: write it in lower case, with a '*' only at its end"
                 )
 
 
 class Urls:
-    """The rules, compiled. Holds a bounded memo: sites repeat the same links on page after page."""
+    """The compiled rules, with a bounded memo: sites repeat the same links on page after page."""
 
     def __init__(self, rules: UrlRules) -> None:
         self.rules = rules
@@ -142,15 +142,15 @@ class Urls:
         return self._join(url, None)
 
     def resolver(self, base: str) -> Callable[[str], Resolved]:
-        """For the links of one page: hrefs in, canonical URLs out, as seen from `base`.
+        """A function that turns the hrefs of a page into canonical URLs, relative to `base`.
 
-        What an href means depends on the base's origin if it begins with a slash, on nothing if it is absolute,
-        else on the base's directory; that much of the base is the key under which results are remembered.
+        The meaning of an href depends on the origin of the base if it starts with a slash, on nothing if it is
+        absolute, and otherwise on the directory of the base; that part of the base is the key of the memo.
         """
         try:
             base = URL(base).href if len(base) <= self._max_raw else ""
         except ValueError:
-            base = ""  # absolute hrefs still have a meaning
+            base = ""  # absolute hrefs can still be resolved
         document = base.partition("#")[0].partition("?")[0]
         directory = document[: document.rfind("/") + 1]
         root = origin(base)
@@ -163,10 +163,10 @@ class Urls:
                 if not own:
                     own.append(self._join("", base))
                 return own[0]
-            if first <= " " or first == "?":  # means nothing without the whole base
+            if first <= " " or first == "?":  # depends on the whole base
                 return self._join(href, base)
             cut = href.find("#")
-            if cut > 0 and href[cut - 1] > " ":  # a space before it would be stripped as the last character
+            if cut > 0 and href[cut - 1] > " ":  # a space before it would become the last character, which is stripped
                 href = href[:cut]
             is_absolute = href.startswith(("https://", "http://"))
             key = ("" if is_absolute else root if first in "/\\" else directory, href)
@@ -182,7 +182,7 @@ class Urls:
         return resolve
 
     def _join(self, href: str, base: str | None) -> Resolved:
-        if len(href) > self._max_raw:  # not worth parsing; what a scheme in front of it says still counts
+        if len(href) > self._max_raw:  # too long to parse, but a scheme other than http still decides
             is_other = href[:32].partition(":")[0].strip().lower() in {"data", "javascript", "mailto", "blob"}
             return "", SCHEME if is_other else LENGTH
         try:
@@ -191,7 +191,7 @@ class Urls:
             return "", NOT_A_URL
 
     def _tidy(self, url: str) -> Resolved:
-        """From the WHATWG spelling to the canonical one, and through the rules."""
+        """Turn the WHATWG spelling into the canonical one, and apply the rules."""
         if not url.startswith(self._prefixes):
             return "", SCHEME
         cut = url.find("#")
@@ -222,7 +222,7 @@ class Urls:
             if parameter and lower not in self._tracking and not lower.startswith(self._tracking_prefixes):
                 kept.append((name, parameter))
         if self.rules.sort_query and len(kept) > 1:
-            kept.sort(key=itemgetter(0))  # by name alone: the order of equal names may mean something
+            kept.sort(key=itemgetter(0))  # by name alone: the order of equal names may matter
         return "&".join([parameter for _, parameter in kept])
 
     def _reason(self, url: str, path: str, query: str) -> str:
@@ -247,14 +247,14 @@ class Urls:
         return ""
 
     def reason_detail(self, url: str) -> str:
-        """What about this URL decided that it is turned away, in words; empty if it is not."""
+        """Explains to a person why this URL is rejected; empty if it is not."""
         canonical, reason = self.canonical(url)
         rules = self.rules
         path, _, query = canonical[len(origin(canonical)) :].partition("?")
         if reason == DEPTH:
             return f"{len(_segments(path))} path segments; at most {rules.max_depth}"
         if reason == REPEATING:
-            return f"{repeated_segments(path, rules.max_repeats)!r} comes again and again in the path"
+            return f"{repeated_segments(path, rules.max_repeats)!r} repeats in the path"
         if reason == EXTENSION:
             return f"files ending in .{path.rpartition('.')[2].lower()} are left out"
         if reason == QUERY:
@@ -266,21 +266,21 @@ class Urls:
         return {
             LENGTH: f"longer than {rules.max_length:,} characters",
             SCHEME: f"only {' and '.join(sorted(rules.schemes))} are fetched",
-            CREDENTIALS: "has a user name or password in it",
-            NOT_A_URL: "cannot be read as a URL",
+            CREDENTIALS: "contains a user name or password",
+            NOT_A_URL: "not a valid URL",
         }.get(reason, "")
 
 
 def _respell(url: str, authority: str) -> str:
-    """Percent-escapes, session ids and the dot behind a host.
+    """Unify percent-escapes, and remove session ids and the trailing dot of the host.
 
-    What changed is parsed again, as a dot segment or an IPv4 address may come to light only now
-    (`/a/..;jsessionid=1`, `127.1..`). Raises ValueError where nothing is left of the host.
+    If that changes the URL it is parsed again, since it may reveal a dot segment or an IPv4 address
+    (`/a/..;jsessionid=1`, `127.1..`). Raises ValueError if nothing is left of the host.
     """
     start = url.index(authority, 7)
     path, mark, query = respell_percent(url[start + len(authority) :]).partition("?")
     host, colon, port = authority.rpartition(":")
-    if not colon or port.endswith("]"):  # no port; the colon belongs to an IPv6 address
+    if not colon or port.endswith("]"):  # no port: the colon is part of an IPv6 address
         host, colon, port = authority, "", ""
     host = host.rstrip(".")
     if not host:
@@ -294,8 +294,8 @@ def _segments(path: str) -> list[str]:
 
 
 def repeated_segments(path: str, limit: int) -> str | None:
-    """The segment that stands in the path more than `limit` times, or the run of several segments that stands
-    there `limit` times back to back. Links relative to a wrong base grow such paths."""
+    """The segment that occurs in the path more than `limit` times, or the sequence of segments that occurs `limit`
+    times in a row; None if there is neither. Links relative to a wrong base produce such paths."""
     segments = _segments(path)
     if len(segments) - len(set(segments)) < limit - 1:
         return None
@@ -312,7 +312,7 @@ def repeated_segments(path: str, limit: int) -> str | None:
 
 
 def origin(url: str) -> str:
-    """`https://example.org`: scheme, host and port of a canonical URL; empty if it has none."""
+    """Scheme, host and port of a canonical URL, such as `https://example.org`; empty if it has none."""
     start = url.find("://") + 3
     if start < 3:
         return ""
@@ -321,20 +321,20 @@ def origin(url: str) -> str:
 
 
 def host_key(url: str) -> str:
-    """`example.org`, `127.0.0.2:8080`: host of a canonical URL, with its port where that is not the default."""
+    """Host of a canonical URL, with its port unless that is the default: `example.org`, `127.0.0.2:8080`."""
     return origin(url).partition("://")[2]
 
 
 def url_hash(url: str) -> int:
-    """64 bits that stand for a URL: the same in every process, signed, as SQLite's integers are.
+    """A 64-bit hash of a URL, the same in every process; signed, like the integers of SQLite.
 
-    Among 10 million URLs two share a hash with a probability of 3 in a million.
+    The probability that any two of 10 million URLs share a hash is 3 in a million.
     """
     return int.from_bytes(blake2b(url.encode(), digest_size=8).digest(), "big", signed=True)
 
 
 def url_words(url: str) -> list[str]:
-    """The words in host and path of a canonical URL, in lower case, for judging it by its looks."""
+    """The words in host and path of a canonical URL, in lower case."""
     host = host_key(url).partition(":")[0]
     if "xn--" in host:
         host = idna_to_unicode(host)
@@ -343,12 +343,12 @@ def url_words(url: str) -> list[str]:
 
 
 def parse_seed(text: str) -> str:
-    """A URL as people write it, made whole: `example.org/x` is `https://example.org/x`."""
+    """Complete a URL as people write it: `example.org/x` becomes `https://example.org/x`. Raises SeedError."""
     seed = text.strip()
     if not seed:
         raise SeedError("seed is empty; write a URL such as https://example.org/")
     if any(character.isspace() for character in seed):
-        raise SeedError(f"seed {seed!r}: there is a space in it; write one URL, with %20 for a space")
+        raise SeedError(f"seed {seed!r}: contains a space; write a single URL, with %20 for a space")
     scheme, colon, rest = seed.partition(":")
     has_port = rest[:1].isdigit()  # example.org:8080/x has no scheme
     if colon and not has_port and _SCHEME.fullmatch(scheme):
@@ -365,7 +365,7 @@ def parse_seed(text: str) -> str:
         parsed = URL(whole)
     except ValueError:
         raise SeedError(f"seed {seed!r}: not a URL; write one such as https://example.org/") from None
-    if parsed.username or parsed.password:  # which has no place in a message
+    if parsed.username or parsed.password:  # which must not appear in a message
         right = f"{parsed.protocol}//{parsed.host}{parsed.pathname}"
-        raise SeedError(f"seed for {parsed.host}: has a user name or password in it; write {right}")
+        raise SeedError(f"seed for {parsed.host}: contains a user name or password; write {right}")
     return parsed.href

@@ -1,6 +1,6 @@
-"""Records become Responses: one by its place in our archive, or all of a file, whoever wrote it.
+"""Reads responses from WARC files: one by its location in our archive, or all of a file of any origin.
 
-What `warc_writer` had to change in a head is undone here.
+The changes that `warc_writer` makes to a head are reversed here.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
 
 
 class Location(NamedTuple):
-    """Where a response is kept: its record and the request's behind it."""
+    """Location of a response in the archive: its record, and that of the request after it."""
 
     file: str
     offset: int
@@ -41,9 +41,9 @@ class Location(NamedTuple):
 
 
 def read(directory: Path, location: Location) -> Response:
-    """One stored response, as it was before it was stored. A length of 0 means that it is not known."""
+    """One stored response, as it was before it was stored. A length of 0 means that it is unknown."""
     if not _FILE_NAME.fullmatch(location.file) or location.offset < 0 or location.length < 0:
-        raise ArchiveError(f"{location} is not a place in an archive")
+        raise ArchiveError(f"{location} is not a location in an archive")
     path = directory / location.file
     try:
         file = path.open("rb")
@@ -55,7 +55,7 @@ def read(directory: Path, location: Location) -> Response:
         try:
             record = next(iter(records))
             if record.record_type != WarcRecordType.response:
-                raise ArchiveError(f"{path} holds no response at byte {location.offset}")
+                raise ArchiveError(f"{path} has no response at byte {location.offset}")
             response, response_id = _response(record), record.record_id
         except (OSError, ValueError, StopIteration) as error:
             raise ArchiveError(
@@ -65,7 +65,7 @@ def read(directory: Path, location: Location) -> Response:
 
 
 def _request(records: ArchiveIterator, response_id: str | None) -> bytes:
-    """The request, if it is the next record. A response is worth as much without it."""
+    """The request, if it is the next record; empty if not, since a response is useful without it."""
     with contextlib.suppress(OSError, ValueError, StopIteration):
         record = next(iter(records))
         is_request = record.record_type == WarcRecordType.request
@@ -76,18 +76,18 @@ def _request(records: ArchiveIterator, response_id: str | None) -> bytes:
 
 @dataclass(slots=True)
 class Damage:
-    """What `iterate` passes over, counted as it goes."""
+    """Counts of the records that `iterate` skips."""
 
     damaged: int = 0
-    """Records that cannot be read. Where it is not clear where one begins, a damaged stretch counts as one."""
+    """Number of unreadable records. A damaged stretch counts as one if its records cannot be told apart."""
     oversized: int = 0
 
 
 def iterate(path: Path, *, damage: Damage | None = None, largest: int = LARGEST_RECORD) -> Iterator[Response]:
-    """All HTTP responses of a WARC file of any producer, one at a time, without their requests.
+    """Yield all HTTP responses of a WARC file from any producer, without their requests.
 
-    What is damaged is counted and passed over, up to the next gzip member that begins like a record. Files that
-    are not compressed record by record offer no such place: there, damage ends the reading.
+    Damaged parts are counted and skipped, up to the next gzip member that starts like a record. Files that are not
+    compressed record by record have no such member: there, reading ends at the damage.
     """
     damage = damage or Damage()
     try:
@@ -116,7 +116,7 @@ def iterate(path: Path, *, damage: Damage | None = None, largest: int = LARGEST_
 
 
 def member_end(file: int, start: int) -> int:
-    """Where the gzip member ends that begins at `start`; `start` itself if none is there or it is not whole."""
+    """End of the gzip member that starts at `start`; `start` itself if there is none or it is incomplete."""
     inflate = zlib.decompressobj(31)
     position = start
     while chunk := os.pread(file, SCAN_BYTES, position):
@@ -131,7 +131,7 @@ def member_end(file: int, start: int) -> int:
 
 
 def _next_record(file: int, position: int) -> int:
-    """The first place from here on where a gzip member begins that holds a WARC record, or -1."""
+    """Offset of the next gzip member that contains a WARC record, at `position` or later; -1 if there is none."""
     while len(chunk := os.pread(file, SCAN_BYTES, position)) > 2:
         found = chunk.find(b"\x1f\x8b\x08")
         while found >= 0:
@@ -161,7 +161,7 @@ def _response_or_none(record: WarcRecord, damage: Damage, largest: int) -> Respo
 def _block(record: WarcRecord) -> bytes:
     block = record.reader.read() if record.reader else b""
     if len(block) != int(record.headers.get("Content-Length") or -1):
-        raise ValueError("a record is shorter than it says")
+        raise ValueError("a record is shorter than its Content-Length")
     return block
 
 
@@ -191,13 +191,13 @@ def _response(record: WarcRecord) -> Response:
 
 
 def _version(record: WarcRecord) -> bytes:
-    """The HTTP version that was spoken, where it was not 1.0 or 1.1."""
+    """The HTTP version that was used, unless it was 1.0 or 1.1."""
     spoken = record.headers.get_multiple("WARC-Protocol")
     return next((version for version, protocol in PROTOCOLS.items() if protocol in spoken), b"")
 
 
 def _restored_lines(lines: list[bytes], version: bytes, *, is_added: bool) -> list[bytes]:
-    """Undoes what `_stored_head` did."""
+    """Reverse the changes of `_stored_head`."""
     restored = [version + lines[0][len(b"HTTP/1.1") :] if version and lines[0].startswith(b"HTTP/1.1 ") else lines[0]]
     for line in lines[1 : -1 if is_added else None]:
         if line.lower().startswith(ORIGINAL.lower()):
@@ -215,7 +215,7 @@ def _restored_request(request: bytes, version: bytes) -> bytes:
 
 
 def _headers(lines: list[bytes]) -> tuple[tuple[str, str], ...]:
-    """Names and values of the header lines behind the status line. A folded value is put on one line."""
+    """Names and values of the header lines after the status line. A folded value is put on one line."""
     found: list[tuple[str, list[str]]] = []
     for line in lines[1:]:
         name, colon, value = line.partition(b":")
@@ -227,7 +227,7 @@ def _headers(lines: list[bytes]) -> tuple[tuple[str, str], ...]:
 
 
 def _without_chunks(body: bytes) -> bytes:
-    """Other producers store chunks as they came. Some take them apart and leave the header as it was."""
+    """The body without chunked encoding. Other producers store chunks; some remove them but keep the header."""
     try:
         return ChunkedReader(io.BytesIO(body)).read()
     except OSError:

@@ -1,16 +1,16 @@
-"""A Response becomes WARC 1.1: a `response` record and, if known, its `request`, one gzip member each.
+"""Encodes a Response as WARC 1.1: a `response` record and, if known, its `request` record, one gzip member each.
 
-What is stored is what was received, but for this, which other readers need, and which is undone on reading:
-- libcurl has taken off the transfer encoding, so a Transfer-Encoding header, or a Content-Length that is not
-  the stored body's, becomes `X-Archive-Orig-…`. Where no Content-Length is left, one is added at the end of the
-  head and the record says so (`X-Lycosa-Added`). A server's own `X-Archive-Orig-…` gets the prefix twice.
-- HTTP/2 and 3 know no status line; libcurl makes one up. It is written as HTTP/1.1, the form a WARC holds, and
-  the record says `WARC-Protocol: h2`.
-- Header lines end in CR LF. A line without a visible ASCII character is left out: some readers take it for the
-  end of the head. A head without a proper status line gets one.
+Responses are stored as received, except for the following changes, which other readers need and ours reverses:
+- libcurl has removed the transfer encoding, so a Transfer-Encoding header, or a Content-Length that differs from that
+  of the stored body, is renamed to `X-Archive-Orig-…`. If no Content-Length is left, one is added at the end of the
+  head and noted in the record (`X-Lycosa-Added`). A server's own `X-Archive-Orig-…` gets the prefix twice.
+- HTTP/2 and 3 have no status line; libcurl makes one up. It is written as HTTP/1.1, the form that WARC requires, and
+  the record has `WARC-Protocol: h2`.
+- Header lines end in CR LF. A line without a visible ASCII character is left out, since some readers take it for the
+  end of the head. A head without a valid status line gets one.
 
-The payload digest covers the body without transfer encoding and with its content encoding, as the standard has
-it (the entity-body of RFC 2616): that is the body as we hold it. `X-Lycosa-Ended` is when the download ended.
+The payload digest covers the body without transfer encoding but with its content encoding, as the standard demands (the
+entity-body of RFC 2616): that is the body as we have it. `X-Lycosa-Ended` is the time at which the download ended.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from collections.abc import Mapping
 
 from lycosa.model import Response
 
-try:  # compresses a page in a quarter of zlib's time, to the same size; not there on every platform
+try:  # takes a quarter of zlib's time for the same size; not available on every platform
     from isal import isal_zlib  # type: ignore[import-not-found, unused-ignore]
 except ImportError:
     isal_zlib = None  # type: ignore[assignment, unused-ignore]
@@ -39,10 +39,10 @@ _ADDRESS = re.compile(r"[0-9A-Fa-f:.]{2,45}")
 
 
 def encode_records(response: Response, *, level: int | None = None) -> bytes:
-    """The response's WARC records, compressed: to be handed to `Archive.append_encoded`.
+    """The compressed WARC records of a response, for `Archive.append_encoded`.
 
-    Without a level the fastest good choice is made; with one, zlib compresses at that level. A body that carries
-    a content encoding does not get smaller: it is only wrapped.
+    By default the fastest good compressor is used; with a level, zlib at that level. A body with a content encoding
+    would not get smaller and is only wrapped.
     """
     response_id, request_id = _record_ids()
     head, protocol, is_added = _stored_head(response)
@@ -70,14 +70,14 @@ def encode_records(response: Response, *, level: int | None = None) -> bytes:
 
 
 def encode_warcinfo(info: Mapping[str, str], *, file_name: str, now: float, level: int | None = None) -> bytes:
-    """The record at the head of a file, which speaks for all that follow."""
+    """The record at the start of a file, which applies to all that follow."""
     lines = "".join(f"{key}: {' '.join(value.split())}\r\n" for key, value in info.items())
     fields = f"WARC-Date: {_date(now)}\r\nWARC-Filename: {file_name}\r\nContent-Type: application/warc-fields\r\n"
     return _record("warcinfo", _record_ids()[0], fields, lines.encode("utf-8", "replace"), level=level)
 
 
 def target_uri(url: str) -> str:
-    """The URL as it stands in a record: what could break a header line is percent-encoded."""
+    """The URL as stored in a record: characters that could break a header line are percent-encoded."""
     if url.isascii() and url.isprintable() and " " not in url:
         return url
     return "".join(chr(b) if 0x20 < b < 0x7F else f"%{b:02X}" for b in url.encode("utf-8", "replace"))
@@ -124,7 +124,7 @@ def head_lines(head: bytes) -> list[bytes]:
 
 
 def _stored_head(response: Response) -> tuple[bytes, str, bool]:
-    """The head as a record holds it, closing empty line included; the protocol; was a Content-Length added?"""
+    """The head as stored, including the final empty line; the protocol; and whether a Content-Length was added."""
     lines = head_lines(response.head or _made_head(response))
     if not lines or not _STATUS_LINE.match(lines[0]):
         lines.insert(0, b"HTTP/1.1 %03d " % response.status)
@@ -147,7 +147,7 @@ def _stored_head(response: Response) -> tuple[bytes, str, bool]:
 
 
 def _made_head(response: Response) -> bytes:
-    """For a response that came without its head: made anew from status and headers."""
+    """A head for a response that has none, made from its status and headers."""
     lines = [f"HTTP/1.1 {response.status:03d} ", *(f"{name}: {value}" for name, value in response.headers)]
     return b"\n".join(_encoded(line.replace("\r", " ").replace("\n", " ")) for line in lines)
 

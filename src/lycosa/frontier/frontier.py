@@ -1,15 +1,15 @@
-"""The frontier: waiting links, best first, as far as politeness to hosts and addresses allows.
+"""The frontier: waiting links, best first, as far as politeness towards hosts and addresses allows.
 
     push ──▶ WAITING ── lease, take ──▶ LEASED ── done ──▶ GONE
                 ▲ │                        │                ▲
                 │ └──────── drop ──────────│────────────────┘
                 └──────────── release ─────┘
 
-`lease` hands out exactly the best waiting link (the highest score; of equal scores the one found first) among the
-hosts that are ready: not cooling, not set aside, with a free slot, and the same for their address. The frontier has
-no clock; times are handed in, and what it takes for now never goes back.
+`lease` hands out exactly the best waiting link (the highest score; of equal scores the one found first) among the hosts
+that are ready: not cooling, not set aside, and with a free slot; likewise their address. The frontier has no clock: the
+caller passes in the time, and an earlier time than before is ignored.
 
-Every operation on one link is O(log n). What concerns all links (`load`, `rescore_all`) is done by sorting once.
+Every operation on one link takes O(log n). Operations on all links (`load`, `rescore_all`) sort once.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from lycosa.frontier.host_queue import HostQueue
 from lycosa.frontier.keys import LINK_BITS, LINK_MASK
 from lycosa.frontier.links import GONE, LEASED, NEW, WAITING, LinkState, LinkTable
 from lycosa.frontier.patience import Patience
-from lycosa.frontier.schedule import ASIDE, BUSY, COOLING, PARKED, READY, Host, Schedule
+from lycosa.frontier.schedule import ASIDE, BUSY, COOLING, PARKED, READY, Schedule, ScheduledHost
 
 FEW = 8
-"""So many links are dealt with one by one: a call of numpy takes as long as work on one of them."""
+"""Number of links up to which they are processed one by one: a numpy call takes as long as the work on one link."""
 REBUILT_FROM = FEW
-"""New scores are given one by one to so many links, to more by sorting if there are not very many others."""
+"""Number of links up to which new scores are always given one by one, rather than by rebuilding all queues."""
 
-# Operands as arrays, for speed as in `keys`.
+# Operands as arrays for speed, as in `keys`.
 _NEW = np.array(NEW, dtype=np.uint8)
 _WAITING = np.array(WAITING, dtype=np.uint8)
 
@@ -41,31 +41,31 @@ _WAITING = np.array(WAITING, dtype=np.uint8)
 class Frontier:
     """The waiting and the leased links of a crawl.
 
-    `buffer` limits how many links may wait (paper TC: MAX_BUFFER). Where there are more, the worst is dropped, of
-    equal ones the newest: the frontier forgets it, and it may be pushed again when it is found again. Links that were
-    set apart (`spare`) neither count nor are dropped.
+    `buffer` is the maximum number of waiting links (paper TC: MAX_BUFFER). Beyond it the worst link is dropped, of
+    equal ones the newest: the frontier forgets it, and it may be pushed again when it is found again. Spared links
+    (`spare`) are neither counted nor dropped.
     """
 
     def __init__(self, *, buffer: int | None = None, slots_per_host: int = 1, slots_per_address: int = 1) -> None:
         if buffer is not None and buffer < 1:
-            raise ValueError(f"a buffer of {buffer} links can hold nothing")
+            raise ValueError(f"a buffer must hold at least 1 link, not {buffer}")
         self._links = LinkTable()
         self._schedule = Schedule(slots_per_host=slots_per_host, slots_per_address=slots_per_address)
         self._buffer = buffer
         self._buffered: HostQueue | None = None if buffer is None else HostQueue()
-        """All waiting links that are not spared in one queue, whose end is the worst of them."""
+        """All waiting links except the spared ones in one queue, of which the last is the worst."""
         self._spared: set[int] = set()
         self._waiting = 0
         self._leased = 0
         self._patience: Patience | None = None
         self._revised: dict[int, float] = {}
 
-    # Links come in.
+    # Adding links.
 
     def push(self, link: int, host: int, score: float) -> list[int]:
-        """A new link waits, or a waiting one gets a new score. Returns links dropped from a full buffer.
+        """Add a new link, or give a waiting one a new score. Returns links dropped from a full buffer.
 
-        A link that is leased is left alone: it is being dealt with.
+        A leased link is left alone.
         """
         return self._push_each([link], [host], [score])
 
@@ -85,7 +85,7 @@ class Frontier:
         return self._trim([])
 
     def load(self, links: NDArray[Any], hosts: NDArray[Any], scores: NDArray[Any]) -> list[int]:
-        """Push very many links at once, by sorting."""
+        """Push very many links at once, by rebuilding all queues."""
         _check_lengths(links, hosts, scores)
         if not len(links):
             return []
@@ -101,11 +101,11 @@ class Frontier:
         return self._trim([])
 
     def be_patient(self, share: float) -> None:
-        """Hand out no link with less than this share of the best score that can be had soon (`patience`); 0: any."""
+        """Hand out no link with a score below this share of the best one available soon (`patience`); 0: any link."""
         self._patience = Patience(share, self._schedule) if share else None
 
     def rescore(self, links: NDArray[Any], scores: NDArray[Any]) -> None:
-        """Give waiting links new scores, better or worse. Links that do not wait are left alone."""
+        """Give waiting links new scores. Links that are not waiting are left alone."""
         is_waiting = self.is_waiting(links)
         _check_lengths(links, scores)
         links, scores = links[is_waiting], scores[is_waiting]
@@ -131,7 +131,7 @@ class Frontier:
         return revised
 
     def rescore_all(self, score: Callable[[NDArray[np.int64]], NDArray[Any]]) -> None:
-        """Give every waiting link a new score: `score` gets their numbers in ascending order."""
+        """Give every waiting link a new score. `score` is called with their numbers in ascending order."""
         links = self._links.waiting()
         if links.size:
             scores = score(links)
@@ -139,10 +139,10 @@ class Frontier:
             self._links.ranks[links] = keys.ranks(scores)
             self._rebuild()
 
-    # Links go out, and come back.
+    # Leasing links, and returning them.
 
     def lease(self, now: float) -> int | None:
-        """Hand out the best waiting link of all hosts that are ready."""
+        """Hand out the best waiting link of all ready hosts; None if there is none."""
         self._schedule.advance(now)
         host = self._schedule.best()
         if host is None or self._is_held_back(host):
@@ -152,7 +152,7 @@ class Frontier:
         return key & LINK_MASK
 
     def take(self, link: int, now: float) -> bool:
-        """Hand out this very link, if it waits and its host is ready: for strategies that choose for themselves."""
+        """Hand out this link if it is waiting and its host is ready: for strategies that choose links themselves."""
         self._schedule.advance(now)
         if self._links.state_of(link) != WAITING:
             return False
@@ -165,13 +165,13 @@ class Frontier:
         return True
 
     def done(self, link: int) -> None:
-        """A leased link has been dealt with."""
+        """A leased link is finished."""
         host = self._take_back(link)
         self._links.state[link] = GONE
         self._schedule.end(host)
 
     def release(self, link: int, score: float | None = None) -> list[int]:
-        """A leased link waits again, with the score it had or another. Returns links dropped from a full buffer."""
+        """A leased link waits again, with its old score or a new one. Returns links dropped from a full buffer."""
         new_rank = None if score is None else keys.rank(score)
         host = self._take_back(link)
         rank = self._links.rank[link] if new_rank is None else new_rank
@@ -181,14 +181,14 @@ class Frontier:
         return self._trim([])
 
     def drop(self, link: int) -> bool:
-        """A waiting link is not wanted any more. False if it does not wait."""
+        """Remove a waiting link. False if it is not waiting."""
         if self._links.state_of(link) != WAITING:
             return False
         self._remove(self._key(link), self._host_of(link), GONE)
         return True
 
     def spare(self, links: NDArray[Any]) -> None:
-        """These waiting links are chosen: until they are leased or dropped the buffer does not touch or count them."""
+        """Exempt waiting links from the buffer: until they are leased or dropped, it neither counts nor drops them."""
         if self._buffered is not None:
             for link in links.tolist():
                 if self._links.state_of(link) == WAITING and link not in self._spared:
@@ -198,36 +198,36 @@ class Frontier:
     # Hosts and addresses.
 
     def cool(self, host: int, until: float) -> None:
-        """The host is not asked before that time. Cheapest while its link is still leased."""
+        """Do not contact the host before that time. Cheapest while its link is still leased."""
         self._schedule.cool(self._schedule.host(host), until)
 
     def set_address(self, host: int, address: str) -> None:
-        """The host is found at that address, whose clock and slots it shares with others; empty: not known."""
+        """Set the address of the host, whose clock and slots it shares with other hosts; empty if it is unknown."""
         self._schedule.set_address(self._schedule.host(host), address)
 
     def cool_address(self, address: str, until: float) -> None:
-        """No host of that address is asked before that time."""
+        """Do not contact any host at that address before that time."""
         self._schedule.cool_address(address, until)
 
     def set_aside(self, host: int) -> None:
-        """The host's links wait on, but none is handed out."""
+        """Hand out no more links of the host; they keep waiting."""
         self._schedule.set_aside(self._schedule.host(host), True)
 
     def readmit(self, host: int) -> None:
-        """The host takes part again."""
+        """Hand out links of the host again."""
         self._schedule.set_aside(self._schedule.host(host), False)
 
     def next_ready(self, now: float) -> float | None:
-        """When it is worth asking for a lease: `now`, if a host is ready, or when the next one has cooled.
+        """When to ask for a lease: `now` if a host is ready, otherwise when the next one has cooled.
 
-        Never too late; too early where the address of a host that has cooled is not free yet. None: no host
-        will become ready by waiting, only (if at all) by the return of a leased link.
+        The time is never too late, but may be too early, if the address of that host is not free then. None: no host
+        will become ready with time alone, but perhaps when a leased link is returned.
         """
         self._schedule.advance(now)
         host = self._schedule.best()
         return now if host is not None and not self._is_held_back(host) else self._schedule.next_time()
 
-    # What is known.
+    # Inspection.
 
     @property
     def waiting(self) -> int:
@@ -239,12 +239,12 @@ class Frontier:
 
     @property
     def hosts(self) -> int:
-        """Hosts that have waiting links."""
+        """Number of hosts with waiting links."""
         return self._schedule.count(READY, PARKED, COOLING, BUSY, ASIDE)
 
     @property
     def hosts_ready(self) -> int:
-        """Hosts that may be asked as far as they are concerned; some may have to wait for their address."""
+        """Number of hosts that are ready themselves; some may have to wait for their address."""
         return self._schedule.count(READY, PARKED)
 
     @property
@@ -264,12 +264,12 @@ class Frontier:
         return self._links.host[link]
 
     def score_of(self, link: int) -> float:
-        """The score as the frontier has it: rounded to a 32-bit float."""
+        """The score of a link, rounded to a 32-bit float."""
         self._check_known(link)
         return keys.score(self._links.rank[link])
 
     def is_waiting(self, links: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which of the links wait."""
+        """Which of the links are waiting."""
         is_waiting: NDArray[np.bool_] = self._links.states_of(links) == _WAITING
         return is_waiting
 
@@ -279,7 +279,7 @@ class Frontier:
         return is_new
 
     def scores(self, links: NDArray[Any]) -> NDArray[np.float32]:
-        """The scores of many links, rounded to 32-bit floats; NaN for links that do not wait."""
+        """The scores of many links, rounded to 32-bit floats; NaN for links that are not waiting."""
         is_waiting = self.is_waiting(links)
         scores: NDArray[np.float32] = np.empty(len(links), dtype=np.float32)
         scores.fill(np.nan)
@@ -288,7 +288,7 @@ class Frontier:
         return scores
 
     def best_score(self) -> float | None:
-        """The best score that waits, ready or not, on a host that is not set aside. O(hosts)."""
+        """The best score of all waiting links, on ready hosts and others, except those set aside. O(hosts)."""
         heads = [host.head[0] for host in self._schedule.hosts if host is not None and self._counts(host)]
         return keys.score(min(heads) >> LINK_BITS) if heads else None
 
@@ -297,7 +297,7 @@ class Frontier:
         return self._links.waiting()
 
     def top(self, count: int) -> NDArray[np.int64]:
-        """The best waiting links, ready or not, best first, without those on hosts set aside. O(n)."""
+        """The best waiting links, best first, on ready hosts and others, except those set aside. O(n)."""
         links = self._links.waiting()
         is_wanted = np.fromiter(
             (host is not None and self._counts(host) for host in self._schedule.hosts), dtype=np.bool_
@@ -309,13 +309,13 @@ class Frontier:
         return (np.sort(waiting) & np.uint64(LINK_MASK)).astype(np.int64)
 
     @staticmethod
-    def _counts(host: Host) -> bool:
+    def _counts(host: ScheduledHost) -> bool:
         return bool(host.head) and not host.is_aside
 
-    # How it is done.
+    # Implementation.
 
-    def _is_held_back(self, host: Host) -> bool:
-        """Whether a better link is worth waiting for: only if something will happen by waiting."""
+    def _is_held_back(self, host: ScheduledHost) -> bool:
+        """Whether to wait for a better link, which makes sense only if something will change with time."""
         if self._patience is None or not self._patience.holds_back(host):
             return False
         return self._leased > 0 or self._schedule.next_time() is not None
@@ -324,7 +324,7 @@ class Frontier:
         if self._links.state_of(link) == NEW:
             raise KeyError(f"link {link} is not known to the frontier")
 
-    def _host_of(self, link: int) -> Host:
+    def _host_of(self, link: int) -> ScheduledHost:
         return self._schedule.host(self._links.host[link])
 
     def _key(self, link: int) -> int:
@@ -339,8 +339,8 @@ class Frontier:
             self._put(rank << LINK_BITS | link, host)
         return self._trim([])
 
-    def _put(self, key: int, host: Host) -> None:
-        """The link of this key waits at that host; if it waits already, with another score from now on."""
+    def _put(self, key: int, host: ScheduledHost) -> None:
+        """Let the link of this key wait at that host; if it is waiting already, change its score."""
         table = self._links
         link = key & LINK_MASK
         state = table.state[link]
@@ -358,7 +358,7 @@ class Frontier:
                 self._schedule.settle(host)
 
     def _move(self, new: list[int]) -> None:
-        """The waiting links of these keys have other scores from now on."""
+        """Change the scores of waiting links to those in these keys."""
         table, buffered, spared = self._links, self._buffered, self._spared
         risen = set()
         for key in new:
@@ -385,7 +385,7 @@ class Frontier:
     def _put_new(
         self, made: NDArray[np.uint64], links: NDArray[Any], hosts: NDArray[Any], ranks: NDArray[np.uint32]
     ) -> list[int]:
-        """`_put` for links that are new to the frontier, without asking what each was before; then `_trim`."""
+        """`_put` for links that are new to the frontier, without checking their states; includes `_trim`."""
         order = made.argsort()
         new = made[order].tolist()
         dropped = self._trim(new)
@@ -408,7 +408,7 @@ class Frontier:
                 self._buffered.push(key)
         return dropped
 
-    def _remove(self, key: int, host: Host, state: int) -> None:
+    def _remove(self, key: int, host: ScheduledHost, state: int) -> None:
         host.remove(key)
         self._unbuffer(key)
         self._spared.discard(key & LINK_MASK)
@@ -417,8 +417,8 @@ class Frontier:
         if not host.head:
             self._schedule.settle(host)
 
-    def _hand_out(self, key: int, host: Host) -> None:
-        """The key has left its host's queue: its link is leased."""
+    def _hand_out(self, key: int, host: ScheduledHost) -> None:
+        """Lease the link of a key that has been removed from its host's queue."""
         self._unbuffer(key)
         self._spared.discard(key & LINK_MASK)
         self._links.state[key & LINK_MASK] = LEASED
@@ -426,16 +426,16 @@ class Frontier:
         self._leased += 1
         self._schedule.start(host)
 
-    def _take_back(self, link: int) -> Host:
+    def _take_back(self, link: int) -> ScheduledHost:
         if self._links.state_of(link) != LEASED:
             raise ValueError(f"link {link} is not leased")
         self._leased -= 1
         return self._host_of(link)
 
     def _trim(self, new: list[int]) -> list[int]:
-        """Drop the worst links until the buffer has room for the new keys too.
+        """Drop the worst links until the buffer has room for the new keys; return the dropped links.
 
-        Those are in ascending order and not in the queues yet; the worst among them leave the list.
+        The new keys are in ascending order and not yet in the queues; the dropped ones are removed from the list.
         """
         dropped: list[int] = []
         buffered = self._buffered
@@ -453,11 +453,11 @@ class Frontier:
         return dropped
 
     def _cost_of_rebuilding(self) -> int:
-        """In calls of `_put`, as measured."""
+        """The cost of `_rebuild`, as a number of links moved one by one; measured."""
         return REBUILT_FROM + self._waiting // 40 + len(self._schedule.hosts) // 2 + self._links.size // 30_000
 
     def _rebuild(self) -> None:
-        """Fill all queues anew from the columns."""
+        """Refill all queues from the link table."""
         table = self._links
         links = table.waiting()
         waiting = keys.keys(table.ranks[links], links)
@@ -481,7 +481,7 @@ class Frontier:
 
 
 def _greatest(numbers: NDArray[Any]) -> int:
-    """The greatest number; a negative one counts as too great."""
+    """The greatest number; a negative one becomes very large, and thus invalid."""
     return int(np.maximum.reduce(numbers.astype(np.uint64)))  # .max() takes twice as long
 
 

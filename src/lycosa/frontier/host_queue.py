@@ -1,10 +1,10 @@
-"""The waiting links of one host: a sorted set of keys at 8 bytes a key.
+"""The waiting links of one host: a sorted set of keys at 8 bytes per key.
 
-Keys (`frontier.keys`) lie sorted in packed arrays of at most `BLOCK` of them; a host with few links has one
-such array and nothing else, so that a hundred thousand small hosts stay cheap. A big one has a list of blocks and
-the lower bound of each. To put a key in or take one out is a search among the bounds, a search in a block,
-and moving at most 2 KB: O(log n) with a small constant for any number of links that fits into memory, and it
-allocates nothing but the key. Because any key can be taken out, a queue never holds a link that does not wait.
+Keys (`frontier.keys`) are kept sorted in packed arrays of at most `BLOCK` keys. A host with few links has one such
+array and nothing else, so a hundred thousand small hosts stay cheap. A large one has a list of blocks with their lower
+bounds. To add or remove a key takes a search among the bounds, a search in a block, and moving at most 2 KB: O(log n)
+with a small constant for any number of links that fits into memory, and nothing is allocated but the key. Since any key
+can be removed, a queue contains only links that are waiting.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class HostQueue:
         self._count = 0
         self.head: array[int] = array("Q")
         self._spread: tuple[list[array[int]], list[int]] | None = None
-        """Where there is more than one block: all of them, `head` first, and a lower bound of each, 0 for the first."""
+        """If there are several blocks: all of them, `head` first, and a lower bound of each, 0 for the first."""
 
     def __len__(self) -> int:
         return self._count
 
     def push(self, key: int) -> None:
-        """Put in a key that is not there yet."""
+        """Add a key that is not in the queue."""
         self._count += 1
         if self._spread is None:
             block = self.head
@@ -50,7 +50,7 @@ class HostQueue:
                 self._split(i, key)
 
     def pop(self) -> int:
-        """Take out the smallest key."""
+        """Remove and return the smallest key."""
         key = self.head.pop(0)
         self._count -= 1
         if not self.head and self._spread is not None:
@@ -58,7 +58,7 @@ class HostQueue:
         return key
 
     def remove(self, key: int) -> None:
-        """Take out a key that is there."""
+        """Remove a key; KeyError if it is not in the queue."""
         i, block = 0, self.head
         if self._spread is not None:
             blocks, bounds = self._spread
@@ -77,9 +77,9 @@ class HostQueue:
         return self.head[-1] if self._spread is None else self._spread[0][-1][-1]
 
     def fill(self, keys: NDArray[np.uint64]) -> None:
-        """Hold exactly these keys, which must be in ascending order."""
+        """Replace all keys by these, which must be in ascending order."""
         self._count = len(keys)
-        step = BLOCK * 3 // 4  # leaves room, so that not every block is split by the next few pushes
+        step = BLOCK * 3 // 4  # leaves room, so that the next few pushes do not split every block
         blocks = [_packed(keys[i : i + step]) for i in range(0, len(keys), step)] or [array("Q")]
         self.head = blocks[0]
         self._spread = (blocks, [0, *(block[0] for block in blocks[1:])]) if len(blocks) > 1 else None
@@ -88,7 +88,7 @@ class HostQueue:
         assert self._spread is not None
         blocks, bounds = self._spread
         block = blocks[i]
-        # Keys that arrive in ascending order (equal scores) would leave a trail of blocks that are half empty.
+        # Keys that arrive in ascending order (equal scores) would otherwise leave half-empty blocks behind.
         is_appended = i == len(blocks) - 1 and block[-1] == newest
         middle = len(block) - 1 if is_appended else len(block) // 2
         blocks.insert(i + 1, block[middle:])
@@ -96,7 +96,7 @@ class HostQueue:
         del block[middle:]
 
     def _join(self, i: int) -> None:
-        """Block i has become small: unite it with a neighbour if both fit into one. An empty one always does."""
+        """Merge block i, which has become small, with a neighbour if both fit into one. An empty block always does."""
         assert self._spread is not None
         blocks, bounds = self._spread
         left = min(i, len(blocks) - 2)

@@ -1,7 +1,7 @@
-"""What the frontier keeps of each link: 9 bytes in three columns, indexed by the link's number.
+"""What the frontier stores about each link: 9 bytes in three columns, indexed by the number of the link.
 
-Each column is a numpy array for work on many links at once and a memoryview of the same bytes for work on one:
-reading a single element through numpy costs several times as much.
+Each column is a numpy array for work on many links, with a memoryview of the same bytes for work on a single one, for
+which numpy takes several times as long.
 """
 
 from __future__ import annotations
@@ -13,46 +13,52 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.frontier.keys import MAX_LINKS
+from lycosa.lib.growing import grown
 
 
 class LinkState(IntEnum):
-    """Where a link is on its way."""
+    """State of a link in the frontier."""
 
     NEW = 0
-    """Unknown to the frontier, or forgotten by it because the buffer was full."""
+    """Unknown to the frontier, or dropped because the buffer was full."""
     WAITING = 1
     LEASED = 2
     GONE = 3
-    """Done, or excluded."""
+    """Finished, or removed."""
 
 
-# Members of an enumeration compare slowly; the columns hold, and the hot paths ask for, plain integers.
+# Enumeration members compare slowly, so columns and hot paths use plain integers.
 NEW, WAITING, LEASED, GONE = (int(state) for state in LinkState)
 
 
 class LinkTable:
-    """State, rank of the score and host of every link. Grows by doubling."""
+    """State, rank of the score and host of every link; grows as needed."""
 
     __slots__ = ("host", "hosts", "rank", "ranks", "size", "state", "states")
 
     def __init__(self) -> None:
+        self.size = 0
         self.states: NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
         self.ranks: NDArray[np.uint32] = np.zeros(0, dtype=np.uint32)
         self.hosts: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
-        self._resize(1024)
+        self.reserve(1023)
 
     def reserve(self, last: int) -> None:
-        """Make sure that every link up to this one has a place."""
+        """Make room for all links up to this one."""
         if not 0 <= last < MAX_LINKS:
-            raise ValueError(f"a link's number must be in 0 … {MAX_LINKS - 1}, not {last}")
+            raise ValueError(f"the number of a link must be in 0 … {MAX_LINKS - 1}, not {last}")
         if last >= self.size:
-            self._resize(max(last + 1, 2 * self.size))
+            self.states = grown(self.states, last + 1)
+            self.ranks = grown(self.ranks, last + 1)
+            self.hosts = grown(self.hosts, last + 1)
+            self.size = len(self.states)
+            self.state, self.rank, self.host = self.states.data, self.ranks.data, self.hosts.data
 
     def state_of(self, link: int) -> int:
         return self.state[link] if 0 <= link < self.size else NEW
 
     def states_of(self, links: NDArray[Any]) -> NDArray[np.uint8]:
-        """The state of each link; those that have no place yet are new."""
+        """The state of each link; NEW for those beyond the end of the table."""
         states: NDArray[np.uint8]
         try:
             states = self.states[links]
@@ -62,13 +68,13 @@ class LinkTable:
         return states
 
     def are_all_new(self, links: NDArray[Any]) -> bool:
-        """Whether these links, which have a place, are new and different."""
+        """Whether these links, which must be within the table, are all new and distinct."""
         if np.count_nonzero(self.states[links]):
             return False
         return not np.count_nonzero(links[1:] <= links[:-1]) or len(set(links.tolist())) == len(links)
 
     def enter(self, links: NDArray[Any], hosts: NDArray[Any], ranks: NDArray[np.uint32]) -> None:
-        """New links wait."""
+        """Add new links, which are then waiting."""
         self.states[links] = WAITING
         self.hosts[links] = hosts
         self.ranks[links] = ranks
@@ -76,19 +82,3 @@ class LinkTable:
     def waiting(self) -> NDArray[np.int64]:
         """The numbers of all waiting links, ascending."""
         return np.flatnonzero(self.states == WAITING)
-
-    def _resize(self, size: int) -> None:
-        self.size = size
-        self.states = _enlarged(self.states, size)
-        self.ranks = _enlarged(self.ranks, size)
-        self.hosts = _enlarged(self.hosts, size)
-        self.state = self.states.data
-        self.rank = self.ranks.data
-        self.host = self.hosts.data
-
-
-def _enlarged(column: NDArray[Any], size: int) -> NDArray[Any]:
-    # Fresh zeros take memory from the system only where something is written.
-    enlarged = np.zeros(size, dtype=column.dtype)
-    enlarged[: len(column)] = column
-    return enlarged

@@ -1,28 +1,29 @@
-"""Whether a link is worth a fetch now, or a better one is worth waiting for.
+"""Whether to fetch a link now, or to wait for a better one.
 
-Hosts rest between fetches. A crawl that makes as many fetches at a time as it may soon asks every host that is ready
-for its best link, however poor, while the hosts where the good links are rest: the order then holds within hosts only.
-So a link is handed out only if its score is at least a share of the best one on hosts that are ready or soon will be.
+Hosts rest between fetches. A crawl that always makes as many simultaneous fetches as it may soon takes the best link of
+every ready host, however poor, while the hosts with the good links are resting: links are then ordered only within
+hosts. So a link is handed out only if its score is at least a certain share of the best score on hosts that are ready
+or will be soon.
 
-With 120 hosts that rest for a second, 16 fetches at a time and a share of 0.25, the hunter's pages were relevant in 51
-to 55 of 100 cases instead of 22 to 26, at 4 to 17 % fewer relevant pages an hour and less than half the fetches (three
-topics of one generated web, on which 0.25 was chosen). Scores must be predictions: of others a share means nothing.
+With 120 hosts that rest for a second, 16 simultaneous fetches and a share of 0.25, 51 to 55 % of the hunter's pages
+were relevant instead of 22 to 26 %, at 4 to 17 % fewer relevant pages per hour and less than half the fetches (three
+topics of one generated web, on which 0.25 was chosen). Scores must be predictions: for others a share is meaningless.
 """
 
 from __future__ import annotations
 
 from lycosa.frontier import keys
 from lycosa.frontier.keys import LINK_BITS
-from lycosa.frontier.schedule import BUSY, COOLING, PARKED, READY, Host, Schedule
+from lycosa.frontier.schedule import BUSY, COOLING, PARKED, READY, Schedule, ScheduledHost
 
 SOON = 10.0
-"""Seconds that a better link is worth waiting for."""
+"""Number of seconds for which a better link is worth waiting."""
 LOOK_EVERY = 0.25
-"""Seconds between two looks at all hosts, if these are few."""
+"""Seconds between two searches for the best score over all hosts, if there are few hosts."""
 HOSTS_A_SECOND = 20_000
-"""Hosts that may be looked at in a second, where they are many."""
-MOST = 1.0
-"""The best that can be predicted: what is above, seeds, does not make others wait."""
+"""Number of hosts that may be searched per second, if there are many."""
+MAX_PREDICTION = 1.0
+"""Highest possible prediction: the scores of seeds are higher, but do not make other links wait."""
 
 
 class Patience:
@@ -32,8 +33,8 @@ class Patience:
         self._best = 0.0
         self._next_look = float("-inf")
 
-    def holds_back(self, host: Host) -> bool:
-        """Whether the best link of this host, the best of all that are ready, has to wait for better ones elsewhere."""
+    def holds_back(self, host: ScheduledHost) -> bool:
+        """Whether the best link of this host, the best of all ready ones, has to wait for a better one elsewhere."""
         schedule = self._schedule
         if schedule.now >= self._next_look:
             self._look()
@@ -42,17 +43,15 @@ class Patience:
 
     def _look(self) -> None:
         soon = self._schedule.now + SOON
-        self._best = max(
-            (min(_score(host), MOST) for host in self._schedule.hosts if host is not None and _is_near(host, soon)),
-            default=0.0,
-        )
+        near = (host for host in self._schedule.hosts if host is not None and _is_near(host, soon))
+        self._best = max((min(_score(host), MAX_PREDICTION) for host in near), default=0.0)
 
 
-def _is_near(host: Host, soon: float) -> bool:
+def _is_near(host: ScheduledHost, soon: float) -> bool:
     if not host.head:
         return False
-    return host.standing in (READY, PARKED, BUSY) or (host.standing == COOLING and host.until <= soon)
+    return host.state in (READY, PARKED, BUSY) or (host.state == COOLING and host.until <= soon)
 
 
-def _score(host: Host) -> float:
+def _score(host: ScheduledHost) -> float:
     return keys.score(host.head[0] >> LINK_BITS)

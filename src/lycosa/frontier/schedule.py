@@ -1,22 +1,23 @@
-"""Which host may be asked next: hosts that are ready, hosts that cool, and gates for shared addresses.
+"""Which host may be contacted next: ready hosts, cooling hosts, and gates for shared addresses.
 
-A host that has waiting links stands in exactly one place:
+A host with waiting links is in exactly one state:
 
-    READY     in a heap by the key of its best link
-    PARKED    at the gate of its address, in a heap of the same order
-    COOLING   in a heap by the time at which it is ready again
-    BUSY      has as many links in flight as it may have
-    ASIDE     excluded: its links wait on, none is handed out
+    READY     in a heap ordered by the key of its best link
+    PARKED    at the gate of its address, in a heap with the same order
+    COOLING   in a heap ordered by the time at which it is ready again
+    BUSY      has the maximum number of links in flight
+    ASIDE     set aside: its links keep waiting, but none is handed out
 
-An address may serve very many hosts. A ready host that comes to the top of the heap while its address is shut
-(busy or cooling) is parked at the gate. When the gate opens, only the gate's best entry goes into the heap of
-ready hosts, as a marker; when the marker comes to the top, that one host is let in and the next marker goes up.
-So a hundred thousand hosts behind one address cost O(log n) for each fetch, not a stampede.
+An address may serve very many hosts. A ready host that reaches the top of the heap while its address is closed (busy or
+cooling) is parked at the gate. When the gate opens, only its best entry is put into the heap of ready hosts, as a
+marker; when the marker reaches the top, that one host becomes ready and the next marker follows. So a hundred thousand
+hosts behind one address cost O(log n) per fetch instead of a stampede.
 
-The heaps are lazy. An entry holds when its host still stands there and has that bound; others are thrown away when
-they come up, or all at once when a heap has grown to twice its need. A host's bound is never worse than its
-best key: a better key moves it up at once, and that the best link is gone is seen when the entry comes up.
-Hence the first entry that holds, and is exact, and has an open gate, is the best ready link of all.
+The heaps are lazy. An entry is valid if its host is still in that state with that bound; invalid entries are discarded
+when they reach the top, or all at once when a heap has grown to twice its needed size. The bound of a host is never
+worse than its best key: a better key moves the host up at once, whereas the loss of its best link is only noticed when
+its entry reaches the top. Hence the first entry that is valid, exact and has an open gate is the best ready link of
+all.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ EMPTY, READY, PARKED, COOLING, BUSY, ASIDE = range(6)
 HOST_BITS = 32
 HOST_MASK = (1 << HOST_BITS) - 1
 NEVER = float("-inf")
-"""Before any time: a clock that has not been set."""
+"""Earlier than any time: a clock that has not been set."""
 SLACK = 1024
-"""A heap is not worth cleaning below this size."""
+"""Size below which a heap is not worth cleaning."""
 
 
 class Gate:
-    """An address: how many links are in flight there, and the hosts that wait for it."""
+    """An address: the number of its links in flight, and the hosts that wait for it."""
 
     __slots__ = ("address", "alarm", "hosts", "in_flight", "marker", "parked", "parked_limit", "until")
 
@@ -46,39 +47,39 @@ class Gate:
         self.until = NEVER
         self.in_flight = 0
         self.hosts = 0
-        """How many hosts have this address."""
+        """Number of hosts with this address."""
         self.parked: list[int] = []
         """A heap of entries."""
         self.parked_limit = SLACK
         self.marker: int | None = None
-        """The entry that stands for this gate in the heap of ready hosts."""
+        """The entry that represents this gate in the heap of ready hosts."""
         self.alarm: float | None = None
-        """The time under which this gate is in the heap of gates that will open."""
+        """The time at which this gate is entered in the heap of gates that will open."""
 
 
-class Host(HostQueue):
-    """A host: its waiting links, and where it stands."""
+class ScheduledHost(HostQueue):
+    """A host: its waiting links and its state."""
 
-    __slots__ = ("bound", "gate", "in_flight", "is_aside", "number", "standing", "until")
+    __slots__ = ("bound", "gate", "in_flight", "is_aside", "number", "state", "until")
 
     def __init__(self, number: int) -> None:
         super().__init__()
         self.number = number
-        self.standing = EMPTY
+        self.state = EMPTY
         self.bound = WORST
-        """A key smaller than this changes where the host stands."""
+        """A key smaller than this changes the position of the host in its heap."""
         self.until = NEVER
         self.in_flight = 0
         self.is_aside = False
         self.gate: Gate | None = None
 
     def entry(self) -> int:
-        """The bound and the host in one number, as the heaps hold them."""
+        """The bound and the number of the host as one integer, as stored in the heaps."""
         return self.bound << HOST_BITS | self.number
 
 
 class Schedule:
-    """All hosts. The clock stands still between calls of `advance` and never goes back."""
+    """All hosts. Time passes only with `advance` and never goes back."""
 
     def __init__(self, *, slots_per_host: int, slots_per_address: int) -> None:
         if slots_per_host < 1 or slots_per_address < 1:
@@ -86,8 +87,8 @@ class Schedule:
         self._slots_per_host = slots_per_host
         self._slots_per_address = slots_per_address
         self.now = NEVER
-        self.hosts: list[Host | None] = []
-        """By number; the store numbers hosts without gaps."""
+        self.hosts: list[ScheduledHost | None] = []
+        """Hosts by number; the store numbers them without gaps."""
         self._gates: dict[str, Gate] = {}
         self._gates_limit = SLACK
         self._census = [0] * 6
@@ -98,42 +99,42 @@ class Schedule:
         self._opening: list[tuple[float, str]] = []
         self._opening_limit = SLACK
 
-    def count(self, *standings: int) -> int:
-        """How many hosts stand there."""
-        return sum(self._census[standing] for standing in standings)
+    def count(self, *states: int) -> int:
+        """Number of hosts in these states."""
+        return sum(self._census[state] for state in states)
 
-    def host(self, number: int) -> Host:
-        """The host of that number, made where there is none."""
+    def host(self, number: int) -> ScheduledHost:
+        """The host with that number, created if necessary."""
         if not 0 <= number < HOST_MASK >> 1:
-            raise ValueError(f"a host's number must be in 0 … {(HOST_MASK >> 1) - 1}, not {number}")
+            raise ValueError(f"the number of a host must be in 0 … {(HOST_MASK >> 1) - 1}, not {number}")
         if number >= len(self.hosts):
             self.hosts.extend([None] * (number + 1 - len(self.hosts)))
         host = self.hosts[number]
         if host is None:
-            host = self.hosts[number] = Host(number)
+            host = self.hosts[number] = ScheduledHost(number)
         return host
 
     def advance(self, now: float) -> None:
-        """Let the time be `now`: hosts and addresses that have cooled long enough come back."""
+        """Set the time to `now`: hosts and addresses that have cooled long enough become ready."""
         if now <= self.now:
             return
         self.now = now
         while self._cooling and self._cooling[0][0] <= now:
             host = self._at(heappop(self._cooling)[1])
-            if host.standing == COOLING:
+            if host.state == COOLING:
                 self.settle(host)
         while self._opening and self._opening[0][0] <= now:
             gate = self._take_alarm()
             if gate is not None:
                 self._watch(gate)
 
-    def best(self) -> Host | None:
+    def best(self) -> ScheduledHost | None:
         """The ready host with the best link."""
         ready = self._ready
         while ready:
             entry = ready[0]
             host = self._at(entry & HOST_MASK)
-            if host.standing == READY and host.bound == entry >> HOST_BITS:
+            if host.state == READY and host.bound == entry >> HOST_BITS:
                 if host.head[0] != host.bound:
                     host.bound = host.head[0]
                     heapreplace(ready, host.entry())
@@ -153,12 +154,12 @@ class Schedule:
     def next_time(self) -> float | None:
         """The earliest time at which a host or an address has cooled, if `best` finds nothing now.
 
-        Never too late. It is too early where that host's address is still busy or cooling then.
+        Never too late, but too early if the address of that host is still busy or cooling then.
         """
         while self._cooling:
             until, number = self._cooling[0]
             host = self._at(number)
-            if host.standing == COOLING and host.until == until:
+            if host.state == COOLING and host.until == until:
                 break
             heappop(self._cooling)
         while self._opening:
@@ -170,36 +171,36 @@ class Schedule:
         times = [heap[0][0] for heap in (self._cooling, self._opening) if heap]
         return min(times, default=None)
 
-    def may_start(self, host: Host) -> bool:
-        return host.standing in (READY, PARKED) and (host.gate is None or self._is_open(host.gate))
+    def may_start(self, host: ScheduledHost) -> bool:
+        return host.state in (READY, PARKED) and (host.gate is None or self._is_open(host.gate))
 
-    def start(self, host: Host) -> None:
-        """One of the host's links has been taken out of its queue and is in flight."""
+    def start(self, host: ScheduledHost) -> None:
+        """One of the host's links, already removed from its queue, is in flight."""
         host.in_flight += 1
         if host.gate is not None:
             host.gate.in_flight += 1
         self.settle(host)
 
-    def end(self, host: Host) -> None:
-        """A link in flight is back."""
+    def end(self, host: ScheduledHost) -> None:
+        """One of the host's links in flight has been returned."""
         host.in_flight -= 1
         if host.gate is not None:
             host.gate.in_flight -= 1
             self._watch(host.gate)
         self.settle(host)
 
-    def cool(self, host: Host, until: float) -> None:
+    def cool(self, host: ScheduledHost, until: float) -> None:
         host.until = until
-        if host.standing == COOLING:
-            self._stand(host, EMPTY)
+        if host.state == COOLING:
+            self._enter(host, EMPTY)
         self.settle(host)
 
-    def set_aside(self, host: Host, is_aside: bool) -> None:
+    def set_aside(self, host: ScheduledHost, is_aside: bool) -> None:
         host.is_aside = is_aside
         self.settle(host)
 
-    def set_address(self, host: Host, address: str) -> None:
-        """Links in flight count for the new address from now on."""
+    def set_address(self, host: ScheduledHost, address: str) -> None:
+        """Change the address of a host. Its links in flight then count for the new address."""
         old = host.gate
         if address == (old.address if old else ""):
             return
@@ -207,13 +208,13 @@ class Schedule:
         if host.gate is not None:
             host.gate.hosts += 1
             host.gate.in_flight += host.in_flight
-        if host.standing == PARKED:
-            self._stand(host, EMPTY)
+        if host.state == PARKED:
+            self._enter(host, EMPTY)
             self.settle(host)
         if old is not None:
             old.hosts -= 1
             old.in_flight -= host.in_flight
-            old.marker = None  # it may have been this host's entry, which does not lead to the old gate any more
+            old.marker = None  # it may have been the entry of this host, which no longer belongs to the old gate
             self._watch(old)
 
     def cool_address(self, address: str, until: float) -> None:
@@ -221,31 +222,31 @@ class Schedule:
         gate.until = until
         self._watch(gate)
 
-    def settle(self, host: Host) -> None:
-        """Something about the host has changed: put it where it belongs now."""
-        was = host.standing
+    def settle(self, host: ScheduledHost) -> None:
+        """Update the state of a host after something about it has changed."""
+        was = host.state
         if not host.head:
-            standing = EMPTY
+            state = EMPTY
         elif host.is_aside:
-            standing = ASIDE
+            state = ASIDE
         elif host.in_flight >= self._slots_per_host:
-            standing = BUSY
+            state = BUSY
         elif host.until > self.now:
-            standing = COOLING
+            state = COOLING
         else:
-            standing = PARKED if was == PARKED else READY
-        if standing != was:
-            self._stand(host, standing)
-        elif standing in (READY, PARKED) and host.head[0] < host.bound:
+            state = PARKED if was == PARKED else READY
+        if state != was:
+            self._enter(host, state)
+        elif state in (READY, PARKED) and host.head[0] < host.bound:
             host.bound = host.head[0]
-            if standing == READY:
+            if state == READY:
                 self._offer(host.entry())
             else:
                 assert host.gate is not None
                 self._queue_up(host, host.gate)
 
     def settle_all(self) -> None:
-        """Every queue has changed: build all heaps anew."""
+        """Rebuild all heaps after every queue has changed."""
         self._census = [0] * 6
         self._ready.clear()
         self._cooling.clear()
@@ -254,43 +255,43 @@ class Schedule:
             gate.marker = None
         for host in self.hosts:
             if host is not None:
-                host.standing = EMPTY
+                host.state = EMPTY
                 host.bound = WORST
                 self.settle(host)
 
-    def _at(self, number: int) -> Host:
+    def _at(self, number: int) -> ScheduledHost:
         host = self.hosts[number]
         assert host is not None
         return host
 
-    def _stand(self, host: Host, standing: int) -> None:
-        self._census[host.standing] -= 1
-        self._census[standing] += 1
-        host.standing = standing
-        if standing == READY:
+    def _enter(self, host: ScheduledHost, state: int) -> None:
+        self._census[host.state] -= 1
+        self._census[state] += 1
+        host.state = state
+        if state == READY:
             host.bound = host.head[0]
             self._offer(host.entry())
-        elif standing == EMPTY:
+        elif state == EMPTY:
             host.bound = WORST
         else:
-            host.bound = 0  # no link, however good, changes anything
-            if standing == COOLING:
+            host.bound = 0  # no link, however good, changes its position
+            if state == COOLING:
                 self._wait_for_host(host)
 
     def _offer(self, entry: int) -> None:
-        """Put an entry into the heap of ready hosts."""
+        """Add an entry to the heap of ready hosts."""
         heappush(self._ready, entry)
         if len(self._ready) > self._ready_limit:
-            kept = [host.entry() for host in self.hosts if host is not None and host.standing == READY]
+            kept = [host.entry() for host in self.hosts if host is not None and host.state == READY]
             kept += [gate.marker for gate in self._gates.values() if gate.marker is not None]
             heapify(kept)
             self._ready[:] = kept
             self._ready_limit = 2 * len(kept) + SLACK
 
-    def _wait_for_host(self, host: Host) -> None:
+    def _wait_for_host(self, host: ScheduledHost) -> None:
         heappush(self._cooling, (host.until, host.number))
         if len(self._cooling) > self._cooling_limit:
-            self._cooling = [(h.until, h.number) for h in self.hosts if h is not None and h.standing == COOLING]
+            self._cooling = [(h.until, h.number) for h in self.hosts if h is not None and h.state == COOLING]
             heapify(self._cooling)
             self._cooling_limit = 2 * len(self._cooling) + SLACK
 
@@ -308,7 +309,7 @@ class Schedule:
         gate = self._gates.get(address)
         if gate is None:
             if len(self._gates) >= self._gates_limit:
-                # A name server can invent addresses without end; those that nothing depends on are forgotten.
+                # A name server can invent addresses without end; unused ones are discarded.
                 self._gates = {g.address: g for g in self._gates.values() if g.hosts or g.until > self.now}
                 self._gates_limit = 2 * len(self._gates) + SLACK
             gate = self._gates[address] = Gate(address)
@@ -317,13 +318,13 @@ class Schedule:
     def _is_open(self, gate: Gate) -> bool:
         return gate.in_flight < self._slots_per_address and gate.until <= self.now
 
-    def _park(self, host: Host, gate: Gate) -> None:
+    def _park(self, host: ScheduledHost, gate: Gate) -> None:
         bound = host.bound
-        self._stand(host, PARKED)
+        self._enter(host, PARKED)
         host.bound = bound
         self._queue_up(host, gate)
 
-    def _queue_up(self, host: Host, gate: Gate) -> None:
+    def _queue_up(self, host: ScheduledHost, gate: Gate) -> None:
         heappush(gate.parked, host.entry())
         if len(gate.parked) > gate.parked_limit:
             gate.parked = [entry for entry in set(gate.parked) if self._is_parked(entry, gate)]
@@ -333,10 +334,10 @@ class Schedule:
 
     def _is_parked(self, entry: int, gate: Gate) -> bool:
         host = self._at(entry & HOST_MASK)
-        return host.standing == PARKED and host.gate is gate and host.bound == entry >> HOST_BITS
+        return host.state == PARKED and host.gate is gate and host.bound == entry >> HOST_BITS
 
-    def _front(self, gate: Gate) -> Host | None:
-        """The parked host with the best bound; its entry is gate.parked[0]."""
+    def _front(self, gate: Gate) -> ScheduledHost | None:
+        """The parked host with the best bound, whose entry is then gate.parked[0]."""
         while gate.parked:
             entry = gate.parked[0]
             if self._is_parked(entry, gate):
@@ -345,7 +346,7 @@ class Schedule:
         return None
 
     def _watch(self, gate: Gate) -> None:
-        """See to it that a gate at which hosts are parked is heard of when it is open, or opens with time."""
+        """Ensure that a gate with parked hosts is noticed: now if it is open, otherwise when it opens."""
         if not gate.parked or gate.in_flight >= self._slots_per_address:
             return
         if gate.until > self.now:
@@ -364,11 +365,11 @@ class Schedule:
         return gate
 
     def _let_in(self, gate: Gate) -> None:
-        """The gate's marker has come up: its best host is ready, if the gate is open."""
+        """The gate's marker has reached the top: its best host becomes ready if the gate is open."""
         if not self._is_open(gate):
             return
         host = self._front(gate)
         if host is not None:
             heappop(gate.parked)
-            self._stand(host, READY)
+            self._enter(host, READY)
             self._watch(gate)

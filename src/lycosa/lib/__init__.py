@@ -1,13 +1,13 @@
-"""Libraries that know nothing of crawling: no URL, no page, no host.
+"""Libraries that know nothing about crawling: no URLs, pages or hosts.
 
-text, stopwords, wordhash   words: cutting, stemming, counting; words as 16-bit numbers
-near_duplicates             texts that are nearly the same as an earlier one, by fingerprint
+text, stopwords, wordhash   words: splitting, stemming, counting; words as 16-bit numbers
+near_duplicates             recognises near-duplicates of earlier texts by their fingerprints
 hashindex, growing          large maps and arrays that grow
 linkgraph                   PageRank and HITS
 evolve                      a genetic algorithm
-compiled                    numba, loaded when needed
-parquet                     rows into Parquet
-bounds, nearest             checks of settings; "did you mean"
+compiled                    machine code by numba
+parquet                     writes rows as Parquet
+bounds, nearest             range checks of settings; "did you mean"
 plugins                     `module:Class` and entry points
-clock                       time as a value that is handed in
+clock                       time as a dependency: the real clock, and a virtual one
 """

@@ -1,4 +1,4 @@
-"""Settings check themselves when they are made: a wrong one is reported at start, not in hour three."""
+"""Range checks for settings, made when they are constructed: a wrong one is reported at the start of a crawl."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lycosa.errors import ConfigError
 
 
 def require_at_least(settings: object, section: str, **least: float) -> None:
-    """Each named field of the settings must not be below its bound."""
+    """Raise ConfigError if a field of the settings is below the bound given for it."""
     for name, bound in least.items():
         value = _finite(settings, section, name)
         if value < bound:
@@ -16,6 +16,7 @@ def require_at_least(settings: object, section: str, **least: float) -> None:
 
 
 def require_above_zero(settings: object, section: str, *names: str) -> None:
+    """Raise ConfigError if one of these fields of the settings is not above 0."""
     for name in names:
         value = _finite(settings, section, name)
         if value <= 0:

@@ -1,4 +1,4 @@
-"""Time as a value that is handed in, so that a replayed crawl does not wait."""
+"""Time as a dependency: a replayed crawl gets a clock that does not wait."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Protocol
 
 class Clock(Protocol):
     def now(self) -> float:
-        """Wall-clock seconds: what is written down must outlive the process."""
+        """Wall-clock time in seconds: times are stored, and must mean the same in the next process."""
         ...
 
     async def sleep(self, seconds: float) -> None: ...
 
 
 class SystemClock:
-    """The machine's time."""
+    """The system's clock."""
 
     def now(self) -> float:
         return time.time()
@@ -26,7 +26,7 @@ class SystemClock:
 
 
 class VirtualClock:
-    """Time that passes only when somebody sleeps."""
+    """A clock that advances only when someone sleeps."""
 
     def __init__(self, start: float = 0.0) -> None:
         self._now = start

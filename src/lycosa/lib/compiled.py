@@ -1,8 +1,8 @@
-"""Loops over arrays as machine code (numba), kept beside the source for the next start.
+"""Loops over arrays compiled to machine code by numba, and cached beside the source for the next start.
 
-Where neither that place nor a user's cache can be written, a function is compiled at each start instead: a few seconds.
-numba takes half a second to load, so what uses this is imported when it is needed. What is kept is made anew when the
-file of the function changes, not when a constant that it imports does.
+If neither that directory nor the user's cache is writable, functions are compiled at each start: a few seconds. Loading
+numba takes half a second, so modules that use this one are imported only when needed. A cached function is recompiled
+when its own file changes, but not when a constant that it imports changes.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import numba
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Compiled on first call. No bounds are checked: callers answer for every index."""
+    """The function, compiled on its first call. Array bounds are not checked: callers must pass valid indices."""
     return _compiled(function)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """The same, pasted into its callers."""
+    """The function, compiled and inlined into its callers."""
     return _compiled(function, inline="always")
 
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     try:
         return numba.njit(function, cache=True, nogil=True, error_model="numpy", **options)
-    except RuntimeError:  # nowhere to keep it
+    except RuntimeError:  # no writable cache directory
         return numba.njit(function, nogil=True, error_model="numpy", **options)

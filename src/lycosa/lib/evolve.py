@@ -1,14 +1,14 @@
 """A genetic algorithm over bit strings (paper GA, section 3: the elitist half of CHC).
 
-Every generation the population is doubled: parents are drawn by roulette on their fitness, cut at one point and crossed
-with the crossover probability, and each child has one random bit flipped with the mutation probability. Of old and new
-together the fitter half survives. `evolve` is the whole algorithm.
+Each generation doubles the population: parents are drawn by roulette on their fitness and crossed at one point with
+the crossover probability, and each child has one random bit flipped with the mutation probability. The fitter half of
+the old and new individuals survives. `evolve` is the whole algorithm.
 
-Random numbers come from the generator handed in, fitness is evaluated through the `map` handed in: processes or a
-cluster do it by handing in theirs. A genome is evaluated once: its fitness must depend on the genome alone.
+The caller passes in the random number generator and the `map` that evaluates fitness, so evaluation can be spread over
+processes or a cluster. A genome is evaluated only once: its fitness must depend on the genome alone.
 
-The paper leaves open, and here is decided: of equally fit individuals the older survives; where all fitness is 0 every
-parent is as likely as any other; the first population is random where it is not given.
+The paper leaves some details open; here, of equally fit individuals the older survives, all parents are equally likely
+if all fitness is 0, and the first population is random unless it is given.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lycosa.errors import ConfigError, InputError
 from lycosa.lib.bounds import require_at_least
 
 Genome = str
-"""Bits as `0` and `1`: plain data, as a file keeps it and a person reads it."""
+"""A string of `0` and `1`: plain data that can be stored in a file and read by a person."""
 Fitness = Callable[[Genome], float]
 Map = Callable[[Fitness, Sequence[Genome]], Iterable[float]]
 
@@ -36,10 +36,10 @@ class GeneticSettings:
     generations: int = 50
     crossover_probability: float = 0.90
     mutation_probability: float = 0.01
-    """That one bit of a child is flipped."""
+    """Probability that one bit of a child is flipped."""
     genes: int = 9
     bits: int = 7
-    """Of a gene."""
+    """Length of a gene."""
 
     def __post_init__(self) -> None:
         require_at_least(
@@ -58,20 +58,20 @@ class GeneticSettings:
 
     @property
     def length(self) -> int:
-        """Bits of a genome."""
+        """Number of bits in a genome."""
         return self.genes * self.bits
 
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """What is known after a generation: enough to go on from it."""
+    """The state after a generation, from which the next one can be computed."""
 
     generation: int
     genomes: tuple[Genome, ...]
-    """The fittest first."""
+    """In descending order of fitness."""
     fitness: tuple[float, ...]
     rng: Mapping[str, Any]
-    """The state of the random numbers."""
+    """State of the random number generator."""
 
     @property
     def best(self) -> Genome:
@@ -82,12 +82,12 @@ class Population:
         return math.fsum(self.fitness) / len(self.fitness)
 
     def to_data(self) -> dict[str, Any]:
-        """As JSON can hold it."""
+        """The population as values that JSON can hold."""
         return asdict(self)
 
     @classmethod
     def from_data(cls, data: object, settings: GeneticSettings) -> Population:
-        """InputError: it was damaged, or belongs to other settings."""
+        """The reverse of `to_data`; InputError if the data is damaged or was made with other settings."""
         if not isinstance(data, dict) or set(data) != {"generation", "genomes", "fitness", "rng"}:
             raise InputError("the saved population is damaged: it needs generation, genomes, fitness and rng")
         generation, genomes, fitness, rng = (data[name] for name in ("generation", "genomes", "fitness", "rng"))
@@ -95,16 +95,18 @@ class Population:
             raise InputError(f"the saved population is damaged: its generation is {generation!r}")
         if not isinstance(genomes, list | tuple) or not all(is_genome(each, settings.length) for each in genomes):
             raise InputError(
-                f"the saved population is damaged, or of other settings: no genomes of {settings.length} bits"
+                f"the saved population is damaged, or has other settings: its genomes must have {settings.length} bits"
             )
         if not isinstance(fitness, list | tuple) or not all(_is_fitness(value) for value in fitness):
-            raise InputError("the saved population is damaged: a fitness is not a number from 0 on")
+            raise InputError("the saved population is damaged: a fitness is not a number of 0 or more")
         if not len(genomes) == len(fitness) == settings.population:
             raise InputError(f"the saved population has {len(genomes)} individuals, not {settings.population}")
         try:
             np.random.default_rng().bit_generator.state = rng
         except (ValueError, TypeError, KeyError, OverflowError):
-            raise InputError("the saved population is damaged: its random numbers cannot be restored") from None
+            raise InputError(
+                "the saved population is damaged: its random number generator cannot be restored"
+            ) from None
         return cls(generation, tuple(genomes), tuple(map(float, fitness)), rng)
 
 
@@ -116,9 +118,9 @@ def evolve(
     start: Population | Sequence[Genome] = (),
     map: Map = map,
 ) -> Iterator[Population]:
-    """The population after each generation, from the first (generation 0), or from the one after `start`, to the last.
+    """Yield the population after each generation, beginning with generation 0 or with the one that follows `start`.
 
-    `start` is a population to go on from, or genomes that the first population shall hold, such as earlier winners.
+    `start` is either a population to continue from, or genomes to include in the first one, such as earlier winners.
     """
     known: dict[Genome, float] = {}
 
@@ -152,12 +154,12 @@ def evolve(
 
 
 def genes(genome: Genome, bits: int) -> list[int]:
-    """The numbers that the genome spells, each of so many bits."""
+    """The genes of a genome as numbers of `bits` bits each."""
     return [int(genome[at : at + bits], 2) for at in range(0, len(genome), bits)]
 
 
 def genome_of(numbers: Iterable[int], bits: int) -> Genome:
-    """The genome that spells these numbers."""
+    """The reverse of `genes`: the genome with these numbers as its genes."""
     numbers = list(numbers)
     if any(not 0 <= number < 1 << bits for number in numbers):
         raise ValueError(f"a gene of {bits} bits is a number from 0 to {(1 << bits) - 1}, not each of {numbers}")
@@ -169,12 +171,12 @@ def is_genome(value: object, length: int) -> bool:
 
 
 def flip(genome: Genome, at: int) -> Genome:
-    """The genome with one bit turned round."""
+    """The genome with the bit at this position inverted."""
     return genome[:at] + ("1" if genome[at] == "0" else "0") + genome[at + 1 :]
 
 
 def spin(wheel: np.ndarray[Any, Any], rng: np.random.Generator) -> int:
-    """Roulette: a place, as likely as its share of the wheel, which is given as running totals. One random number."""
+    """Roulette: a random index, in proportion to its weight; `wheel` holds the running totals of the weights."""
     total = float(wheel[-1])
     ball = rng.random()
     if total <= 0:
@@ -185,7 +187,7 @@ def spin(wheel: np.ndarray[Any, Any], rng: np.random.Generator) -> int:
 def _first_genomes(given: Sequence[Genome], settings: GeneticSettings, rng: np.random.Generator) -> list[Genome]:
     for genome in given:
         if not is_genome(genome, settings.length):
-            raise InputError(f"{genome!r} is no genome of {settings.genes} genes of {settings.bits} bits")
+            raise InputError(f"{genome!r} is not a genome of {settings.genes} genes of {settings.bits} bits")
     bits = rng.integers(0, 2, (settings.population, settings.length))
     drawn = ("".join(map(str, row)) for row in bits.tolist())
     return list(itertools.islice(itertools.chain(given, drawn), settings.population))
@@ -206,7 +208,7 @@ def _fittest(
 def _checked(values: Iterable[float]) -> Iterator[float]:
     for value in values:
         if not _is_fitness(value):
-            raise ValueError(f"a fitness must be a number from 0 on, not {value!r}")
+            raise ValueError(f"a fitness must be a number of 0 or more, not {value!r}")
         yield float(value)
 
 

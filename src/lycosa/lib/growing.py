@@ -1,4 +1,4 @@
-"""Arrays that grow: by half as much again, so that appending costs the same however long they are."""
+"""Arrays that grow by at least half of their length, so that the cost of appending does not depend on the length."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def grown(array: NDArray[Scalar], length: int, *, fill: float = 0) -> NDArray[Scalar]:
-    """The array itself if it has that many rows; else a longer one that begins with it, the rest being `fill`."""
+    """The array itself if it has at least `length` rows; otherwise a longer copy, padded with `fill`."""
     if length <= len(array):
         return array
-    longer = np.full((max(length, len(array) * 3 // 2), *array.shape[1:]), fill, dtype=array.dtype)
+    # The system provides memory for fresh zeros only where something is written.
+    longer = np.zeros((max(length, len(array) * 3 // 2), *array.shape[1:]), dtype=array.dtype)
     longer[: len(array)] = array
+    if fill:
+        longer[len(array) :] = fill
     return longer

@@ -1,14 +1,14 @@
-"""A map from 64-bit hashes to 32-bit numbers in 20 to 40 bytes an entry, asked and filled by the batch.
+"""A map from 64-bit hashes to 32-bit numbers that takes 20 to 40 bytes per entry and works on batches.
 
-It answers "have we seen this URL, and under which number?" for tens of millions of URLs. A Python dict needs
-about 150 bytes an entry for that; here keys and numbers lie packed in numpy arrays.
+It answers "have we seen this URL, and under which number?" for tens of millions of URLs. A Python dict would take about
+150 bytes per entry; here keys and numbers are packed in numpy arrays.
 
-The table is made of buckets of sixteen keys, two cache lines. A hash belongs to the bucket that its leading
-bits (after a multiplication that spreads them) name; where that is full, to the next one that is not. A bucket
-fills from the left and nothing is ever removed, so an empty place needs no marker: any hash, 0 included, is a
-valid key. A batch of lookups is one gather of whole buckets, one comparison, and another round only where a
-bucket was full, which is rare: with narrower buckets most batches would need several rounds, and at a hundred
-hashes a batch it is the number of numpy calls that costs. The table doubles before it is two thirds full.
+The table consists of buckets of sixteen keys, two cache lines each. The leading bits of a hash (after a multiplication
+that spreads them) select its bucket; if that is full, the hash goes to the next bucket with room. Buckets fill from the
+left and nothing is ever removed, so an empty slot needs no marker: any hash, including 0, is a valid key. A batch of
+lookups is one gather of whole buckets and one comparison. A further round is needed only where a bucket is full, which
+is rare: with narrower buckets most batches would need several rounds, and at a hundred hashes per batch the number of
+numpy calls dominates the cost. The table doubles before it is two thirds full.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ Hashes = NDArray[np.uint64] | NDArray[np.int64]
 
 _WIDTH = 16
 _MAX_LOAD = 0.65
-_SPREAD = np.array(
-    0x9E3779B97F4A7C15, dtype=np.uint64
-)  # 2⁶⁴ / golden ratio: multiplying by it mixes low bits into high ones
-_CHUNK = 1 << 14  # a longer batch is cut up: a lookup gathers 128 bytes for each hash
+# 2⁶⁴ / golden ratio: multiplying by it mixes low bits into high ones
+_SPREAD = np.array(0x9E3779B97F4A7C15, dtype=np.uint64)
+_CHUNK = 1 << 14  # a longer batch is split: a lookup gathers 128 bytes per hash
 
 
 class HashIndex:
-    """Numbers by hash. Give `capacity` where the size is known, and it will not have to grow."""
+    """Numbers by hash. A table that is given its `capacity` in advance need not grow."""
 
     __slots__ = ("_count", "_fill", "_flat", "_ids", "_keys", "_last", "_shift")
 
@@ -39,7 +38,7 @@ class HashIndex:
         return self._count
 
     def find(self, hashes: Hashes) -> NDArray[np.int64]:
-        """The number of each hash, −1 where it is not known."""
+        """The number of each hash; −1 if it is unknown."""
         keys = hashes.view(np.uint64)
         if len(keys) <= _CHUNK:
             return self._locate(keys)[0]
@@ -47,7 +46,7 @@ class HashIndex:
         return np.concatenate(parts)
 
     def add(self, hashes: Hashes, ids: NDArray[np.integer]) -> None:
-        """Enter hashes with their numbers. A hash that is already there keeps the number it has."""
+        """Add hashes with their numbers. A hash that is already known keeps its number."""
         keys = hashes.view(np.uint64)
         if len(keys) != len(ids):
             raise ValueError(f"{len(keys)} hashes with {len(ids)} ids")
@@ -59,10 +58,10 @@ class HashIndex:
             self._insert(chunk[new], numbers[new].astype(np.uint32), bucket[new])
 
     def find_or_add(self, hashes: Hashes, first_new_id: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """The number of each hash, and which of them are new.
+        """The number of each hash, and whether it is new.
 
-        New hashes are numbered from `first_new_id` on in the order in which they first appear; a second
-        appearance in the same batch gets the same number and does not count as new.
+        New hashes are numbered from `first_new_id` in order of first appearance; if a new hash is repeated in the
+        batch, only its first appearance counts as new.
         """
         keys = hashes.view(np.uint64)
         if len(keys) > _CHUNK:
@@ -122,7 +121,7 @@ class HashIndex:
         return ((keys * _SPREAD) >> self._shift).view(np.int64)
 
     def _locate(self, keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """For each key its number, or −1; and the bucket that holds it, or would have to take it."""
+        """The number of each key, or −1; and the bucket that holds it or would have to."""
         bucket = self._home(keys)
         ids, is_open = self._probe(keys, bucket)
         pending = is_open.nonzero()[0]
@@ -135,18 +134,18 @@ class HashIndex:
     def _probe(
         self, keys: NDArray[np.uint64], bucket: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Look for each key in one bucket; it may still be in a later one where this one is full."""
+        """Look for each key in one bucket. Also returns which keys may still be in a later one, as this one is full."""
         place = (self._keys.take(bucket, axis=0) == keys[:, None]).argmax(axis=1)
         fill = self._fill[bucket]
         at = bucket * _WIDTH + place
-        # argmax is 0 where nothing is equal, and an empty place looks like the key 0.
+        # argmax is 0 if nothing is equal, and an empty slot looks like the key 0.
         is_miss = (self._flat[at] != keys) | (place >= fill)
         ids = self._ids[at].astype(np.int64)
         ids[is_miss] = -1
         return ids, is_miss & (fill == _WIDTH)
 
     def _insert(self, keys: NDArray[np.uint64], ids: NDArray[np.uint32], bucket: NDArray[np.int64]) -> None:
-        """Enter different keys that are not there yet, each into the first bucket from `bucket` on with room."""
+        """Add distinct new keys, each to the first bucket with room, starting at `bucket`."""
         self._count += len(keys)
         while keys.size:
             place = self._fill[bucket]
@@ -158,13 +157,13 @@ class HashIndex:
             self._flat[at] = keys
             self._ids[at] = ids
             self._fill[bucket] = place + 1
-            # Of several keys for one place the last assignment holds; the others try again.
+            # If several keys were assigned to one slot the last one wins; the others try again.
             lost = (self._flat[at] != keys).nonzero()[0]
             keys, ids, bucket = keys[lost], ids[lost], bucket[lost]
 
 
 def _first_of_each(keys: NDArray[np.uint64], chosen: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Those of the positions `chosen` at which a key stands for the first time."""
+    """Those of the positions `chosen` at which a key appears for the first time."""
     values = np.sort(keys[chosen])
     if not (values[1:] == values[:-1]).any():
         return chosen

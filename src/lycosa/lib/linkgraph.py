@@ -1,4 +1,4 @@
-"""Link analysis over graphs given as two columns: edge i leads from node `sources[i]` to node `targets[i]`."""
+"""Link analysis of graphs given as two columns: edge i leads from node `sources[i]` to node `targets[i]`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 MAX_ITERATIONS = 1_000
-"""With a damping factor below 1 the changes shrink by that factor each time; this is never reached in practice."""
+"""Never reached in practice: each iteration shrinks the changes by the damping factor, which is below 1."""
 FRESH_SHARE = 1e-4
-"""Of a warm start: spread evenly over all nodes. A node that once had the score 0 would otherwise keep it for ever."""
+"""Share of the start scores that is spread evenly: otherwise a node with score 0 would keep it for ever."""
 
 
 def pagerank(
@@ -27,9 +27,9 @@ def pagerank(
 
         PR(p) = (1 − γ) + γ · Σ_{d links to p} PR(d) / |out(d)|
 
-    A node without out-links is taken to link to each node of `sinks_lead_to` (all nodes, if not given). The mean
-    rank is then 1: these are the ranks of Brin and Page times the number of nodes. Ends when no rank changes by
-    more than `tolerance`. Parallel edges count as often as they are there.
+    A node without out-links is treated as linking to each node of `sinks_lead_to` (default: all nodes). The mean rank
+    is then 1: these are the ranks of Brin and Page times the number of nodes. Ends when no rank changes by more than
+    `tolerance`. Parallel edges count separately.
     """
     if not 0 <= damping < 1 or tolerance <= 0:
         raise ValueError(f"damping must lie in [0, 1) and tolerance above 0, not {damping} and {tolerance}")
@@ -52,15 +52,15 @@ def pagerank(
 
 
 class Hits(NamedTuple):
-    """Scores of the nodes 0 … count − 1. Each of the two columns sums to 1, or is all 0 where there is no edge."""
+    """Scores of nodes 0 … count − 1. Each of the two columns sums to 1, or to 0 if there are no edges."""
 
     hubs: NDArray[np.float64]
     authorities: NDArray[np.float64]
     edges: int
-    """How many edges counted: allowed by sites and threshold, parallel ones once."""
+    """Number of edges that count: allowed by sites and threshold, parallel ones once."""
     iterations: int
     change: float
-    """How far the hubs moved in the last iteration: the sum of all differences."""
+    """Sum of the absolute changes of all hub scores in the last iteration."""
 
 
 def hits(
@@ -80,16 +80,15 @@ def hits(
         a(v) ← Σ_{(u,v) ∈ E} h(u) · E_F[u,v],   E_F[u,v] = R(v), only for v with R(v) > ρ
         h(u) ← Σ_{(u,v) ∈ E} a(v) · E_B[u,v],   E_B[u,v] = R(u)
 
-    E has the edges between nodes of different `sites`, each once; R is `relevance`, ρ is `threshold`. Without these
-    three it is the HITS of Kleinberg: all weights 1, every edge counts. The two steps are repeated until the hubs move
-    by no more than `tolerance` in sum, or `iterations` times (FC, section 4.4: 50).
+    E contains the edges between nodes of different `sites`, each once; R is `relevance`, ρ is `threshold`. Without
+    these three arguments this is Kleinberg's HITS: all weights are 1, and every edge counts. The two steps are repeated
+    until the hub scores change by no more than `tolerance` in total, or `iterations` times (FC, section 4.4: 50).
 
-    `start` are earlier hub scores (0 for a new node) to go on from; without them all nodes with R > 0 begin as equal
-    hubs (FC does not say; the others are none after the first iteration). Once the iteration has converged,
-    the result does not depend on it.
+    `start` gives earlier hub scores to continue from (0 for a new node); by default all nodes start as equal hubs (FC
+    does not say; those with R = 0 drop out in the first iteration). A result that has converged does not depend on it.
 
-    Differs from FC: scores are scaled to the sum 1 instead of to unit length, so that a score is a share; their order
-    and their ratios are the same.
+    Differs from FC: scores are scaled to sum to 1 instead of to unit length, so that a score is a share; order and
+    ratios are the same.
     """
     if iterations < 1 or tolerance < 0:
         raise ValueError(f"iterations must be 1 or more and tolerance not negative, not {iterations} and {tolerance}")
@@ -118,7 +117,7 @@ def _counting(
     as_authority: NDArray[np.float64],
     sites: NDArray[np.integer[Any]] | None,
 ) -> tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]]:
-    """The edges that can carry a score. The threshold comes first: of a crawl's edges it leaves a small part."""
+    """The edges that can carry a score. The threshold is applied first, since it leaves few of a crawl's edges."""
     keep = (as_authority > 0)[targets]
     sources, targets = sources[keep], targets[keep]
     keep = (as_hub > 0)[sources]
@@ -130,11 +129,11 @@ def _counting(
 
 
 def _matrix(sources: NDArray[np.integer[Any]], targets: NDArray[np.integer[Any]], *, count: int) -> sparse.csr_array:
-    """1 where an edge is, however often it was given."""
+    """1 for each edge, no matter how often it was given."""
     narrow = np.int32 if max(count, len(sources)) < 2**31 else np.int64
     ends = sources.astype(narrow, copy=False), targets.astype(narrow, copy=False)
     matrix = sparse.csr_array((np.ones(len(sources)), ends), shape=(count, count))
-    matrix.data.fill(1.0)  # parallel edges were added up
+    matrix.data.fill(1.0)  # parallel edges have been summed
     return matrix
 
 

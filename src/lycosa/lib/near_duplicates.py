@@ -1,33 +1,33 @@
-"""Which texts are nearly the same as an earlier one, by their fingerprints (`page.fingerprint`).
+"""Recognises near-duplicates of earlier texts by their fingerprints (`page.fingerprint`).
 
-Two fingerprints of 64 bits that differ in at most three are equal in one of four bands of 16 bits (Manku, Jain and Das
-Sarma, WWW 2007, section 3): only those that share a band are compared.
+Two 64-bit fingerprints that differ in at most three bits agree in at least one of their four 16-bit bands (Manku, Jain
+and Das Sarma, WWW 2007, section 3), so only fingerprints that share a band are compared.
 """
 
 from __future__ import annotations
 
-MOST_BITS = 3
+MAX_DIFFERING_BITS = 3
 _BANDS = range(0, 64, 16)
 _MASK = 0xFFFF
-MOST_IN_A_BAND = 256
-"""Fingerprints that are remembered for each value of a band: the first ones."""
+MAX_PER_BAND = 256
+"""Number of fingerprints remembered for each value of a band: the first ones."""
 
 
-class NearTexts:
-    """Fingerprints met so far."""
+class NearDuplicates:
+    """The fingerprints seen so far."""
 
     def __init__(self) -> None:
         self._by_band: dict[int, list[int]] = {}
 
     def add(self, fingerprint: int) -> bool:
-        """Whether it is new: no earlier one is the same, or nearly. 0 stands for no text, and is always new."""
+        """Remember a fingerprint; False if it is a near-duplicate of an earlier one. 0 means no text, always new."""
         if not fingerprint:
             return True
         keys = [(fingerprint >> band & _MASK) << 2 | number for number, band in enumerate(_BANDS)]
         known = [self._by_band.setdefault(key, []) for key in keys]
-        if any((fingerprint ^ other).bit_count() <= MOST_BITS for others in known for other in others):
+        if any((fingerprint ^ other).bit_count() <= MAX_DIFFERING_BITS for others in known for other in others):
             return False
         for others in known:
-            if len(others) < MOST_IN_A_BAND:
+            if len(others) < MAX_PER_BAND:
                 others.append(fingerprint)
         return True

@@ -1,7 +1,7 @@
-"""Rows into Parquet, by way of lines of JSON and duckdb.
+"""Writes rows as Parquet: duckdb converts them from lines of JSON.
 
-The types of the columns are given, not guessed: they must not depend on what the rows happen to hold. duckdb is an
-extra and is loaded only when a Parquet file is asked for.
+Column types are given rather than inferred, since they must not depend on the values in the rows. duckdb is an optional
+dependency and is loaded only when a Parquet file is written.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lycosa.errors import InputError
 
 
 def write_lines(rows: Iterable[Mapping[str, Any]], path: Path) -> int:
-    """One JSON object a line; returns how many."""
+    """Write one JSON object per line; return the number of rows."""
     count = 0
     with path.open("w", encoding="utf-8") as stream:
         for row in rows:
@@ -26,9 +26,9 @@ def write_lines(rows: Iterable[Mapping[str, Any]], path: Path) -> int:
 
 
 def write_parquet(rows: Iterable[Mapping[str, Any]], path: Path, columns: Mapping[str, str]) -> int:
-    """A Parquet file with these columns, `{name: type of duckdb}`; returns the number of rows.
+    """Write a Parquet file with these columns, `{name: duckdb type}`; return the number of rows.
 
-    A column that a row lacks is null there. While it is written there is a temporary file beside it.
+    A column that is missing from a row is null. A temporary file is kept beside the Parquet file during the write.
     """
     try:
         import duckdb

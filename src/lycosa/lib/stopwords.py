@@ -1,7 +1,7 @@
-"""Words too common to tell one text from another, and to tell English from other languages by.
+"""Words that are too common to tell one text from another.
 
-Written as the tokeniser of `lib.text` would cut them: lower case, no apostrophes (`don't` is `don`
-and a `t` that is dropped for its length).
+Spelt as `lib.text` splits words: in lower case and without apostrophes (`don't` becomes `don` and a `t`, which is
+dropped for its length).
 """
 
 from __future__ import annotations

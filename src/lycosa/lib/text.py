@@ -1,13 +1,12 @@
-"""Words: cutting, stemming, counting, comparing.
+"""Words: splitting, stemming, counting, comparing.
 
-A word is a run of letters and digits, in lower case. Words of one character, of more than 40, and stop
-words are dropped; the others are reduced to their Snowball stem.
+A word is a run of letters and digits, in lower case. Words of one character, words of more than 40, and stop words are
+dropped; the others are reduced to their Snowball stems.
 
-This is the dearest step of reading a page, so it is done in two. First C code cuts the text into
-pieces at everything in ASCII that is neither letter nor digit, lowers it, and counts equal pieces.
-Then each distinct piece is looked up in a memo. Only a piece that was never met is looked at closely:
-where it is not all ASCII it may hold further separators (`1914–1918`), which a regular expression finds.
-Stemming every word as it comes takes twice the time.
+This is the most expensive step of reading a page, so it is done in two passes. First, C code lower-cases the text,
+splits it into pieces at every ASCII character that is neither a letter nor a digit, and counts equal pieces. Then each
+distinct piece is looked up in a memo. Only an unknown piece is examined closely: if it is not all ASCII, it may contain
+further separators (`1914–1918`), which a regular expression finds. Stemming each word separately takes twice the time.
 """
 
 from __future__ import annotations
@@ -28,21 +27,21 @@ MAX_LENGTH = 40
 
 _WORD = re.compile(r"[^\W_]+")
 _FOLD = bytes(ord(chr(byte).lower()) if chr(byte).isalnum() else 32 for byte in range(128)) + bytes(range(128, 256))
-"""What becomes of each byte of UTF-8: ASCII letters are lowered, other ASCII separates, the rest stays."""
+"""Translation of each byte of UTF-8: ASCII letters to lower case, ASCII separators to spaces, the rest unchanged."""
 
 _GENERATION = 1 << 16
 _MEMO_PIECE = 4 * MAX_LENGTH
-"""Longer pieces, in bytes, are not remembered: they are rubbish, seldom met twice."""
+"""Length in bytes above which pieces are not memoised: they are rubbish and seldom recur."""
 
 _Stems = str | tuple[str, ...]
-"""The stems of one piece: nearly always one, or an empty string where it is dropped."""
+"""The stems of one piece: nearly always one; an empty string if the piece is dropped."""
 
 
 def stems(text: str, *, language: str = "english") -> list[str]:
-    """The stems of a text in order, stop words left out."""
+    """The stems of a text in order, without stop words."""
     memo = _memo(language)
     result: list[str] = []
-    for found in map(memo.__getitem__, _pieces(text)):
+    for found in map(memo.__getitem__, pieces(text)):
         if found.__class__ is str:
             if found:
                 result.append(found)
@@ -52,12 +51,12 @@ def stems(text: str, *, language: str = "english") -> list[str]:
 
 
 def term_counts(text: str, *, language: str = "english") -> dict[str, int]:
-    """How often each stem occurs in a text: what counting `stems` gives, for half the time."""
+    """The number of occurrences of each stem: same as counting `stems`, in half the time."""
     memo = _memo(language)
-    pieces = Counter(_pieces(text))
+    counted = Counter(pieces(text))
     counts: dict[str, int] = {}
     count_of = counts.get
-    for times, found in zip(pieces.values(), map(memo.__getitem__, pieces), strict=True):
+    for times, found in zip(counted.values(), map(memo.__getitem__, counted), strict=True):
         if found.__class__ is str:
             counts[found] = count_of(found, 0) + times
         else:
@@ -68,7 +67,7 @@ def term_counts(text: str, *, language: str = "english") -> dict[str, int]:
 
 
 def cosine(a: Mapping[str, float], b: Mapping[str, float]) -> float:
-    """Cosine similarity of two weighted word lists, Σ a·b / √(Σ a² · Σ b²); 0 where either is empty."""
+    """Cosine similarity of two weighted word lists, Σ a·b / √(Σ a² · Σ b²); 0 if either is empty."""
     if len(a) > len(b):
         a, b = b, a
     weight_in_b = b.get
@@ -77,26 +76,27 @@ def cosine(a: Mapping[str, float], b: Mapping[str, float]) -> float:
         return 0.0
     squares_of_a = sum(weight * weight for weight in a.values())
     squares_of_b = sum(weight * weight for weight in b.values())
-    # Two roots, not the root of the product: that may overflow, or vanish, where these do not.
+    # Two roots rather than the root of the product, which may overflow or underflow.
     return product / (sqrt(squares_of_a) * sqrt(squares_of_b))
 
 
-def _pieces(text: str) -> list[bytes]:
+def pieces(text: str) -> list[bytes]:
+    """The text in UTF-8, with ASCII letters in lower case, split at all other ASCII characters except digits."""
     return text.encode("utf-8", "replace").translate(_FOLD).split()
 
 
 class _StemMemo(dict[bytes, _Stems]):
-    """The stems of each piece met so far, in two generations.
+    """The stems of each piece seen so far, in two generations.
 
-    When the young generation is full it becomes the old one, and the old one is forgotten. A piece
-    found in the old one moves up. So common words stay and rare ones go, at no cost for a hit.
+    When the young generation is full it replaces the old one, which is discarded. A piece found in the old generation
+    is promoted to the young one. Common words thus stay and rare ones go, and a hit costs nothing extra.
     """
 
     __slots__ = ("_old", "_stem", "_stop_words")
 
     def __init__(self, language: str) -> None:
         super().__init__()
-        # The stemmer's own cache is turned off: this memo stands before it.
+        # The stemmer's own cache is turned off: this memo replaces it.
         self._stem: Callable[[str], str] = Stemmer.Stemmer(language, 0).stemWord
         self._stop_words = stopwords.BY_LANGUAGE.get(language, frozenset())
         self._old: dict[bytes, _Stems] = {}
@@ -117,7 +117,7 @@ class _StemMemo(dict[bytes, _Stems]):
         if piece.isascii():
             word = piece.decode()
             return self._stem(word) if self._is_kept(word) else ""
-        # NFC: a letter followed by a combining accent would otherwise be cut in two.
+        # NFC: otherwise a letter followed by a combining accent would be split.
         words = _WORD.findall(unicodedata.normalize("NFC", piece.decode()).lower())
         kept = [self._stem(word) for word in words if self._is_kept(word)]
         return kept[0] if len(kept) == 1 else tuple(kept) if kept else ""
@@ -126,7 +126,7 @@ class _StemMemo(dict[bytes, _Stems]):
         return MIN_LENGTH <= len(word) <= MAX_LENGTH and word not in self._stop_words
 
 
-@cache  # one memo a language, and there are some thirty languages
+@cache  # one memo per language, of which there are some thirty
 def _memo(language: str) -> _StemMemo:
     if language not in Stemmer.algorithms():
         known = ", ".join(sorted(Stemmer.algorithms()))

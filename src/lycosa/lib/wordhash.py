@@ -1,10 +1,10 @@
-"""Words as numbers of 16 bits: tables over words become arrays of a fixed size, however many words a crawl meets.
+"""Words as 16-bit numbers: tables over words become arrays of a fixed size, however many words a crawl encounters.
 
-The number of a stem is the low bits of its CRC-32: the same in every process and on every machine. Two stems may
-share a number; measured on 20 topics, judging by 2¹⁶ numbers is as good as by 2¹⁸.
+The number of a stem is the low bits of its CRC-32, the same in every process and on every machine. Two stems may share
+a number; measured on 20 topics, judging with 2¹⁶ numbers is as accurate as with 2¹⁸.
 
-`piece_numbers` cuts a text like `lib.text`, but gives numbers at once: for each distinct piece the stemmer is asked
-only the first time it is met.
+`piece_numbers` splits a text like `lib.text` but returns numbers directly: the stemmer is called only once for each
+distinct piece.
 """
 
 from __future__ import annotations
@@ -13,18 +13,17 @@ from collections.abc import Iterable
 from functools import cache
 from zlib import crc32
 
-from lycosa.lib.text import stems
+from lycosa.lib.text import pieces, stems
 
 BITS = 16
 SIZE = 1 << BITS
 NO_WORD = 0
-"""The number of nothing: stop words, and places that are empty."""
+"""The number of stop words and empty slots."""
 MARK = "\u2063"
-"""Cuts a text into parts; an invisible separator that no text needs."""
+"""Separates the parts of a text: an invisible character that no text needs."""
 AT_MARK = -1
 
 _MASK = SIZE - 1
-_FOLD = bytes(ord(chr(byte).lower()) if chr(byte).isalnum() else 32 for byte in range(128)) + bytes(range(128, 256))
 _MOST_PIECES = 1 << 17
 _LONGEST_PIECE = 160
 _LONGEST_NUMBER = 4
@@ -32,7 +31,7 @@ _SEPARATORS = ("\u2013", "\u2014", "\u2019", "\u00a0", "\u201c", "\u201d", "\u20
 
 
 def number_of(stem: str) -> int:
-    """From 1 to SIZE − 1."""
+    """The number of a stem, from 1 to SIZE − 1."""
     return crc32(stem.encode("utf-8", "replace")) & _MASK or 1
 
 
@@ -43,19 +42,19 @@ def numbers_of(found: Iterable[str]) -> list[int]:
 
 
 def piece_numbers(text: str) -> list[int]:
-    """The numbers of a text's words in order: NO_WORD for stop words, AT_MARK for each MARK that stands alone."""
+    """The numbers of the words of a text in order: NO_WORD for stop words, AT_MARK for each isolated MARK."""
     if not text.isascii():
         for separator in _SEPARATORS:
             text = text.replace(separator, " ")
-    return list(map(_memo().__getitem__, text.encode("utf-8", "replace").translate(_FOLD).split()))
+    return list(map(_memo().__getitem__, pieces(text)))
 
 
 class _Memo(dict[bytes, int]):
-    """The number of each piece met so far; when there are too many all are forgotten."""
+    """The number of each piece seen so far; cleared when it is full."""
 
     def __missing__(self, piece: bytes) -> int:
         if len(piece) > _LONGEST_NUMBER and piece.isdigit():
-            return NO_WORD  # in URLs there are as many as links: not worth remembering
+            return NO_WORD  # nearly every URL has other numbers: not worth remembering
         found = stems(piece.decode("utf-8", "replace")) if len(piece) <= _LONGEST_PIECE else []
         number = number_of(found[0]) if found else NO_WORD
         if len(self) >= _MOST_PIECES:

@@ -1,15 +1,15 @@
-"""How the bytes of a document are to be read.
+"""The character encoding of a document.
 
-In this order, as browsers have it (WHATWG Encoding, HTML "determining the character encoding"):
+It is taken from the first of these, as in browsers (WHATWG Encoding, HTML "determining the character encoding"):
 
 1. a byte order mark;
 2. the charset of the Content-Type header;
-3. the first charset in a meta element, or the encoding of an XML declaration, near the beginning;
-4. UTF-8 where the bytes are valid UTF-8, else windows-1252.
+3. the encoding of an XML declaration, or the first charset in a meta element, near the beginning;
+4. UTF-8 if the bytes are valid UTF-8, otherwise windows-1252.
 
-A label is an alias in the sense of the Encoding standard: `latin1` means windows-1252, `gb2312` means
-GBK. Labels nobody knows are passed over. So are those the standard no longer decodes (hz, iso-2022-kr,
-utf-7), which were used to smuggle markup past filters.
+A label is an alias in the sense of the Encoding standard: `latin1` means windows-1252, `gb2312` means GBK. Unknown
+labels are ignored. So are those that the standard no longer decodes (hz, iso-2022-kr, utf-7), which were used to
+smuggle markup past filters.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import re
 from typing import NamedTuple
 
 PRESCAN = 4096
-"""Bytes looked through for a declaration. The standard says 1024; people put scripts and comments first."""
+"""Number of bytes searched for a declaration. The standard says 1024, but people put scripts and comments first."""
 
 _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
 
 _ENCODINGS = {
-    # name: (codec of Python, other labels)
+    # name: (Python's codec, other labels)
     "utf-8": ("utf-8", "utf8 unicode-1-1-utf-8 unicode11utf8 unicode20utf8 x-unicode20utf8"),
     "utf-16le": ("utf-16-le", "utf-16 ucs-2 unicode iso-10646-ucs-2 csunicode unicodefeff"),
     "utf-16be": ("utf-16-be", "unicodefffe"),
@@ -91,7 +91,7 @@ _NAME_OF_LABEL = {label: name for name, (_, labels) in _ENCODINGS.items() for la
 _NOT_ASCII = frozenset({"utf-16le", "utf-16be", "iso-2022-jp"})
 """Encodings in which a byte below 128 need not be the ASCII character."""
 
-# Repeats are bounded: two unbounded ones side by side would take quadratic time over a run of spaces.
+# Repetitions are bounded: two unbounded ones in a row would take quadratic time on a run of spaces.
 _LABEL = re.compile(r"charset\s{0,9}=\s{0,9}[\"']?\s{0,9}([\w.:\-]{1,40})", re.ASCII | re.IGNORECASE)
 _META = re.compile(rb"<meta[\s/]([^>]*)", re.IGNORECASE)
 _XML = re.compile(rb"<\?xml\s[^>]{0,200}?encoding\s{0,9}=\s{0,9}[\"']([\w.:\-]{1,40})")
@@ -99,13 +99,13 @@ _XML = re.compile(rb"<\?xml\s[^>]{0,200}?encoding\s{0,9}=\s{0,9}[\"']([\w.:\-]{1
 
 class Charset(NamedTuple):
     name: str
-    """As the Encoding standard has it, lower case."""
+    """Name in the Encoding standard, in lower case."""
     skip: int
     """Length of the byte order mark."""
 
 
 def find_charset(body: bytes, content_type: str = "") -> Charset:
-    """In which encoding a document is written, by the rules above."""
+    """The encoding of a document, by the rules of this module."""
     for mark, name in _BYTE_ORDER_MARKS:
         if body.startswith(mark):
             return Charset(name, len(mark))
@@ -116,9 +116,9 @@ def find_charset(body: bytes, content_type: str = "") -> Charset:
 
 
 def as_utf8(body: bytes, charset: Charset) -> bytes:
-    """The document in UTF-8, without byte order mark.
+    """The document in UTF-8, without a byte order mark.
 
-    UTF-8 is handed on as it is, not checked: the parser puts U+FFFD for what it cannot read.
+    A document in UTF-8 is returned unchecked: the parser substitutes U+FFFD for what it cannot decode.
     """
     if charset.skip:
         body = body[charset.skip :]
@@ -150,7 +150,7 @@ def _declared_near_beginning(body: bytes) -> str:
 
 
 def _as_declared_in_ascii(name: str) -> str:
-    # A declaration that could be read byte by byte is not written in UTF-16, whatever it says.
+    # A declaration that could be read byte by byte is not in UTF-16, whatever it says.
     return "utf-8" if name.startswith("utf-16") else name
 
 
@@ -169,7 +169,7 @@ def _is_utf8(body: bytes) -> bool:
     try:
         body.decode()
     except UnicodeDecodeError as error:
-        # A download that was cut off may end within a character. Where that is the only sign of UTF-8,
-        # it is more likely a letter with an accent at the end of a text in windows-1252.
+        # A download that was cut off may end within a character. If that is the only non-ASCII byte, it is more likely
+        # an accented letter at the end of a text in windows-1252.
         return error.reason == "unexpected end of data" and not body[: error.start].isascii()
     return True

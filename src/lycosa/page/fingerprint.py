@@ -1,11 +1,11 @@
 """Near-duplicates by simhash (Charikar 2002; Manku, Jain and Das Sarma 2007, section 3).
 
-Each stem has a 64-bit hash and votes with its weight on each of the 64 bits: for 1 where its own bit
-is set, for 0 where it is not. The majority makes the fingerprint. Texts that share most of their words
-share most of the votes, and differ in few bits; Manku et al. take 3 bits as the limit.
+Each stem has a 64-bit hash and casts a weighted vote on each bit of the fingerprint: for 1 if the bit is set in its
+hash, otherwise for 0. The majority decides. Texts that share most of their words share most of the votes and differ in
+few bits; Manku et al. take 3 bits as the limit.
 
-Departure: a stem's weight is 1 + log₂ of its count, not the count. Raw counts let a handful of frequent
-words decide every bit, and pages of one manual would all look alike.
+Departure: the weight of a stem is 1 + log₂ of its count rather than the count. With raw counts a handful of frequent
+words would decide every bit, and all pages of one manual would look alike.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 _HASHED_BYTES = 16
-"""Of a longer stem only the beginning counts."""
+"""Number of bytes of a stem that are hashed."""
 _ODD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], dtype="<u8")
 
 
 def simhash(terms: Mapping[str, int]) -> int:
-    """The fingerprint of a text, from its stems and their counts. 0 where there are none.
+    """The fingerprint of a text, from its stems and their counts; 0 if there are none.
 
-    The same in every process and on every machine. Stems hold no white space (`lib.text`).
+    The same in every process and on every machine. Stems contain no white space (`lib.text`).
     """
     if not terms:
         return 0
     bits = np.unpackbits(_hashes(terms).view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
     counts = np.fromiter(terms.values(), dtype=np.float32, count=len(terms))
-    # Whole numbers: their sum does not depend on the order in which a processor adds them up.
+    # Integers: their sum does not depend on the order of addition, which differs between processors.
     weights = np.rint(16 * (1 + np.log2(counts)))
     votes = weights @ bits
     fingerprint = np.packbits(2 * votes > weights.sum(), bitorder="little")
@@ -37,14 +37,14 @@ def simhash(terms: Mapping[str, int]) -> int:
 
 
 def hamming(a: int, b: int) -> int:
-    """In how many bits two fingerprints differ."""
+    """Number of bits in which two fingerprints differ."""
     return (a ^ b).bit_count()
 
 
 def _hashes(terms: Mapping[str, int]) -> NDArray[np.uint64]:
-    """A 64-bit hash of each stem: its first 16 bytes as two numbers, mixed as splitmix64 does.
+    """A 64-bit hash of each stem: its first 16 bytes as two numbers, mixed as in splitmix64.
 
-    All at once in numpy, this is faster than looking each stem up in a memo.
+    Vectorised in numpy, this is faster than looking up each stem in a memo.
     """
     encoded = "\n".join(terms).encode().split(b"\n")
     halves = np.array(encoded, dtype=f"S{_HASHED_BYTES}").view("<u8").reshape(-1, 2)

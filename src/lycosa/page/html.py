@@ -1,8 +1,9 @@
-"""Documents, read: HTML and plain text to `Page`."""
+"""Reads documents: from HTML or plain text to `Page`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from selectolax.lexbor import LexborHTMLParser
 
@@ -14,10 +15,10 @@ from lycosa.page.language import detect_language
 from lycosa.page.limits import PageLimits
 from lycosa.page.links import Resolve, resolve_links
 from lycosa.page.robots import read_directives
-from lycosa.page.tame import tame
+from lycosa.page.slow_documents import simplified
 from lycosa.page.walk import walk
 
-PRODUCT_TOKEN = "lycosa"  # noqa: S105 - the name robots rules know us by, not a secret
+PRODUCT_TOKEN = "lycosa"  # noqa: S105 - our name in robots rules, not a secret
 
 
 def read_document(
@@ -32,24 +33,16 @@ def read_document(
 ) -> Page:
     """Read a document by its media type: `text/plain` as text, everything else as HTML.
 
-    `body` has its content encoding taken off. `resolver` gives, for a base URL, the function that turns
-    an href into a URL or a reason why not (see `links.Resolve`).
+    `body` must be without its content encoding. `resolver` returns, for a base URL, the function that turns an href
+    into a URL or a reason (see `links.Resolve`).
     """
-    if content_type.partition(";")[0].strip().lower() == "text/plain":
-        return read_text(
-            url,
-            body,
-            content_type=content_type,
-            x_robots_tag=x_robots_tag,
-            product_token=product_token,
-            limits=limits,
-        )
-    return read_html(
+    is_text = content_type.partition(";")[0].strip().lower() == "text/plain"
+    read = read_text if is_text else partial(read_html, resolver=resolver)
+    return read(
         url,
         body,
         content_type=content_type,
         x_robots_tag=x_robots_tag,
-        resolver=resolver,
         product_token=product_token,
         limits=limits,
     )
@@ -67,8 +60,8 @@ def read_html(
 ) -> Page:
     """Read an HTML document, however broken."""
     charset = find_charset(body, content_type)
-    # The walk marks links with NULs. The parser ignores them or puts U+FFFD: here they just go.
-    source = tame(as_utf8(body, charset).replace(b"\0", b""))
+    # The walk marks links with NULs, so the document must have none. The parser would drop or replace them anyway.
+    source = simplified(as_utf8(body, charset).replace(b"\0", b""))
     document = walk(LexborHTMLParser(source), path_depth=limits.path_depth)
     found = resolve_links(document, url=url, resolver=resolver, limits=limits)
     directives = read_directives(document.metas, x_robots_tag, product_token=product_token)
@@ -101,7 +94,7 @@ def read_text(
     product_token: str = PRODUCT_TOKEN,
     limits: PageLimits = PageLimits(),  # noqa: B008 - frozen
 ) -> Page:
-    """Read plain text: no title, and no links even where it holds something like URLs."""
+    """Read plain text, which has no title and no links, even if it contains URLs."""
     charset = find_charset(body, content_type)
     decoded = as_utf8(body, charset).replace(b"\0", b"").decode("utf-8", "replace")
     text = _cut(" ".join(decoded.split()), limits.max_text)
@@ -120,7 +113,7 @@ def read_text(
 
 
 def _cut(text: str, length: int) -> str:
-    """The beginning of a text, ending with a whole word where there is one."""
+    """The beginning of a text, cut at the end of a word if possible."""
     if len(text) <= length:
         return text
     end = text.rfind(" ", 0, length + 1)
@@ -130,6 +123,5 @@ def _cut(text: str, length: int) -> str:
 def _canonical(href: str | None, base: str, resolver: Callable[[str], Resolve], limits: PageLimits) -> str:
     if not href or len(href) > limits.max_href:
         return ""
-    target, reason = resolver(base)(href.partition("#")[0])
-    # A claim to a URL that rules turn away is of no use to anyone.
-    return "" if reason else target
+    # It is a claim, not a link to follow, so it is kept even if a URL rule rejects it.
+    return resolver(base)(href.partition("#")[0])[0]

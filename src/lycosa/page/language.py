@@ -1,13 +1,13 @@
-"""The language of a text, as cheaply as can be.
+"""The language of a text, determined as cheaply as possible.
 
-1. Enough function words that only English spells that way: English. In English prose they are 16 % of
-   all words, in reference manuals 12 %, in other languages next to none. This takes 20 µs and settles
-   most pages of an English crawl.
-2. Little text: what the document declares, where that is a two-letter code.
-3. py3langid on a few hundred characters. That takes 0.2 ms, and its model 0.8 s to load and about
+1. A text with enough function words that only English spells that way is English. They make up 16 % of the words of
+   English prose and 12 % of reference manuals, but next to none in other languages. This takes 20 µs and settles most
+   pages of an English crawl.
+2. For a short text the declaration of the document is used, if it is a two-letter code.
+3. Otherwise py3langid classifies a few hundred characters. That takes 0.2 ms; its model takes 0.8 s to load and about
    100 MB, so it is loaded when the first page needs it.
 
-Declarations are not believed where there is text to look at: templates say `en` whatever is in them.
+Declarations are ignored if there is enough text: templates say `en` whatever their content.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import py3langid
 
 MIN_LETTERS = 20
 _FEW_LETTERS = 80
-"""Below this the guess is poor, and a declaration is worth more."""
+"""Number of letters below which a declaration is more reliable than a guess."""
 _ENGLISH = frozenset(
     "and are been but from has have its not that the their there these they this were when which with you your".split()  # noqa: SIM905 - two dozen quoted words would take a line each
 )
-"""Frequent in English and not spelt like a frequent word elsewhere, as `is`, `of`, `by` and `to` are."""
+"""Frequent in English, and not spelt like a frequent word of another language, unlike `is`, `of`, `by` and `to`."""
 _ENGLISH_SHARE = 0.05
 _MIN_ENGLISH = 4
 _WORDS_SAMPLE = 1000
@@ -37,13 +37,13 @@ _MACRO_LANGUAGE = {
     "wuu": "zh",
     "yue": "zh",
 }
-"""Labels of the model that ISO 639-1 has no code for, but a wider one."""
+"""Labels of the model for which ISO 639-1 has no code, and the code of the wider language."""
 
 
 def detect_language(text: str, *, declared: str = "") -> str:
-    """The ISO 639-1 code of a text's language, or an empty string where there is too little to say.
+    """The ISO 639-1 code of a text's language; empty if there is too little text to tell.
 
-    `declared` is what the document says of itself: the value of a lang attribute, such as `de-AT`.
+    `declared` is what the document says itself: the value of a lang attribute, such as `de-AT`.
     """
     words = _sample(text, _WORDS_SAMPLE).lower().split()
     if sum(map(_ENGLISH.__contains__, words)) >= max(_MIN_ENGLISH, _ENGLISH_SHARE * len(words)):
@@ -60,7 +60,7 @@ def detect_language(text: str, *, declared: str = "") -> str:
 
 
 def _sample(text: str, length: int) -> str:
-    # From the first third on: pages begin with menus, and menus are in the language of the template.
+    # Skip the first third: pages start with menus, which are in the language of the template.
     start = min(len(text) // 3, max(0, len(text) - length))
     return text[start : start + length]
 

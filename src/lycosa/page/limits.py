@@ -1,4 +1,4 @@
-"""Bounds on what is kept of one document, whatever is in it."""
+"""Limits on what is kept of one document."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from lycosa.lib.bounds import require_at_least
 
 @dataclass(frozen=True, slots=True)
 class PageLimits:
-    """Bounds on what is kept of one document."""
+    """Limits on what is kept of one document."""
 
     max_text: int = 200_000
-    """Characters of text; what comes after is neither kept nor counted. Links are found all the same."""
+    """Maximum number of characters of text; the rest is neither kept nor counted, except for its links."""
     max_title: int = 300
-    """Characters."""
+    """Maximum number of characters of the title."""
     max_links: int = 10_000
-    """Distinct URLs kept, and as many turned away; further ones are only counted."""
+    """Maximum number of distinct URLs kept, and of URLs rejected; any others are only counted."""
     max_href: int = 4_096
-    """Characters of an href; longer ones are not resolved."""
+    """Maximum length of an href; longer ones are not resolved."""
     max_anchor: int = 200
-    """Characters of a link's text."""
+    """Maximum length of the text of a link."""
     context_reach: int = 80
-    """Characters of context on either side of a link, cut at words: about 12 words of English."""
+    """Maximum number of characters of context on either side of a link, cut at words: about 12 English words."""
     path_depth: int = 32
-    """Tags in a link's path; of deeper ones the innermost are kept, after an ellipsis."""
+    """Maximum number of tags in the path of a link; of a longer path, an ellipsis and the innermost tags are kept."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "page", max_text=0, max_title=0, max_links=0, max_href=1, max_anchor=0)

@@ -1,7 +1,7 @@
-"""From the links a walk has found to `Link` values: URLs, anchors, contexts.
+"""Turns the links that a walk has found into `Link` values: URLs, anchors, contexts.
 
-What a URL is, which are accepted and how they are written is not decided here: a `Resolve` is handed
-in. It is asked once for each spelling of an href on a page, fragment taken off.
+The caller passes in a `Resolve`, which decides what is a URL, which URLs are accepted, and how they are spelt. It is
+called once for each distinct href on a page, without its fragment.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from lycosa.page.limits import PageLimits
 from lycosa.page.walk import Document
 
 Resolve = Callable[[str], tuple[str, str]]
-"""From an href to (URL, reason). (URL, "") is accepted, absolute and canonical; (URL, reason) was turned
-away by a rule; ("", reason) was never a URL to fetch."""
+"""Turns an href into (URL, reason): (URL, "") if it is accepted, (URL, reason) if a rule rejects it, ("", reason) if it
+is no URL to fetch. URLs are absolute and canonical."""
 
 SAME_PAGE = "same page"
 TOO_LONG = "href too long"
@@ -26,19 +26,19 @@ _MAX_REL = 200
 
 @dataclass(slots=True)
 class ResolvedLinks:
-    """The links of a page, as `model.Page` keeps them."""
+    """The links of a page, in the form of `model.Page`."""
 
     links: list[Link] = field(default_factory=list)
     rejected: dict[str, str] = field(default_factory=dict)
     dropped: dict[str, int] = field(default_factory=dict)
     base: str = ""
-    """The URL that hrefs were joined to."""
+    """The URL to which hrefs were joined."""
 
 
 def resolve_links(
     document: Document, *, url: str, resolver: Callable[[str], Resolve], limits: PageLimits
 ) -> ResolvedLinks:
-    """Every link of a document: kept, turned away, or counted by the reason it was dropped for."""
+    """Every link of a document: kept, rejected, or counted by the reason for which it was dropped."""
     base = _base_of(document, url, resolver, limits)
     result = ResolvedLinks(base=base)
     resolve = resolver(base)
@@ -72,7 +72,7 @@ def resolve_links(
 
 
 def _base_of(document: Document, url: str, resolver: Callable[[str], Resolve], limits: PageLimits) -> str:
-    # A base may be a URL that rules turn away: it is joined to, not fetched. Only http and https resolve.
+    # A base may be a URL that rules reject, since it is not fetched. Only http and https resolve.
     if document.base and len(document.base) <= limits.max_href:
         return resolver(url)(document.base.partition("#")[0])[0] or url
     return url
@@ -84,7 +84,7 @@ def _link(target: str, position: int, document: Document, at: int, limits: PageL
     end = min(document.ends[at], start + limits.max_anchor)
     anchor = text[start:end].rstrip()
     if not anchor and at in document.labels:
-        # Cut before it is folded: an attribute can be megabytes long.
+        # Cut before collapsing white space: an attribute can be megabytes long.
         anchor = " ".join(document.labels[at][: 2 * limits.max_anchor].split())[: limits.max_anchor]
     rel = document.rels[at]
     if rel:
@@ -93,7 +93,7 @@ def _link(target: str, position: int, document: Document, at: int, limits: PageL
 
 
 def _merged(first: Link, document: Document, at: int, limits: PageLimits) -> Link:
-    """A link that stands on the page again: it can only gain by that."""
+    """A link that is repeated on the page: the repetition may supply an anchor, or lift a nofollow."""
     has_nofollow = "nofollow" in first.rel
     if first.anchor and not has_nofollow:
         return first
@@ -101,7 +101,7 @@ def _merged(first: Link, document: Document, at: int, limits: PageLimits) -> Lin
     if not first.anchor and again.anchor:
         first = first._replace(anchor=again.anchor, context=again.context)
     if has_nofollow and "nofollow" not in again.rel:
-        # One of the two vouches for the target, and that is enough.
+        # It is enough if one of the two vouches for the target.
         first = first._replace(rel=again.rel)
     return first
 

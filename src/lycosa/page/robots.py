@@ -1,8 +1,8 @@
-"""What a page asks of robots: `<meta name=robots>` and `X-Robots-Tag`.
+"""A page's instructions for robots: `<meta name=robots>` and `X-Robots-Tag`.
 
-Both hold directives separated by commas. Either can be addressed to one crawler only: the meta element
-by its name, the header by a token and a colon (`lycosa: nofollow`), good for all that follows in that
-value up to the next token. Where several apply, the strictest of them holds.
+Both contain directives separated by commas. Either can be addressed to a single crawler: the meta element by its name,
+the header by a token and a colon (`lycosa: nofollow`), which applies to all directives up to the next token. If several
+apply, the strictest wins.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 _WITH_VALUE = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
-"""Directives that have a colon of their own."""
+"""Directives that contain a colon themselves."""
 _MAX_LENGTH = 4096
 
 
@@ -23,7 +23,7 @@ class RobotsDirectives(NamedTuple):
 def read_directives(
     metas: Iterable[tuple[str, str]], headers: Sequence[str], *, product_token: str
 ) -> RobotsDirectives:
-    """What holds for us, of the (name, content) of meta elements and the values of X-Robots-Tag."""
+    """The directives addressed to us, given (name, content) of meta elements and the values of X-Robots-Tag headers."""
     ours = product_token.lower()
     found: set[str] = set()
     for name, content in metas:

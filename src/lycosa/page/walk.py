@@ -1,13 +1,12 @@
-"""One walk through the tree of a document: its text, with marks in it where links begin and end.
+"""One traversal of the tree of a document, which yields its text and the positions of its links.
 
-The text comes out as one string with white space folded, and links as places in it, so that anchors and
-contexts are slices. To get there, pieces of text are collected as they stand, with a mark (a NUL, which
-no HTML parser lets through) put before the first visible character after a link begins or ends. A mark
-thus always touches a word, and folding white space cannot tell it from a letter. Afterwards the marks
-are counted off and taken out.
+The text is one string with white space collapsed, and links are positions in it, so anchors and contexts are slices. To
+achieve this, pieces of text are collected as they are, with a mark (a NUL, which no HTML parser lets through) before
+the first visible character after the start or end of a link. A mark thus always touches a word, and white space is
+collapsed as if it were a letter. Afterwards the marks are located and removed.
 
-The walk keeps its own stack: no recursion, whatever the nesting. Elements are told by Lexbor's number
-of their tag, as asking for the name takes three times as long.
+The traversal keeps its own stack instead of recursing, so any nesting is safe. Elements are identified by Lexbor's
+number of their tag, since getting its name takes three times as long.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 _MARK = "\0"
 _SOFT_HYPHEN = "\xad"
 
-# What the walk does at an element. Inline and block elements are nearly all there are: they come first.
+# How the walk treats an element. Nearly all elements are inline or block, so these are tested first.
 _INLINE, _BLOCK, _ANCHOR, _SKIPPED, _AREA, _FRAME, _IMAGE, _TITLE, _BASE, _LINK, _META, _HTML = range(12)
 
 _TAGS_OF_KIND = {
@@ -41,7 +40,7 @@ _TAGS_OF_KIND = {
     _META: "meta",
     _HTML: "html",
 }
-"""The text of noscript counts: it is for readers without scripts, as we are."""
+"""The text of noscript counts: it is for readers without scripts, like us."""
 
 
 def _tag_table() -> dict[int, tuple[int, str]]:
@@ -56,30 +55,30 @@ _MAX_NAME = 32
 
 @dataclass(slots=True)
 class Document:
-    """What one walk finds. Links are in columns: an object for each would double their cost."""
+    """The result of a walk. Links are stored in columns: an object for each would double their cost."""
 
     text: str = ""
     title: str = ""
     language: str = ""
-    """The lang attribute of the root."""
+    """The lang attribute of the root element."""
     base: str | None = None
     canonical: str | None = None
     metas: list[tuple[str, str]] = field(default_factory=list)
     """Name and content of each meta element that has both."""
     hrefs: list[str] = field(default_factory=list)
-    """As written, one for each link; the columns below go with it."""
+    """As written in the document, one for each link, as in the columns below."""
     rels: list[str] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
-    """Where the link begins in the text."""
+    """Position in the text at which the link starts."""
     ends: list[int] = field(default_factory=list)
-    """Where the text after the link begins."""
+    """Position at which the text after the link starts."""
     labels: dict[int, str] = field(default_factory=dict)
-    """By the link's number, what stands for an anchor without text: the alt of an image, a frame's title."""
+    """Substitutes for the anchors of links without text, by link number: the alt of an image, the title of a frame."""
 
 
 def walk(parser: LexborHTMLParser, *, path_depth: int) -> Document:
-    """Text, links and declarations of a parsed document, in one pass. No NUL may have been parsed."""
+    """Text, links and declarations of a parsed document, which must not contain NULs."""
     walker = _Walker(path_depth)
     if parser.root is not None:
         walker.go_through(parser.root)
@@ -94,15 +93,15 @@ class _Walker:
         self._path_depth = path_depth
         self._pieces: list[str] = []
         self._names: list[str] = []
-        """Tags from the root to where the walk is."""
+        """Tags from the root to the current element."""
         self._marked: list[int] = []
-        """For each mark in the pieces: the number of the link that begins there, or ~number if it ends."""
+        """For each mark in the pieces: the number of the link that starts there, or ~number if it ends there."""
         self._waiting: list[int] = []
-        """The same for marks that wait for visible text to be put before."""
+        """The same for marks that will be placed before the next visible text."""
         self._open_links: list[int] = []
 
     def go_through(self, node: LexborNode) -> None:
-        """Visit a node, all below it and all after it. One loop: a call for each node would cost too much."""
+        """Visit a node, its descendants and what follows. A single loop: a call per node would cost too much."""
         names, waiting, open_links = self._names, self._waiting, self._open_links
         add_piece, tag_of = self._pieces.append, _TAGS.get
         open_elements: list[tuple[LexborNode, int]] = []
@@ -138,7 +137,7 @@ class _Walker:
             node = following
 
     def finish(self) -> Document:
-        """Fold white space, count off the marks and take them out."""
+        """Collapse white space, locate the marks and remove them."""
         document = self._document
         raw = "".join(self._pieces)
         if _SOFT_HYPHEN in raw:
@@ -147,7 +146,7 @@ class _Walker:
         document.text = "".join(parts)
         starts = document.starts = [len(document.text)] * len(document.hrefs)
         ends = document.ends = starts.copy()
-        # What still waits met no more text: it stands at the end, where all places are to begin with.
+        # Marks still waiting found no more text: they belong at the end, the initial value of all positions.
         for number, place in zip(self._marked, accumulate(map(len, parts)), strict=False):
             if number >= 0:
                 starts[number] = place
@@ -175,7 +174,7 @@ class _Walker:
         return _ANCHOR
 
     def _at_special(self, node: LexborNode, kind: int, name: str) -> int:
-        """Note what an element holds or declares. Returns as at which kind the walk is to go on."""
+        """Record what an element contains or declares. Returns the kind as which the walk treats it from here."""
         if kind == _SKIPPED:
             return _SKIPPED
         attributes = node.attributes
@@ -222,7 +221,7 @@ class _Walker:
             if name and content:
                 document.metas.append((name, content))
         elif kind == _TITLE:
-            # Drawings have titles too.
+            # SVG drawings have titles, too.
             if not document.title and "svg" not in self._names:
                 document.title = " ".join(node.text().split())
         elif kind == _BASE:

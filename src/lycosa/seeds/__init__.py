@@ -1,1 +1,1 @@
-"""Where a crawl starts: `files` of URLs, and `bookmarks` as browsers export them."""
+"""Where a crawl starts: `files` of URLs, and `bookmarks` exported by browsers."""

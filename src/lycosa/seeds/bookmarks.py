@@ -1,10 +1,10 @@
 """Bookmarks as examples of an interest (paper FC, section 3: the user's own bookmarks start the crawl).
 
-Three kinds of file are told apart by their looks: the Netscape format that every browser exports, a list of URLs with
-one on each line (a title may follow), and plain text, which is an example by itself and may name URLs.
+Three kinds of file are recognised by their content: the Netscape format that every browser exports, a list of URLs with
+one on each line (a title may follow), and plain text, which is an example itself and may contain URLs.
 
-Nothing is required of the file but that it is text. Folders that are never closed, tags cut in half and addresses
-nobody can fetch cost themselves only; `Bookmarks` counts what was dropped and says what looks damaged.
+The file must be text; nothing else is required. Unclosed folders, truncated tags and addresses that cannot be fetched
+affect only themselves; `Bookmarks` counts what was dropped and notes what looks damaged.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from lycosa.errors import SeedError
 MAX_BYTES = 32 * 1024 * 1024
 MAX_ENTRIES = 100_000
 MAX_TEXT = 200_000
-"""Characters of plain text."""
+"""Maximum number of characters of plain text."""
 MAX_TITLE = 300
 MAX_FOLDERS = 16
-"""Levels of folders; what is nested deeper counts as lying in the last of them."""
+"""Maximum depth of folders; what is nested deeper is assigned to the last of them."""
 _MAX_FOLDER = 100
 _MAX_URL = 8_192
 _MAX_TAG = 16_384
@@ -56,7 +56,7 @@ _REASON_OF_SCHEME = {
     "chrome-extension": BROWSER,
     "moz-extension": BROWSER,
 }
-# Both stop at the next angle bracket: no byte is read twice, whatever is left open.
+# Both stop at the next angle bracket, so nothing is read twice, even if a tag is not closed.
 _TAG = re.compile(r"<(/?)([a-zA-Z][^\s/<>]{0,31})[^<>]*>")
 _ICON = re.compile(r'ICON="[^"<>]*"', re.IGNORECASE)
 _KEPT_TAGS = frozenset({"dl", "dt", "h3", "a", "script", "style"})
@@ -73,27 +73,27 @@ class Bookmark(NamedTuple):
     url: str
     title: str = ""
     folder: tuple[str, ...] = ()
-    """Names from the outermost folder to the one it lies in."""
+    """Names of its folders, outermost first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bookmarks:
-    """What a file held."""
+    """The contents of a file."""
 
     form: Form
     entries: tuple[Bookmark, ...]
     dropped: Mapping[str, int] = field(default_factory=dict)
-    """What was passed over, counted by reason."""
+    """Number of entries that were skipped, by reason."""
     notes: tuple[str, ...] = ()
-    """What looks damaged, in words for a person."""
+    """Remarks for a person on what looks damaged."""
     text: str = ""
-    """The text itself, where it is one."""
+    """The text itself, if the file is plain text."""
 
 
 def read_bookmarks(path: Path, *, parse: Callable[[str], str]) -> Bookmarks:
-    """The bookmarks of a file.
+    """The bookmarks of a file; SeedError if there are none.
 
-    `parse` makes a URL whole and raises SeedError where it is none (`fetch.urls.parse_seed`).
+    `parse` completes a URL and raises SeedError if it is invalid (`fetch.urls.parse_seed`).
     """
     try:
         with path.open("rb") as file:
@@ -104,12 +104,12 @@ def read_bookmarks(path: Path, *, parse: Callable[[str], str]) -> Bookmarks:
         raise SeedError(f"{path}: cannot be read: {error.strerror}; give bookmarks exported as HTML") from error
     source, notes = _decoded(path, body)
     if source.lstrip()[:1] == "{" and ('"roots"' in source or "text/x-moz-place" in source):
-        raise SeedError(f"{path}: a browser's backup in JSON; export the bookmarks as HTML instead")
+        raise SeedError(f"{path}: this is a browser's backup in JSON; export the bookmarks as HTML instead")
     found = _netscape(source, parse, notes) if _is_markup(source) else _plain(source, parse, notes)
     if not found.entries and not found.text.strip():
         dropped = ", ".join(f"{count} {reason}" for reason, count in found.dropped.items())
         raise SeedError(
-            f"{path}: no bookmark in it that can be fetched{f' ({dropped})' if dropped else ''}; "
+            f"{path}: contains no bookmark that can be fetched{f' ({dropped})' if dropped else ''}; "
             "give bookmarks exported as HTML, a URL on each line, or some text"
         )
     return found
@@ -139,7 +139,7 @@ def _is_markup(source: str) -> bool:
 
 
 class _Collection:
-    """Entries as they come, checked, each once a folder, and no more than there is room for."""
+    """Collects valid entries, each once per folder, up to MAX_ENTRIES."""
 
     def __init__(self, parse: Callable[[str], str]) -> None:
         self._parse = parse
@@ -163,7 +163,7 @@ class _Collection:
             return "", NO_ADDRESS
         scheme = _SCHEME.match(address)
         if scheme:
-            # `example.org:8080/` has no scheme: a port is a number.
+            # `example.org:8080/` has no scheme but a port, which is a number.
             unknown = "" if address[scheme.end() :][:1].isdigit() else OTHER_SCHEME
             reason = _REASON_OF_SCHEME.get(scheme[1].lower(), unknown)
             if reason:
@@ -183,16 +183,16 @@ class _Collection:
 
 
 def _netscape(source: str, parse: Callable[[str], str], notes: list[str]) -> Bookmarks:
-    """`<DL><DT><H3>folder</H3><DL><DT><A HREF=…>title</A></DL></DL>`, and whatever resembles it."""
+    """Read `<DL><DT><H3>folder</H3><DL><DT><A HREF=…>title</A></DL></DL>` and anything similar."""
     if source.rfind("<") > source.rfind(">"):
         notes.append("the file ends in the middle of a tag: it was cut off")
-    tamed, unclosed = _tamed(source)
+    simple, unclosed = _simplified(source)
     if unclosed > 0:
         folders = "folder is" if unclosed == 1 else "folders are"
-        notes.append(f"{unclosed} {folders} never closed: the file may be cut off, or bookmarks lie too deep")
+        notes.append(f"{unclosed} {folders} never closed: the file may be cut off, or its folders nested too deeply")
     found = _Collection(parse)
     pending, folders_open = "", list[str]()
-    for node, is_end in _walk(LexborHTMLParser(tamed).root):
+    for node, is_end in _walk(LexborHTMLParser(simple).root):
         tag = node.tag
         if tag == "dl":
             if is_end:
@@ -210,11 +210,11 @@ def _netscape(source: str, parse: Callable[[str], str], notes: list[str]) -> Boo
     return found.result(Form.NETSCAPE, notes)
 
 
-def _tamed(source: str) -> tuple[str, int]:
-    """The tags that bookmarks need and no others, folders at most so deep, and how many stay open.
+def _simplified(source: str) -> tuple[str, int]:
+    """The source with only the tags that bookmarks need and at most MAX_FOLDERS levels; and the number of open folders.
 
-    A parser looks through all open elements and all attributes again and again; here are never many of either. A title
-    that was never closed is closed where the next thing begins, so that it can neither swallow nor nest.
+    A parser searches all open elements and all attributes again and again; this keeps both few. An unclosed title is
+    closed where the next entry starts, so that it can neither swallow nor nest other entries.
     """
     depth = too_deep = 0
 
@@ -241,7 +241,7 @@ def _tamed(source: str) -> tuple[str, int]:
 
 
 def _walk(root: LexborNode | None) -> Iterator[tuple[LexborNode, bool]]:
-    """Each element when it begins and when it ends, without recursion."""
+    """Yield each element at its start and at its end, without recursion."""
     opened: list[LexborNode] = []
     node = root
     while node is not None:
@@ -264,7 +264,7 @@ def _walk(root: LexborNode | None) -> Iterator[tuple[LexborNode, bool]]:
 
 
 def _plain(source: str, parse: Callable[[str], str], notes: list[str]) -> Bookmarks:
-    """A list of URLs where most lines begin with one, else text."""
+    """Read a list of URLs, if most lines start with one; otherwise text."""
     lines = [line for raw in source.splitlines() if (line := raw.strip()) and not line.startswith("#")]
     found = _Collection(parse)
     if sum(_is_address(line.split(None, 1)[0]) for line in lines) * 2 > len(lines):
@@ -274,7 +274,7 @@ def _plain(source: str, parse: Callable[[str], str], notes: list[str]) -> Bookma
         return found.result(Form.LIST, notes)
     text = source[:MAX_TEXT] if lines else ""
     if len(source) > MAX_TEXT:
-        notes.append(f"only the first {MAX_TEXT:,} characters of the text count")
+        notes.append(f"only the first {MAX_TEXT:,} characters of the text were used")
     for word in text.split():
         start = word.find("http://")
         start = start if start >= 0 else word.find("https://")
@@ -291,5 +291,5 @@ def _is_address(word: str) -> bool:
 
 
 def _folded(text: str, length: int) -> str:
-    # Cut before it is folded: a title can be megabytes long.
+    # Cut before collapsing white space: a title can be megabytes long.
     return " ".join(text[: 2 * length].split())[:length]

@@ -1,4 +1,4 @@
-"""Seeds from a file: a URL a line, blank lines and lines that begin with # are passed over."""
+"""Seeds from a file with one URL per line; blank lines and lines that start with # are skipped."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lycosa.errors import SeedError
 
 
 def read_seeds(path: Path, *, parse: Callable[[str], str]) -> list[str]:
-    """The URLs of a file; `parse` checks each. A bad line is an error that names it."""
+    """The URLs of a file, each checked by `parse`. SeedError names a bad line."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError as error:
@@ -28,5 +28,5 @@ def read_seeds(path: Path, *, parse: Callable[[str], str]) -> list[str]:
         except SeedError as error:
             raise SeedError(f"{path}, line {number}: {error}") from error
     if not seeds:
-        raise SeedError(f"{path}: no URL in it; write one on each line")
+        raise SeedError(f"{path}: contains no URL; write one on each line")
     return seeds

@@ -1,7 +1,7 @@
-"""Where a crawl stands: the figures its stop rules look at, counted page by page, read off at every turn of the loop.
+"""The figures of a crawl that its stop rules check: counted page by page, read in every iteration of the crawl loop.
 
-All figures are over all runs of a crawl: whoever resumes one hands the tally what the store knows. Each costs O(1) a
-page; only the community needs memory, a few bytes for each link, and is counted only where a rule asks for it.
+All figures cover all runs of a crawl: when it is resumed, the tally is initialised from the store. Each takes O(1) per
+page; only the community needs memory, a few bytes per link, and is counted only if a rule needs it.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from numpy.typing import NDArray
 from lycosa.lib.growing import grown
 
 FIRST_ROOM = 1024
-"""Links for which the community has room at first; it grows as need be."""
+"""Number of links for which the community has room at first."""
 
 
-class Standing(NamedTuple):
-    """The figures of one moment."""
+class Figures(NamedTuple):
+    """The figures at one moment."""
 
     pages: int = 0
     relevant: int = 0
     since_relevant: int = 0
-    """Pages since the last relevant one; all pages where none was relevant so far."""
+    """Number of pages since the last relevant one; of all pages if none was relevant so far."""
     bytes: int = 0
-    """Downloaded: bodies as they came over the wire, of pages and of everything else that was answered."""
+    """Number of bytes downloaded: the bodies of all answers, as they came over the wire."""
     precision: float | None = None
-    """The share of relevant pages in the window; None until the window is full."""
+    """Share of relevant pages in the window; None until the window is full."""
     links: int = 0
-    """Of relevant pages to other pages; 0 where nobody asked for it to be counted."""
+    """Number of links from relevant pages to other pages; 0 if they are not counted."""
     inward: int = 0
-    """Those of them that lead to relevant pages."""
+    """Number of these links that lead to relevant pages."""
 
     @property
     def irrelevant(self) -> int:
@@ -41,10 +41,10 @@ class Standing(NamedTuple):
 
 
 class Community:
-    """How closely the relevant pages are linked to each other.
+    """Counts how closely the relevant pages are linked to each other.
 
-    A link between two relevant pages is found when the second of them comes: from its own links to members, and from
-    the number of members that cite it. So nothing has to be counted twice, however large the crawl.
+    A link between two relevant pages is counted when the second of them joins: from its own links to members, and from
+    the number of members that cite it. So no page is examined twice, however large the crawl.
     """
 
     def __init__(self) -> None:
@@ -52,10 +52,10 @@ class Community:
         self.inward = 0
         self._is_member = np.zeros(FIRST_ROOM, dtype=np.bool_)
         self._citations = np.zeros(FIRST_ROOM, dtype=np.int32)
-        """By link: from how many members."""
+        """Number of members that cite a link, by link number."""
 
     def join(self, page: int, targets: NDArray[np.int64]) -> None:
-        """A relevant page, by its link number, with the numbers of its links, each once."""
+        """Add a relevant page, given its link number and the distinct numbers of its links."""
         others = targets[targets != page]
         self._reserve(max(page, int(others.max(initial=0))))
         if self._is_member[page]:
@@ -71,7 +71,7 @@ class Community:
 
 
 class Tally:
-    """Counts. `window` is the number of pages over which precision is taken."""
+    """Counts the figures. `window` is the number of pages over which precision is measured."""
 
     def __init__(self, *, window: int, has_community: bool = False) -> None:
         self.pages = 0
@@ -81,10 +81,10 @@ class Tally:
         self._recent: deque[bool] = deque()
         self._window = window
         self._hits = 0
-        """Relevant pages in the window."""
+        """Number of relevant pages in the window."""
         self._community = Community() if has_community else None
 
-    def go_on(
+    def resume(
         self,
         *,
         pages: int,
@@ -94,30 +94,31 @@ class Tally:
         recent: Iterable[bool],
         members: Iterable[tuple[int, NDArray[np.int64]]],
     ) -> None:
-        """Take over what earlier runs counted: the latest pages, oldest first; relevant pages with their links."""
+        """Start from the counts of earlier runs. `recent`: whether the latest pages were relevant, oldest first;
+        `members`: the relevant pages with their links."""
         self.pages, self.relevant, self._since_relevant, self._bytes = pages, relevant, since_relevant, bytes
         for is_relevant in recent:
-            self._see(is_relevant)
+            self._add_to_window(is_relevant)
         if self._community is not None:
             for page, targets in members:
                 self._community.join(page, targets)
 
     def add_page(self, page: int, targets: NDArray[np.int64], *, is_relevant: bool) -> None:
-        """A page, by its link number, with the numbers of its links."""
+        """Count a page, given its link number and the numbers of its links."""
         self.pages += 1
         self.relevant += is_relevant
         self._since_relevant = 0 if is_relevant else self._since_relevant + 1
-        self._see(is_relevant)
+        self._add_to_window(is_relevant)
         if is_relevant and self._community is not None:
             self._community.join(page, targets)
 
     def add_bytes(self, count: int) -> None:
         self._bytes += count
 
-    def standing(self) -> Standing:
+    def figures(self) -> Figures:
         is_full = len(self._recent) == self._window
         community = self._community
-        return Standing(
+        return Figures(
             self.pages,
             self.relevant,
             self._since_relevant,
@@ -127,7 +128,7 @@ class Tally:
             community.inward if community else 0,
         )
 
-    def _see(self, is_relevant: bool) -> None:
+    def _add_to_window(self, is_relevant: bool) -> None:
         self._recent.append(is_relevant)
         self._hits += is_relevant
         if len(self._recent) > self._window:

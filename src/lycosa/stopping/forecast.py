@@ -1,31 +1,31 @@
-"""How much the next fetches will find, and how much is left to be found: each a number with a 90 % interval.
+"""How many relevant pages the next fetches will find, and how many are left: two estimates with 90 % intervals.
 
-What is known: of every visited page the score it was chosen by and what came of it (`History`), and the scores of the
-links that wait (`Waiting`). The harvest of the next N fetches is played through, many times over, each time with other
-answers to what is not known:
+Known are the score with which each visited page was chosen and whether it turned out to be relevant (`History`), and
+the scores of the waiting links (`Waiting`). The next N fetches are simulated many times, each time with other values
+for what is unknown:
 
-    what scores mean   the fit of `forecast_calibration`, and what it might as well have been
-    drift              the log-odds of all pages wander off, t-distributed, with the square root of the fetches ahead
-                       over those so far; rather down than up, as topics run dry
-    new links          a relevant page brings links of such scores, an irrelevant one of such: as the latest pages did,
-                       blocks of them drawn with random weights, times a factor between 0 and `REFILL`, and less and
-                       less as what is not discovered yet is used up
-    chance             the pages themselves: binomial
+    what scores mean   the fit of `forecast_calibration`, and other parameters that would have been plausible
+    drift              the log-odds of all pages drift by a t-distributed amount that grows with the square root of the
+                       fetches ahead over those so far; more likely down than up, as topics run dry
+    new links          relevant and irrelevant pages each contribute new links with the scores that the latest pages
+                       contributed: blocks of pages drawn with random weights, times a factor between 0 and `REFILL`,
+                       and fewer and fewer as the undiscovered pages are used up
+    chance             the relevance of each page: binomial
 
-In each play the best links are fetched first, in steps. Waiting links are counted by score, so that a step costs the
-same for a thousand of them and for millions. Links that never become pages are left out, by their share lately.
+Each simulation fetches the best links first, in steps. Waiting links are counted by score, so that a step costs the
+same for a thousand links as for millions. The share of links that do not become pages is taken from the latest visits.
 
-What is not discovered yet is estimated by capture–recapture: relevant pages are captured by the visited pages
-that cite them. Of f₁ that were cited once and f₂ cited twice follows (Chao 1984, in its bias-corrected form)
+The number of undiscovered pages is estimated by capture–recapture: a relevant page is captured by each visited page
+that cites it. If f₁ were cited once and f₂ twice, then (Chao 1984, bias-corrected form)
 
     undiscovered ≥ f₁ (f₁ − 1) / (2 (f₂ + 1))
 
-where a waiting page counts as far as it is expected to be relevant. It is a lower bound if some pages are harder to
-find than others, and they are; whole islands that no visited page leads to are not in it at all.
-What is left is the sum of all expectations over the waiting links, and half of that bound: the first alone was too
-small on some webs of development, with all of the second it was too large on others.
+where a waiting page counts with its probability of being relevant. It is a lower bound if some pages are harder to find
+than others, as is the case; islands that no visited page leads to are not included at all. The number of pages left is
+the sum of the probabilities of all waiting links plus half of that bound: without the bound it was too small on some of
+the webs used for development, with the whole bound it was too large on others.
 
-Constants were chosen on the development topics of bench/forecast.py; docs/forecast.md has what came of it on others.
+Constants were chosen on the development topics of bench/forecast.py; docs/forecast.md has the results on other topics.
 """
 
 from __future__ import annotations
@@ -51,60 +51,61 @@ from lycosa.stopping.forecast_calibration import (
 Ints = NDArray[np.int64]
 
 PAGES = 1_000
-LEAST = 50
-"""Pages that must have been visited by a score, before anything is said."""
-PLAYS = 200
+MIN_PAGES = 50
+"""Minimum number of pages chosen by a prediction, below which there is no forecast."""
+SIMULATIONS = 200
 STEPS = 40
 WINDOW = 60
-"""Visits whose new links say what the next ones will bring."""
+"""Number of latest visits whose new links predict those of the next."""
 BLOCK = 5
-"""Visits that are drawn together: pages near each other in time are alike."""
+"""Number of successive visits drawn together, since they are similar."""
 INFLATION = 5.0
-"""Of the fit's variance: pages are no independent draws."""
+"""Factor on the variance of the fit, as pages are not independent draws."""
 DRIFT, DRIFT_DOWN, DRIFT_TAIL = 0.8, 0.45, 3.0
-"""Scale and loss of log-odds, and the degrees of freedom: after half as many fetches as there were, or after
-`DRIFT_PAGES` if these are more."""
+"""Scale and mean loss of the drift of log-odds, and its degrees of freedom: after half as many fetches as there were so
+far, or after `DRIFT_PAGES` if that is more."""
 DRIFT_PAGES = 100
 REFILL = 1.2
 UNDISCOVERED_SPREAD = 1.0
-"""Of the logarithm of the number of undiscovered pages."""
+"""Standard deviation of the logarithm of the number of undiscovered pages."""
 PRIOR_PAGES = 5.0
-"""So many pages of any kind count along in what relevant and irrelevant pages bring."""
+"""Number of average pages included in the estimates of what relevant and irrelevant pages contribute."""
 LEFT_LOW, LEFT_HIGH, LEFT_OFFSET = -1.8, 2.8, 3.0
-"""The logarithm of (what was left + offset) / (estimate + offset) lay between them nine times out of ten."""
+"""Interval in which the logarithm of (number left + offset) / (estimate + offset) was nine times out of ten."""
 _GRID = 52
 _TOP = float(-np.log(LEAST_ODDS))
 _CENTRES = (np.arange(_GRID) + 0.5) * (2 * _TOP / _GRID) - _TOP
 
 
 class History(NamedTuple):
-    """The visited pages, in order; all columns have one length."""
+    """The visited pages in order, as columns of equal length."""
 
     scores: Floats
-    """What was predicted when it was chosen, in (0, 1); NaN: nothing (a seed)."""
+    """Prediction with which the page was chosen, in (0, 1); NaN if there was none (a seed)."""
     relevant: Floats
-    """What came out: 1 or 0."""
+    """1 if the page turned out to be relevant, otherwise 0."""
     found: Ints
-    """The visit, from 0, that found its link; −1: none, a seed."""
+    """Number of the visit, from 0, that found its link; −1 for a seed."""
     cited: Ints
-    """How many visited pages link to it, by now."""
+    """Number of visited pages that link to it, by now."""
     tried: Ints
-    """How many links had been tried by then, itself included."""
+    """Number of links tried by then, including itself."""
 
 
 class Waiting(NamedTuple):
-    """The links that wait, or a sample of them."""
+    """The waiting links, or a sample of them."""
 
     scores: Floats
     found: Ints
-    """The visit, from 0, that found it."""
+    """Number of the visit, from 0, that found the link."""
     cited: Ints
+    """Number of visited pages that link to it."""
     weights: Floats | None = None
-    """How many links each stands for; None: one."""
+    """Number of links that each represents; None: one."""
 
 
 class Estimate(NamedTuple):
-    """A number, and the interval in which it lies nine times out of ten."""
+    """An estimate and its 90 % interval."""
 
     value: float
     low: float
@@ -115,23 +116,23 @@ class Estimate(NamedTuple):
 
 
 class Forecast(NamedTuple):
-    """What is to be expected."""
+    """What the crawl is expected to find."""
 
     pages: int
-    """How many fetches are looked ahead: as many as asked for, or fewer where less waits."""
+    """Number of fetches ahead: as many as requested, or fewer if there are not enough links."""
     harvest: Estimate
-    """Relevant pages among them."""
+    """Number of relevant pages among them."""
     left: Estimate | None
-    """Relevant pages in reach that have not been visited; None: nothing is known of that."""
+    """Number of relevant pages in reach that have not been visited; None if it cannot be estimated."""
 
     @property
     def share(self) -> Estimate:
-        """The harvest as share of the fetches."""
+        """The harvest as a share of the fetches."""
         return self.harvest.scaled(1 / max(1, self.pages))
 
 
 class Forecasting(Protocol):
-    """A strategy whose scores say what it expects."""
+    """A strategy whose scores are predictions."""
 
     def history(self) -> History: ...
 
@@ -139,18 +140,18 @@ class Forecasting(Protocol):
 
 
 def forecast(history: History, waiting: Waiting, *, pages: int = PAGES, seed: int = 0) -> Forecast | None:
-    """None: too little was seen, or nothing waits. The same for the same arguments."""
+    """A forecast of the next `pages` fetches; None if there are too few visited pages, or no waiting links."""
     is_known = np.isfinite(history.scores)
-    if np.count_nonzero(is_known) < LEAST or not len(waiting.scores):
+    if np.count_nonzero(is_known) < MIN_PAGES or not len(waiting.scores):
         return None
     rng = np.random.default_rng(seed)
     age = np.arange(len(history.scores))[::-1]
     meaning = fit(history.scores[is_known], history.relevant[is_known], np.exp(-age[is_known] / MEMORY))
-    alive = _alive(history.tried)
-    weights = alive * (np.ones(len(waiting.scores)) if waiting.weights is None else waiting.weights)
+    live = _share_of_live_links(history.tried)
+    weights = live * (np.ones(len(waiting.scores)) if waiting.weights is None else waiting.weights)
     expected = weights * probability(meaning.intercept + meaning.slope * log_odds(waiting.scores))
     undiscovered = _undiscovered(history, waiting.cited, expected)
-    fetched, found = _Play(meaning, history, waiting, weights, rng).run(pages, undiscovered)
+    fetched, found = _Simulation(meaning, history, waiting, weights, rng).run(pages, undiscovered)
     chance = rng.binomial(np.round(fetched).astype(np.int64), np.clip(found / np.maximum(fetched, 1e-9), 0, 1))
     low, high = np.quantile(chance, (0.05, 0.95))
     count = max(1, round(float(np.median(fetched))))
@@ -159,24 +160,24 @@ def forecast(history: History, waiting: Waiting, *, pages: int = PAGES, seed: in
 
 
 def drift(count: int, visits: int, rng: np.random.Generator) -> Floats:
-    """By play: how far log-odds wander in one fetch; times its square root in more."""
+    """Drift of log-odds in one fetch, for each of `count` simulations; in n fetches it is √n times that."""
     wander: Floats = (DRIFT * rng.standard_t(DRIFT_TAIL, count) - DRIFT_DOWN) / np.sqrt(max(DRIFT_PAGES, visits / 2))
     return wander
 
 
 def calibration_of(history: History) -> Calibration:
-    """How good the scores themselves were as predictions, over the whole crawl."""
+    """How accurate the scores themselves were as predictions, over the whole crawl."""
     return calibration(history.scores, history.relevant)
 
 
-def _alive(tried: Ints) -> float:
-    """The share of links that become pages, lately."""
+def _share_of_live_links(tried: Ints) -> float:
+    """Share of tried links that became pages, over the latest visits."""
     latest = tried[-WINDOW - 1 :]
     return (len(latest) + 1) / (max(int(latest[-1] - latest[0]), len(latest) - 1) + 2)
 
 
 def _undiscovered(history: History, cited: Ints, expected: Floats) -> float:
-    """Relevant pages that no visited page links to, at least: see the module."""
+    """Lower bound of the number of relevant pages that no visited page links to: see the module."""
     by_count = np.bincount(np.minimum(history.cited, 3), history.relevant, 4)
     by_count += np.bincount(np.minimum(cited, 3), expected, 4)
     once, twice = float(by_count[1]), float(by_count[2])
@@ -188,35 +189,35 @@ def _left(value: float) -> Estimate:
     return Estimate(value, max(low, 0.0), high)
 
 
-class _Play:
-    """The next fetches, played through `PLAYS` times at once: rows are plays, columns places on the grid of scores."""
+class _Simulation:
+    """All simulations of the next fetches at once: rows are simulations, columns are cells of the score grid."""
 
     def __init__(
         self, meaning: Fit, history: History, waiting: Waiting, weights: Floats, rng: np.random.Generator
     ) -> None:
         self._rng = rng
         self._visits = len(history.relevant)
-        drawn = meaning.draws(PLAYS, inflation=INFLATION, rng=rng)
+        drawn = meaning.draws(SIMULATIONS, inflation=INFLATION, rng=rng)
         self._odds = drawn[:, :1] + drawn[:, 1:] * _CENTRES
-        places = _places(waiting.scores)
-        self._stock = np.bincount(places, weights, _GRID)
-        self._brought = self._bring(history, waiting, places, weights)
+        cells = _cells(waiting.scores)
+        self._stock = np.bincount(cells, weights, _GRID)
+        self._contributed = self._contributions(history, waiting, cells, weights)
 
-    def _bring(self, history: History, waiting: Waiting, places: Ints, weights: Floats) -> tuple[Floats, Floats]:
-        """The new links that a relevant page brings, and those of an irrelevant one, by play and place."""
+    def _contributions(self, history: History, waiting: Waiting, cells: Ints, weights: Floats) -> tuple[Floats, Floats]:
+        """The numbers of new links that a relevant and an irrelevant page contribute, by simulation and cell."""
         visits = len(history.relevant)
         first = max(0, visits - WINDOW)
         count = visits - first
         new = np.zeros((count, _GRID))
         is_new = waiting.found >= first
-        np.add.at(new, (np.minimum(waiting.found[is_new], visits - 1) - first, places[is_new]), weights[is_new])
+        np.add.at(new, (np.minimum(waiting.found[is_new], visits - 1) - first, cells[is_new]), weights[is_new])
         is_new = (history.found >= first) & np.isfinite(history.scores)
-        chosen_at = _places(history.scores[is_new])
+        chosen_at = _cells(history.scores[is_new])
         np.add.at(new, (np.minimum(history.found[is_new], visits - 1) - first, chosen_at), 1.0)
         relevant = history.relevant[first:]
-        shares = np.repeat(self._rng.exponential(1.0, (PLAYS, count // BLOCK + 1)), BLOCK, axis=1)[:, :count]
+        shares = np.repeat(self._rng.exponential(1.0, (SIMULATIONS, count // BLOCK + 1)), BLOCK, axis=1)[:, :count]
         usual = (shares @ new) / shares.sum(1, keepdims=True)
-        refill = self._rng.uniform(0, REFILL, (PLAYS, 1))
+        refill = self._rng.uniform(0, REFILL, (SIMULATIONS, 1))
 
         def mean(of: Floats) -> Floats:
             counted = shares * of
@@ -226,11 +227,11 @@ class _Play:
         return mean(relevant), mean(1 - relevant)
 
     def run(self, pages: int, undiscovered: float) -> tuple[Floats, Floats]:
-        """By play: how many pages are fetched, and how many of them are relevant."""
-        pool = (undiscovered + 1) * np.exp(self._rng.normal(0, UNDISCOVERED_SPREAD, PLAYS))
-        wander = drift(PLAYS, self._visits, self._rng)
-        stock = np.tile(self._stock, (PLAYS, 1))
-        fetched, found, came = np.zeros(PLAYS), np.zeros(PLAYS), np.zeros(PLAYS)
+        """The number of fetched pages, and of relevant ones among them, by simulation."""
+        pool = (undiscovered + 1) * np.exp(self._rng.normal(0, UNDISCOVERED_SPREAD, SIMULATIONS))
+        wander = drift(SIMULATIONS, self._visits, self._rng)
+        stock = np.tile(self._stock, (SIMULATIONS, 1))
+        fetched, found, came = np.zeros(SIMULATIONS), np.zeros(SIMULATIONS), np.zeros(SIMULATIONS)
         size = pages / STEPS
         for step in range(STEPS):
             chances = probability(self._odds + (wander * np.sqrt((step + 0.5) * size))[:, None])
@@ -238,7 +239,7 @@ class _Play:
             before = np.cumsum(best_first, axis=1) - best_first
             taken = np.clip(size - before, 0, best_first)[:, ::-1]
             count, good = taken.sum(1), (taken * chances).sum(1)
-            of_relevant, of_others = self._brought
+            of_relevant, of_others = self._contributed
             brought = good[:, None] * of_relevant + (count - good)[:, None] * of_others
             promise = (brought * chances).sum(1)
             kept = np.minimum(1 - came / pool, (pool - came) / np.maximum(promise, 1e-9))
@@ -249,7 +250,7 @@ class _Play:
         return fetched, found
 
 
-def _places(scores: Floats) -> Ints:
-    """On the grid of scores, from the lowest."""
-    places: Ints = ((log_odds(scores) + _TOP) * (_GRID / (2 * _TOP))).astype(np.int64)
-    return np.clip(places, 0, _GRID - 1)
+def _cells(scores: Floats) -> Ints:
+    """The cells of the score grid in which scores lie, from the lowest."""
+    cells: Ints = ((log_odds(scores) + _TOP) * (_GRID / (2 * _TOP))).astype(np.int64)
+    return np.clip(cells, 0, _GRID - 1)

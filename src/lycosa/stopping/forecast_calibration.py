@@ -1,13 +1,13 @@
-"""How far predictions can be trusted: what was predicted of pages, next to what came out.
+"""How far predictions can be trusted: the predictions for pages compared with the results.
 
-A strategy orders links by scores; it need not mean them as probabilities, and even where it does they drift. So a
-score is read as what pages with such scores turned out to be, lately (Platt 1999, on log-odds):
+A strategy orders links by scores; these need not be probabilities, and even if they are, they drift. So scores are
+calibrated on how pages with such scores have turned out lately (Platt 1999, on log-odds):
 
     P(relevant | score) = 1 / (1 + e^(−(a + b · logit(score))))
 
-a and b by penalised maximum likelihood over the visited pages, each counting e^(−age/`MEMORY`). The pages that were
-chosen were the best of their time, and so are those that come next: the fit is made where it is needed, and
-what selection does to scores (the best of many are overrated) is in it already.
+with a and b by penalised maximum likelihood over the visited pages, each weighted by e^(−age/`MEMORY`). The pages that
+were visited were the best ones waiting at the time, and so are those to come: the fit covers the scores that matter,
+and already includes the effect of selection (the best of many are overrated).
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 BINS = 10
-"""Of the reliability table."""
+"""Number of bins of the reliability table."""
 MEMORY = 35.0
-"""After so many pages a page counts e times less."""
+"""Number of pages after which the weight of a page has fallen by a factor of e."""
 LEAST_ODDS = 0.0015
-"""Scores are kept so far from 0 and 1."""
+"""Minimum distance of scores from 0 and 1."""
 _PULL = (0.5, 10.0)
-"""How strongly a is drawn to 0 and b to 1, in pages."""
+"""Strength of the penalties that draw a to 0 and b to 1, in pages."""
 _LEAST_SLOPE = 0.05
 _MOST_STEPS = 30
 _SHORTEST_STEP = 1e-6
@@ -45,15 +45,15 @@ def probability(odds: Floats) -> Floats:
 
 
 class Fit(NamedTuple):
-    """What scores have lately meant."""
+    """The calibration of scores on the latest pages."""
 
     intercept: float
     slope: float
     covariance: Floats
-    """Of both, by the curvature of the likelihood."""
+    """Covariance of intercept and slope, from the curvature of the likelihood."""
 
     def draws(self, count: int, *, inflation: float, rng: np.random.Generator) -> Floats:
-        """`count` × 2: the fit itself, then what it might as well have been."""
+        """`count` × 2 parameters: first those of the fit itself, then random ones that are plausible."""
         drawn = rng.multivariate_normal([self.intercept, self.slope], self.covariance * inflation, count)
         drawn[0] = self.intercept, self.slope
         drawn[:, 1] = np.maximum(drawn[:, 1], _LEAST_SLOPE)
@@ -61,7 +61,7 @@ class Fit(NamedTuple):
 
 
 def fit(scores: Floats, relevant: Floats, weights: Floats) -> Fit:
-    """By Newton's method. Steps are halved until they gain: where scores are far off, whole ones swing to and fro."""
+    """Fit by Newton's method. Steps are halved until they help: if scores are far off, full steps oscillate."""
     x = np.stack([np.ones(len(scores)), log_odds(scores)])
     start, pull = np.array([0.0, 1.0]), np.array(_PULL)
 
@@ -80,7 +80,7 @@ def fit(scores: Floats, relevant: Floats, weights: Floats) -> Fit:
         bent = curvature(at)
         step = np.linalg.solve(bent, gradient)
         room = at[1] - _LEAST_SLOPE
-        if step[1] > room:  # a slope goes down to its least value, and stays there while a goes on
+        if step[1] > room:  # b decreases to its minimum and stays there while a is still fitted
             step = step * (room / step[1]) if room > _SHORTEST_STEP else np.array([gradient[0] / bent[0, 0], 0.0])
         now = loss(at)
         while loss(at - step) > now and np.abs(step).max() > _SHORTEST_STEP:
@@ -92,39 +92,39 @@ def fit(scores: Floats, relevant: Floats, weights: Floats) -> Fit:
     return Fit(float(at[0]), float(at[1]), covariance)
 
 
-class Bin(NamedTuple):
-    """Pages of which about the same was expected."""
+class PredictionBin(NamedTuple):
+    """Pages with similar predictions."""
 
     low: float
     high: float
     pages: int
     predicted: float
-    """The mean of the predictions."""
+    """Mean prediction."""
     found: float
-    """The share that was relevant."""
+    """Share of relevant pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How well predictions agreed with what came out, page by page."""
+    """How well predictions agreed with the results, page by page."""
 
     count: int
-    """Pages of which something was predicted."""
-    bins: tuple[Bin, ...]
-    """Those with pages in them."""
+    """Number of pages with a prediction."""
+    bins: tuple[PredictionBin, ...]
+    """Bins that are not empty."""
     brier: float
-    """The mean of (prediction − what came out)²: 0 is perfect."""
+    """Mean of (prediction − result)²: 0 is perfect."""
     brier_of_base_rate: float
-    """The same, had the overall share of relevant pages been predicted for every page."""
+    """The same if the overall share of relevant pages were predicted for every page."""
     error: float
     """Expected calibration error: |predicted − found|, averaged over pages."""
 
     def as_words(self) -> str:
-        """The fullest bins in a sentence, then the figures."""
+        """The three largest bins in a sentence, then the figures."""
         if not self.count:
-            return "nothing was predicted yet"
-        told = sorted(sorted(self.bins, key=lambda found: -found.pages)[:3], reverse=True)
-        parts = [f"{_percent(each.low, each.high)}, {each.found:.0%} were ({each.pages:,})" for each in told]
+            return "there are no predictions yet"
+        largest = sorted(sorted(self.bins, key=lambda found: -found.pages)[:3], reverse=True)
+        parts = [f"{_percent(each.low, each.high)}, {each.found:.0%} were ({each.pages:,})" for each in largest]
         return (
             f"of the pages expected to be relevant at {'; at '.join(parts)}; off by {self.error:.1%} on average; "
             f"Brier score {self.brier:.3f}, by the base rate {self.brier_of_base_rate:.3f}"
@@ -132,7 +132,7 @@ class Calibration:
 
 
 def calibration(scores: Floats, relevant: Floats) -> Calibration:
-    """Of predictions in [0, 1] (NaN: nothing was predicted) and what came out, 0 or 1."""
+    """The calibration of predictions in [0, 1] (NaN: none) with the results 0 or 1."""
     is_known = np.isfinite(scores)
     p, y = np.clip(scores[is_known], 0, 1), relevant[is_known]
     if not len(p):
@@ -141,7 +141,7 @@ def calibration(scores: Floats, relevant: Floats) -> Calibration:
     counts = np.bincount(place, minlength=BINS)
     predicted, found = np.bincount(place, p, BINS), np.bincount(place, y, BINS)
     bins = tuple(
-        Bin(at / BINS, (at + 1) / BINS, int(n), float(predicted[at] / n), float(found[at] / n))
+        PredictionBin(at / BINS, (at + 1) / BINS, int(n), float(predicted[at] / n), float(found[at] / n))
         for at, n in enumerate(counts)
         if n
     )

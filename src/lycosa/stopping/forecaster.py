@@ -1,8 +1,7 @@
-"""Asked often, works seldom: the latest forecast of a running crawl, for its stop rule and for those who watch.
+"""The latest forecast of a running crawl, for its stop rule and its progress display; recomputed only now and then.
 
-A strategy whose scores are predictions (`Forecasting`) gets the forecast of `forecast`. Of any other only the pages it
-has brought so far speak: the share of relevant ones among the latest `LATEST`, with the same drift, and no word on
-what is left.
+For a strategy whose scores are predictions (`Forecasting`) it is made by `forecast`. For any other it is based on the
+share of relevant pages among the latest `LATEST` pages, with the same drift and no estimate of what is left.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import numpy as np
 from lycosa.frontier.frontier import Frontier
 from lycosa.stopping.forecast import (
     INFLATION,
-    LEAST,
+    MIN_PAGES,
     PAGES,
     Estimate,
     Forecast,
@@ -26,13 +25,13 @@ from lycosa.stopping.forecast import (
 from lycosa.stopping.forecast_calibration import Calibration, Floats, probability
 
 EVERY = 25
-"""Pages after which it is worked out anew, at least; of a long crawl, after a twentieth of it."""
+"""Number of pages after which the forecast is recomputed; in a long crawl, after a twentieth of its pages."""
 LATEST = 100
 _DRAWS = 1_000
 
 
 class Forecaster:
-    """The forecast as a callable; see the module."""
+    """Call it for the latest forecast; see the module."""
 
     def __init__(
         self,
@@ -43,8 +42,8 @@ class Forecaster:
         recent: Callable[[], Iterable[bool]],
         pages: int = PAGES,
     ) -> None:
-        """`forecasting`: None if the strategy predicts nothing. `visits`: pages so far, over all runs. `recent`:
-        whether the latest of them were relevant, oldest first.
+        """`forecasting` is None if the strategy predicts nothing. `visits`: number of pages so far, over all runs;
+        `recent`: whether the latest were relevant, oldest first.
         """
         self._forecasting = forecasting
         self._frontier = frontier
@@ -55,18 +54,18 @@ class Forecaster:
         self._next = 0
 
     def __call__(self) -> Forecast | None:
-        """The latest one; None: too early, or nothing waits."""
+        """The latest forecast; None if it is too early for one, or no links are waiting."""
         visits = self._visits()
         if visits >= self._next:
             self._next = visits + max(EVERY, visits // 20)
-            self._latest = self._work_out()
+            self._latest = self._compute()
         return self._latest
 
     def calibration(self) -> Calibration | None:
-        """How good the predictions were; None: the strategy makes none."""
+        """How accurate the predictions were; None if the strategy makes none."""
         return None if self._forecasting is None else calibration_of(self._forecasting.history())
 
-    def _work_out(self) -> Forecast | None:
+    def _compute(self) -> Forecast | None:
         if self._forecasting is not None:
             return forecast(self._forecasting.history(), self._forecasting.waiting(self._frontier), pages=self._pages)
         relevant = np.array(list(self._recent()), dtype=np.float64)
@@ -74,8 +73,8 @@ class Forecaster:
 
 
 def forecast_by_rate(relevant: Floats, *, waiting: int, pages: int = PAGES, seed: int = 0) -> Forecast | None:
-    """By what came out of the latest pages alone, 1 or 0 each. None: too few pages, or nothing waits."""
-    if len(relevant) < LEAST or not waiting:
+    """A forecast from the relevance (1 or 0) of the latest pages; None if there are too few, or no waiting links."""
+    if len(relevant) < MIN_PAGES or not waiting:
         return None
     rng = np.random.default_rng(seed)
     latest = relevant[-LATEST:]

@@ -1,4 +1,4 @@
-"""Forecast and calibration in words, and as plain values for JSON."""
+"""Forecast and calibration as text and as plain values for JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def forecast_line(forecast: Forecast) -> str:
 
 
 def forecast_values(forecast: Forecast) -> dict[str, Any]:
-    """Harvest and left each as value, low, high; left is null where nothing is known of it."""
+    """Harvest and left, each as value, low, high; left is null if it is unknown."""
     return {
         "pages": forecast.pages,
         "relevant": _values(forecast.harvest),
@@ -45,7 +45,7 @@ def calibration_values(calibration: Calibration) -> dict[str, Any]:
 
 
 def outlook(forecast: Forecast | None, calibration: Calibration | None) -> dict[str, Any]:
-    """For the summary of a crawl: what is to be expected, and how well predictions have held; null: not known."""
+    """For the summary of a crawl: the forecast, and the accuracy of the predictions; null if unknown."""
     held = calibration if calibration is not None and calibration.count else None
     return {
         "forecast": None if forecast is None else forecast_values(forecast),
@@ -70,5 +70,5 @@ def _interval(estimate: Estimate) -> str:
 
 
 def _rounded(value: float) -> str:
-    """Two digits that count: more would claim a precision that is not there."""
+    """Two significant digits: more would suggest a precision that is not there."""
     return f"{round(value, 2 - len(str(int(value)))) if value >= 100 else round(value):,.0f}"

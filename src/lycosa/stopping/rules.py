@@ -1,17 +1,17 @@
-"""When a crawl ends, and why (paper AR, section 3.4). Every rule says its reason in words.
+"""When a crawl ends, and why (paper AR, section 3.4). Every rule states its reason.
 
-Any number of rules may be on; the first that holds ends the crawl. What is under way then is finished and committed,
-and if that changes the verdict (a relevant page after a long drought), the crawl goes on. So a number may be exceeded
-by what was under way, except for the page budget, which is kept to the page. As the figures are counted over all runs,
-a crawl that stopped by a rule stops at once when it is started again, until the rule is changed.
+Any number of rules may be active; the first that applies ends the crawl. Fetches in progress are completed and
+committed, and if the rule no longer applies then (a relevant page after a long drought), the crawl continues. So a
+limit may be exceeded by the fetches in progress, except for the page budget, which is exact. Since the figures cover
+all runs, a crawl that was stopped by a rule stops at once when it is resumed, until the rule is changed.
 
 One rule looks ahead instead of back: `expected_harvest` (`forecast`). Two criteria differ from AR:
-- Precision is that of the latest pages, a window, and says nothing before the window is full. AR leaves open over what
-  it is taken; over the whole crawl it would answer an hour late.
-- A community is for AR (after Flake, Lawrence and Giles, KDD 2000) a subset of the relevant pages that are more closely
-  linked to each other than to others, and finding one is costly. Here the relevant pages as a whole are looked at: of
-  all links on them to other pages, what share leads to one of them? A page not fetched yet is an outsider, so a crawl
-  that still finds much to follow is not closed.
+- Precision is measured over a window of the latest pages, and not before the window is full. AR does not say over which
+  pages; over the whole crawl it would respond an hour late.
+- In AR (after Flake, Lawrence and Giles, KDD 2000) a community is a subset of the relevant pages that are more closely
+  linked to each other than to others, which is expensive to find. Here all relevant pages are considered together: what
+  share of their links to other pages leads to relevant pages? A page that has not been fetched is an outsider, so a
+  crawl that still finds many links to follow is not closed.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from dataclasses import dataclass
 from lycosa.errors import ConfigError
 from lycosa.frontier.frontier import Frontier
 from lycosa.lib.bounds import require_at_least
-from lycosa.stopping.figures import Standing
+from lycosa.stopping.figures import Figures
 from lycosa.stopping.forecast import PAGES, Forecast
 
 HOSTS_A_TURN = 64
-"""The best waiting score takes a look at every host: so many of them may be looked at for each turn of the loop."""
+"""Maximum mean number of hosts searched per iteration of the crawl loop for the best waiting score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """What a crawl may use up, counted over all its runs where it says so."""
+    """Limits on what a crawl may use."""
 
     pages: int = 1_000
-    """Pages fetched, over all runs."""
+    """Maximum number of pages fetched, over all runs."""
     seconds: float = 0.0
-    """Time of this run; 0 means no limit."""
+    """Maximum duration of this run in seconds; 0 means no limit."""
     bytes: int = 0
-    """Bytes downloaded, over all runs: bodies of answers as they came over the wire; 0 means no limit."""
+    """Maximum number of bytes downloaded, over all runs: bodies as they came over the wire; 0 means no limit."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "budget", pages=1, seconds=0, bytes=0)
@@ -49,36 +49,36 @@ class StopRules:
     """When a crawl has found enough, or will not find much more. 0 turns a rule off; all count over all runs."""
 
     relevant: int = 0
-    """Stop when so many relevant pages are found."""
+    """Stop when this many relevant pages have been found."""
     irrelevant: int = 0
-    """Stop when so many irrelevant pages are fetched."""
+    """Stop when this many irrelevant pages have been fetched."""
     irrelevant_in_a_row: int = 0
-    """Stop when so many irrelevant pages are fetched since the last relevant one."""
+    """Stop when this many irrelevant pages have been fetched since the last relevant one."""
     precision: float = 0.0
-    """Stop when a smaller share of the latest pages is relevant; not before the window is full."""
+    """Stop when less than this share of the latest pages is relevant; not before the window is full."""
     window: int = 500
-    """How many pages the latest are."""
+    """Number of latest pages over which precision is measured."""
     best_score: float = 0.0
-    """Stop when no waiting link (on a host that is not set aside) has a score of at least this."""
+    """Stop when no waiting link has a score of at least this; links on hosts that were set aside do not count."""
     community: float = 0.0
     """Stop when more than this share of the links of relevant pages leads to relevant pages: 0.5 is a community."""
     community_size: int = 100
-    """Fewer relevant pages are no community."""
+    """Minimum number of relevant pages of a community."""
     expected_harvest: float = 0.0
     """Stop when less than this share of the next fetches is expected to be relevant."""
     forecast_pages: int = PAGES
-    """How many the next fetches are, for the rule above and for what progress shows."""
+    """Number of next fetches that are forecast, for `expected_harvest` and for the progress display."""
     is_generalised: bool = False
-    """Stop when tunnelling has to widen the focus and nothing is left to widen."""
+    """Stop when tunnelling has to widen the focus but it cannot be widened further."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "stop", relevant=0, irrelevant=0, irrelevant_in_a_row=0, precision=0, window=1)
         require_at_least(self, "stop", best_score=0, community=0, community_size=1)
         require_at_least(self, "stop", expected_harvest=0, forecast_pages=1)
         if self.precision > 1:
-            raise ConfigError(f"stop.precision is {self.precision}: it is a share, 1 at most")
+            raise ConfigError(f"stop.precision is {self.precision}: it is a share, at most 1")
         if self.expected_harvest > 1:
-            raise ConfigError(f"stop.expected_harvest is {self.expected_harvest}: it is a share, 1 at most")
+            raise ConfigError(f"stop.expected_harvest is {self.expected_harvest}: it is a share, at most 1")
         if self.community >= 1:
             raise ConfigError(f"stop.community is {self.community}: it is a share that can be exceeded, less than 1")
 
@@ -97,8 +97,8 @@ def no_forecast() -> None:
 class Stop:
     """The stop rules of one run.
 
-    `advice` is asked at every turn: a reason of the focus's own (it has been generalised as far as it goes), or "".
-    So is `forecast` where there is a rule for it; who answers sees to it that this is cheap (`forecaster`).
+    `advice` is called in every iteration and returns a reason of the focus's own (it cannot be generalised further), or
+    "". So is `forecast` if a rule needs it, so it must be cheap (`forecaster`).
     """
 
     def __init__(
@@ -116,21 +116,21 @@ class Stop:
         self._advice = advice
         self._forecast = forecast
         self._request = ""
-        self._turns_off = 0
-        """Turns of the loop until the best waiting score is looked at again."""
+        self._turns_to_skip = 0
+        """Number of iterations of the crawl loop until the best waiting score is checked again."""
 
     def request(self, reason: str) -> None:
-        """Somebody asks for an end: what is under way is finished and committed first."""
+        """Ask the crawl to stop; fetches in progress are completed and committed first."""
         self._request = reason
 
-    def reason(self, standing: Standing, frontier: Frontier, *, now: float) -> str:
+    def reason(self, figures: Figures, frontier: Frontier, *, now: float) -> str:
         """Why to stop now, or an empty string."""
         return (
             self._request
-            or self._spent(standing, now)
-            or _found(standing, self._rules)
-            or self._poor(frontier)
-            or self._hopeless()
+            or self._over_budget(figures, now)
+            or _past_pages(figures, self._rules)
+            or self._low_best_score(frontier)
+            or self._low_expected_harvest()
             or self._advice()
         )
 
@@ -142,32 +142,32 @@ class Stop:
             return f"nothing left to fetch: the {waiting:,} waiting links are on hosts that were set aside"
         return "frontier empty: every link found has been dealt with"
 
-    def _spent(self, standing: Standing, now: float) -> str:
+    def _over_budget(self, figures: Figures, now: float) -> str:
         budget = self._budget
-        if standing.pages >= budget.pages:
-            return f"page budget: {standing.pages:,} of {budget.pages:,} pages fetched"
+        if figures.pages >= budget.pages:
+            return f"page budget: {figures.pages:,} of {budget.pages:,} pages fetched"
         if budget.seconds and now - self._started >= budget.seconds:
             return f"time budget: {budget.seconds:g} s used up"
-        if budget.bytes and standing.bytes >= budget.bytes:
-            return f"byte budget: {standing.bytes:,} bytes downloaded, {budget.bytes:,} allowed"
+        if budget.bytes and figures.bytes >= budget.bytes:
+            return f"byte budget: {figures.bytes:,} bytes downloaded, {budget.bytes:,} allowed"
         return ""
 
-    def _poor(self, frontier: Frontier) -> str:
-        """Whether what waits is worth a fetch. Nothing waiting is not poor: what is under way may bring more."""
+    def _low_best_score(self, frontier: Frontier) -> str:
+        """Whether no waiting link is worth fetching. If none is waiting, fetches in progress may find more."""
         least = self._rules.best_score
         if not least:
             return ""
-        if self._turns_off:
-            self._turns_off -= 1
+        if self._turns_to_skip:
+            self._turns_to_skip -= 1
             return ""
         best = frontier.best_score()
         if best is None or best >= least:
-            self._turns_off = frontier.hosts // HOSTS_A_TURN
+            self._turns_to_skip = frontier.hosts // HOSTS_A_TURN
             return ""
         return f"best score: {best:.3g} is the best of {frontier.waiting:,} waiting links, {least:g} is asked for"
 
-    def _hopeless(self) -> str:
-        """Whether too little is to be expected. As long as nothing can be said, nothing is."""
+    def _low_expected_harvest(self) -> str:
+        """Whether too little is expected. Without a forecast the rule does not apply."""
         least = self._rules.expected_harvest
         forecast = self._forecast() if least else None
         if forecast is None or forecast.share.value >= least:
@@ -179,26 +179,26 @@ class Stop:
         )
 
 
-def _found(standing: Standing, rules: StopRules) -> str:
-    """What the pages fetched so far say."""
-    if rules.relevant and standing.relevant >= rules.relevant:
-        return f"enough found: {standing.relevant:,} relevant pages, {rules.relevant:,} were asked for"
-    if rules.irrelevant and standing.irrelevant >= rules.irrelevant:
-        return f"irrelevant pages: {standing.irrelevant:,} fetched, {rules.irrelevant:,} allowed"
-    if rules.irrelevant_in_a_row and standing.since_relevant >= rules.irrelevant_in_a_row:
+def _past_pages(figures: Figures, rules: StopRules) -> str:
+    """The rules about the pages fetched so far."""
+    if rules.relevant and figures.relevant >= rules.relevant:
+        return f"enough found: {figures.relevant:,} relevant pages, {rules.relevant:,} were asked for"
+    if rules.irrelevant and figures.irrelevant >= rules.irrelevant:
+        return f"irrelevant pages: {figures.irrelevant:,} fetched, {rules.irrelevant:,} allowed"
+    if rules.irrelevant_in_a_row and figures.since_relevant >= rules.irrelevant_in_a_row:
         return (
-            f"irrelevant pages in a row: {standing.since_relevant:,} since the last relevant one, "
+            f"irrelevant pages in a row: {figures.since_relevant:,} since the last relevant one, "
             f"{rules.irrelevant_in_a_row:,} allowed"
         )
-    if standing.precision is not None and standing.precision < rules.precision:
+    if figures.precision is not None and figures.precision < rules.precision:
         return (
-            f"precision: {standing.precision:.1%} of the last {rules.window:,} pages are relevant, "
+            f"precision: {figures.precision:.1%} of the last {rules.window:,} pages are relevant, "
             f"{rules.precision:.1%} is asked for"
         )
-    is_large = standing.relevant >= rules.community_size
-    if rules.community and is_large and standing.inward > rules.community * standing.links:
+    is_large = figures.relevant >= rules.community_size
+    if rules.community and is_large and figures.inward > rules.community * figures.links:
         return (
-            f"community closed: {standing.inward:,} of {standing.links:,} links on {standing.relevant:,} relevant "
+            f"community closed: {figures.inward:,} of {figures.links:,} links on {figures.relevant:,} relevant "
             f"pages lead to each other, more than {rules.community:.0%}"
         )
     return ""

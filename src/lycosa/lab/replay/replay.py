@@ -26,7 +26,7 @@ from lycosa.judges.protocol import Judge
 from lycosa.lab.worlds.world import World
 from lycosa.lib.clock import VirtualClock
 from lycosa.model import Fetched, Judgement, Kind, Lease, Outcome, Page, Visit
-from lycosa.stopping.figures import Standing, Tally
+from lycosa.stopping.figures import Figures, Tally
 from lycosa.stopping.rules import NO_RULES, Budget, Stop, StopRules, no_advice
 from lycosa.strategies.protocol import Strategy
 from lycosa.strategies.rescoring import score_again
@@ -158,8 +158,8 @@ class ReplayLedger:
         self.track = Track([], [], [], [], [])
         self._tally = Tally(window=rules.window, has_community=rules.community > 0)
 
-    def standing(self) -> Standing:
-        return self._tally.standing()
+    def figures(self) -> Figures:
+        return self._tally.figures()
 
     def add_seeds(self, pages: Sequence[int]) -> None:
         numbers = self._discovery.meet(np.array(pages, dtype=np.int64), 0)

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from lycosa.frontier.frontier import Frontier
 from lycosa.judges.protocol import Study
 from lycosa.lib.bounds import require_at_least
-from lycosa.lib.near_duplicates import NearTexts
+from lycosa.lib.near_duplicates import NearDuplicates
 from lycosa.model import Link, Visit
 from lycosa.stopping.forecast import History, Waiting
 from lycosa.strategies.hunter.evidence import Evidence
@@ -109,7 +109,7 @@ class Hunter(Strategy):
         self._learner = Learner(settings.freedom, settings.mask, settings.diversity)
         self._note = b""
         self._handed_out: list[int] = []
-        self._texts = NearTexts()
+        self._texts = NearDuplicates()
         self._is_new_text: list[bool] = []
         self._predictions = Predictions()
         self._tried = 0

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.lib.growing import grown
+
 
 class CitedLinks:
-    """What is known of each link, in columns that are indexed by its number and grow by doubling."""
+    """What is known of each link, in columns that are indexed by its number and grow."""
 
     def __init__(self, depth: int) -> None:
         self._size = 0
@@ -48,11 +50,12 @@ class CitedLinks:
         """Make sure that every link up to this one has a place."""
         if last < self._size:
             return
-        old, self._size = self._size, max(last + 1, 2 * self._size)
+        old = self._size
         for name in self._columns():
-            setattr(self, name, _enlarged(getattr(self, name), self._size))
+            setattr(self, name, grown(getattr(self, name), last + 1))
+        self._size = len(self.visit)
         self.visit[old:] = -1
-        self.standing = [_enlarged(column, self._size) for column in self.standing]
+        self.standing = [grown(column, last + 1) for column in self.standing]
 
 
 class Citations:
@@ -80,12 +83,9 @@ class Citations:
         """The next visited page and its links; `latest` by link is brought up to date."""
         low = self._starts.item(self.visits)
         high = low + len(targets)
-        if high > len(self._targets):
-            size = max(high, 2 * len(self._targets))
-            self._targets, self._sources = _enlarged(self._targets, size), _enlarged(self._sources, size)
-            self._before = _enlarged(self._before, size)
-        if self.visits + 1 == len(self._starts):
-            self._starts = _enlarged(self._starts, 2 * len(self._starts))
+        self._targets, self._sources = grown(self._targets, high), grown(self._sources, high)
+        self._before = grown(self._before, high)
+        self._starts = grown(self._starts, self.visits + 2)
         self._targets[low:high] = targets
         self._sources[low:high] = page
         self._before[low:high] = latest[targets]
@@ -116,10 +116,3 @@ class Citations:
         places = np.arange(ends[-1]) + np.repeat(self._starts[visits] - (ends - counts), counts)
         targets: NDArray[np.int64] = self._targets[places].astype(np.int64)
         return targets
-
-
-def _enlarged(column: NDArray[Any], size: int) -> NDArray[Any]:
-    # Fresh zeros take memory from the system only where something is written.
-    enlarged = np.zeros(size, dtype=column.dtype)
-    enlarged[: len(column)] = column
-    return enlarged

@@ -1,12 +1,12 @@
-"""Documents that are built, or broken, so that parsing them takes quadratic time.
+"""Simplifies documents that would take quadratic time to parse, whether by design or because they are broken.
 
-An HTML parser looks through all open elements at many tags, and through all attributes of a tag at
-each attribute: 100,000 nested `<div>` keep Lexbor busy for 15 seconds, 100,000 attributes as long.
-Browsers stop nesting at 512 levels. We do alike, before parsing: tags that would nest deeper become a
-space, so their text stays, and so do links. Tags with thousands of attributes are taken out.
+An HTML parser searches all open elements at many tags, and all attributes of a tag at each attribute: 100,000 nested
+`<div>` keep Lexbor busy for 15 seconds, and so do 100,000 attributes. Browsers stop nesting at 512 levels. We do the
+same before parsing: tags that would nest more deeply are replaced by a space, which keeps their text and links. Tags
+with thousands of attributes are removed.
 
-Most documents pay for one count of a byte and nothing else. The nesting is an estimate, as only a
-parser knows it exactly; what slips through is left to the time limit of the reader process.
+Most documents only cost the counting of one byte. The depth is an estimate, since only a parser knows it exactly; the
+time limit of the reader process takes care of what slips through.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from collections import Counter
 
 MAX_DEPTH = 512
 _MANY_TAGS = 8_000
-"""Fewer tags than this cannot nest deep enough to matter."""
+"""Number of tags up to which nesting cannot be deep enough to matter."""
 _LARGE = 65_536
-"""In fewer bytes there is no room for enough attributes to matter."""
+"""Number of bytes up to which there cannot be enough attributes to matter."""
 _LONG_TAG = 16_384
 _MANY_SEPARATORS = 2_048
 
-# Stops at the next "<", so an unclosed tag is not read again from each tag that follows it.
+# Stops at the next "<", so that an unclosed tag is not scanned again from each tag that follows it.
 _TAG = re.compile(rb"<(/?)([a-zA-Z][^\s/<>]{0,31})[^<>]*>")
 _SEPARATORS = (b" ", b"\n", b"\t", b"\r", b"\f", b"/")
 _NEVER_NESTS = frozenset(
     # no content
     b"area base br col embed frame hr img input link meta param source track wbr "
-    # closed by the next of their kind, or there only once
+    # closed by the next of their kind, or occur only once
     b"html head body p li dt dd tr td th tbody thead tfoot caption colgroup option optgroup rp rt a "
-    # content that is not markup: without the tag it would count as text
+    # content is not markup, and would count as text without the tag
     b"script style title textarea iframe noembed noframes xmp".split()
 )
-"""Tags that stay however deep they stand, links among them."""
+"""Tags that are kept at any depth, including links."""
 
 
-def tame(body: bytes) -> bytes:
-    """The document, without what would keep a parser busy for seconds; nearly always as it came."""
+def simplified(body: bytes) -> bytes:
+    """The document without anything that would keep a parser busy for seconds; nearly always unchanged."""
     if len(body) > _LARGE:
         body = _without_endless_tags(body)
     if body.count(b"<") > _MANY_TAGS:
@@ -72,7 +72,7 @@ def _without_deep_tags(body: bytes) -> bytes:
             return match.group()
         if slash:
             if not open_tags[name]:
-                # Closes a tag that was taken out, or nothing at all.
+                # Closes a tag that was removed, or nothing at all.
                 return b" "
             open_tags[name] -= 1
             depth -= 1
