@@ -29,7 +29,7 @@ import networkx
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.crawl.distiller import Citations, DistillSettings, distill, relevance_threshold
+from lycosa.crawl.distiller import CitationGraph, DistillSettings, distill, relevance_threshold
 from lycosa.lib.linkgraph import Hits, hits
 from lycosa.store.rows import Batch, HostRow, JudgementRow, LinkRow, PageRow, State
 from lycosa.store.sqlite import SqliteStore
@@ -140,7 +140,7 @@ def measure_database(pages: int, file: Path) -> Figures:
     path = file.with_suffix(".db")
     store = SqliteStore(path, read_only=True)
     began = process_time()
-    citations = Citations(store)
+    citations = CitationGraph(store)
     read = process_time()
     first = distill(citations, SETTINGS)
     ended = process_time()

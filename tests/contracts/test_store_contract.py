@@ -9,28 +9,42 @@ import numpy as np
 import pytest
 
 from lycosa.model import Lease
-from lycosa.store.protocol import Store, Totals
+from lycosa.store.protocol import Reports
 from lycosa.store.rows import (
+    ArchivePlace,
     Batch,
+    CitationCounts,
+    CitingPage,
+    EventRow,
     HostRow,
     JudgementRow,
     LinkRow,
+    OutcomeCount,
     OutcomeRow,
     PageRow,
+    Progress,
     RobotsRow,
+    RunRow,
+    SeedPage,
+    SiteRow,
     StateRow,
+    StoredLink,
+    StoredPage,
+    TopicScores,
+    Totals,
+    UnvisitedLink,
 )
 from lycosa.store.sqlite import SqliteStore
 
-STORES: dict[str, Callable[[Path], Store]] = {"sqlite": lambda directory: SqliteStore(directory / "crawl.db")}
+STORES: dict[str, Callable[[Path], Reports]] = {"sqlite": lambda directory: SqliteStore(directory / "crawl.db")}
 
 
 @pytest.fixture(params=STORES)
 def reopen(request, tmp_path):
-    """Opens the store; called again, closes it first, as the next process would find it."""
-    opened: list[Store] = []
+    """Opens the store; when called again, closes it first and opens it as the next process would find it."""
+    opened: list[Reports] = []
 
-    def open_again() -> Store:
+    def open_again() -> Reports:
         while opened:
             opened.pop().close()
         opened.append(STORES[request.param](tmp_path))
@@ -50,8 +64,8 @@ def link(number: int, url: str, **more: object) -> LinkRow:
     return row._replace(**more)
 
 
-def page(number: int, **more: object) -> PageRow:
-    return PageRow(number, number, 1, 0.0, "", "", "", 0, 0, 0, None, "", False, False, "", -1)._replace(**more)
+def page(link: int, **more: object) -> PageRow:
+    return PageRow(link, link, 1, 0.0, "", "", "", 0, 0, 0, None, "", False, False, "", -1)._replace(**more)
 
 
 def judgement(number: int, relevance: float) -> JudgementRow:
@@ -63,12 +77,59 @@ def outcome(number: int, **more: object) -> OutcomeRow:
     return row._replace(**more)
 
 
-def begin(store: Store, at: float = 0.0) -> int:
+def begin(store: Reports, at: float = 0.0) -> int:
     return store.begin_run(started_at=at, pid=42, version="0.1", config="topic = 'x'")
 
 
-def rows(store: Store, sql: str) -> list[tuple[object, ...]]:
+def rows(store: Reports, sql: str) -> list[tuple[object, ...]]:
     return list(store.query(sql)[1])
+
+
+def fill(store: Reports) -> None:
+    """Two hosts; links 1 and 3 are seeds, 2 is the target of 1's redirect, 7 was never fetched.
+
+    Pages were fetched in the order 3, 2, 5, 4, 6. Page 4 is not judged, page 6 duplicates 2.
+    """
+    begin(store)
+    a, b = "http://a.test/", "http://b.test/"
+    store.write(
+        Batch(
+            hosts={1: host(1, "a.test", pages=3, relevant=3), 2: host(2, "b.test", pages=2), 3: host(3, "c.test")},
+            links=[
+                link(1, a, state="done"),
+                link(2, f"{a}2", state="done", redirects=1, parent_id=1),
+                link(3, b, host_id=2, state="done"),
+                link(4, f"{b}4", host_id=2, state="done", distance=1, parent_id=3),
+                link(5, f"{a}5", state="done", distance=1, parent_id=2, anchor="five"),
+                link(6, f"{a}6", state="done", distance=2, parent_id=5),
+                link(7, "http://c.test/7", host_id=3, distance=1, parent_id=3),
+            ],
+            pages=[
+                page(3, number=1, title="three", words=30, archive_file="1.warc", archive_offset=0),
+                page(2, number=2, title="two", words=20, bytes=2000, archive_file="1.warc", archive_offset=50),
+                page(5, number=3, title="five", is_noindex=True),
+                page(4, number=4, title="four", fetched_at=4.5, language="en", charset="utf-8", canonical=b),
+                page(6, number=5, title="six", duplicate_of=2, archive_file="2.warc", archive_offset=7),
+            ],
+            judgements=[judgement(3, 0.1), judgement(2, 0.9), judgement(5, 0.6), judgement(6, 0.9)],
+            edges=[
+                (2, 1, 7, "seven again", ""),
+                (2, 0, 5, "five", "nofollow"),
+                (3, 0, 7, "seven", ""),
+                (3, 2, 4, "four", ""),
+                (4, 0, 7, "7", ""),
+                (5, 0, 7, "seventh", ""),
+                (5, 3, 6, "six", ""),
+                (5, 4, 7, "7 once more", ""),
+            ],
+            outcomes=[
+                outcome(1, kind="redirected", reason="http 301", bytes=1),
+                outcome(3, bytes=100),
+                outcome(2, bytes=1000, from_cache=True, at=2.0),
+                outcome(2, bytes=10_000, archive_file="1.warc", archive_offset=50),
+            ],
+        )
+    )
 
 
 class TestRuns:
@@ -82,6 +143,20 @@ class TestRuns:
         assert store.addresses() == {}
         assert store.state("strategy") is None
         assert store.recent_relevance(10) == []
+        assert store.dormant_links() == store.links_to_revisit() == set()
+        assert (store.link(1), store.page(1), store.judgement(1), store.unvisited_links(1)) == (None, None, None, [])
+        assert store.progress() == Progress(0, 0)
+        assert (store.relevant_by_host(), store.waiting_seeds(), store.seed_pages()) == ({}, 0, [])
+        assert store.latest_texts(titles=10, anchors=10) == []
+        assert [len(column) for column in (*store.pages_since(0), *store.judged_pages())] == [0] * 6
+        assert list(store.citations()) == list(store.citations(0, 10)) == store.judges() == list(store.visits()) == []
+        assert (store.find_link("http://a.test/", 1), store.host(1), store.last_run()) == (None, None, None)
+        assert list(store.outcomes()) == list(store.outcomes(1)) == store.outcome_counts(10) == []
+        assert (store.citing_pages(1, 10), store.citation_counts(1)) == ([], CitationCounts(0, 0))
+        assert (store.exclusions(10), store.hosts_set_aside(10), store.events(["focus"])) == ({}, {}, [])
+        for iterator in (store.links, store.pages, store.links_on_pages, store.sites, store.archive_places):
+            assert list(iterator()) == []
+        assert list(store.topic_scores()) == []
 
     def test_runs_are_numbered(self, reopen):
         store = reopen()
@@ -101,11 +176,12 @@ class TestRuns:
         store.end_run(begin(store), ended_at=5.0, stop_reason="enough")
         assert not store.was_cut_off()
 
-    def test_a_run_tells_how_it_went(self, reopen):
+    def test_a_run_says_how_it_went(self, reopen):
         store = reopen()
         store.end_run(begin(store, 3.0), ended_at=5.0, stop_reason="enough")
-        found = rows(store, "select started_at, ended_at, pid, version, config, stop_reason from runs")
-        assert found == [(3.0, 5.0, 42, "0.1", "topic = 'x'", "enough")]
+        assert reopen().last_run() == RunRow(1, 3.0, 5.0, 42, "0.1", "topic = 'x'", "enough")
+        begin(reopen(), 7.0)
+        assert reopen().last_run() == RunRow(2, 7.0, None, 42, "0.1", "topic = 'x'", None)
 
 
 class TestLinks:
@@ -143,7 +219,8 @@ class TestLinks:
         store = reopen()
         assert store.waiting().ids.tolist() == [2]
         assert store.leases([2])[0].score == 0.75
-        assert rows(store, "select state, tries, reason from frontier where id = 1") == [("done", 1, "http 200")]
+        row = store.link(1)
+        assert (row.state, row.tries, row.reason) == ("done", 1, "http 200")
 
     def test_of_two_states_in_a_batch_the_last_one_holds(self, reopen):
         store = reopen()
@@ -164,10 +241,71 @@ class TestLinks:
         hashes, ids = reopen().hashes()
         assert dict(zip(ids.tolist(), hashes.tolist(), strict=True)) == dict(enumerate(extremes, start=1))
 
-    def test_the_url_of_a_link(self, reopen):
+    def test_a_link_is_read_as_it_was_written(self, reopen):
         store = reopen()
-        store.write(Batch(hosts={1: host(1, "a.test")}, links=[link(1, "http://a.test/1")]))
-        assert (store.url_of(1), store.url_of(2)) == ("http://a.test/1", "")
+        links = [link(1, "http://a.test/1"), LinkRow(2, "http://a.test/2", -7, 1, "failed", 0.5, 3, 2, 1, 1, *"xyz")]
+        store.write(Batch(hosts={1: host(1, "a.test")}, links=links[1:]))
+        store.write(Batch(links=links[:1]))
+        store = reopen()
+        assert [store.link(1), store.link(2), store.link(3)] == [*links, None]
+        assert list(store.links()) == links
+
+    def test_a_link_is_found_by_its_url(self, reopen):
+        store = reopen()
+        same = [link(1, "http://a.test/1", hash=7), link(2, "http://a.test/2", hash=7)]
+        store.write(Batch(hosts={1: host(1, "a.test")}, links=same))
+        store = reopen()
+        assert [store.find_link(row.url, 7) for row in same] == same
+        assert store.find_link("http://a.test/3", 7) is None
+        assert store.find_link("http://a.test/' or 1=1 --", 7) is None
+
+    def test_links_that_wait_once_they_are_found_again(self, reopen):
+        store = reopen()
+        rows = [
+            ("waiting", "nofollow"),
+            ("dropped", "buffer full"),
+            ("excluded", "nofollow"),
+            ("excluded", "robots"),
+            ("excluded", "not worth following"),
+            ("done", "not worth following"),
+            ("dropped", ""),
+        ]
+        links = [link(n, f"http://a.test/{n}", state=state, reason=why) for n, (state, why) in enumerate(rows, start=1)]
+        store.write(Batch(hosts={1: host(1, "a.test")}, links=links))
+        assert reopen().dormant_links() == {2, 3, 5, 7}
+
+    def test_links_to_revisit(self, reopen):
+        store = reopen()
+        rows = [("waiting", "revisit"), ("done", "revisit"), ("waiting", ""), ("waiting", "revisit")]
+        links = [link(n, f"http://a.test/{n}", state=state, reason=why) for n, (state, why) in enumerate(rows, start=1)]
+        store.write(Batch(hosts={1: host(1, "a.test")}, links=links))
+        assert reopen().links_to_revisit() == {1, 4}
+
+    def test_reasons_of_excluded_links(self, reopen):
+        store = reopen()
+        reasons = ["robots", "nofollow", "host cap", "nofollow", "too far"]
+        links = [link(n, f"http://a.test/{n}", state="excluded", reason=why) for n, why in enumerate(reasons, start=1)]
+        links.append(link(9, "http://a.test/9", state="failed", reason="robots"))
+        store.write(Batch(hosts={1: host(1, "a.test")}, links=links))
+        store = reopen()
+        assert list(store.exclusions(9).items()) == [("nofollow", 2), ("host cap", 1), ("robots", 1), ("too far", 1)]
+        assert list(store.exclusions(2)) == ["nofollow", "host cap"]
+
+    def test_unvisited_links_of_a_page(self, reopen):
+        store = reopen()
+        begin(store)
+        links = [
+            link(1, "http://a.test/1", state="done"),
+            link(2, "http://b.test/2", host_id=2),
+            link(3, "http://b.test/3", host_id=2, tries=1),
+            link(4, "http://a.test/4"),
+            link(5, "http://a.test/5", state="excluded"),
+        ]
+        edges = [(1, 4, 4, "", ""), (1, 3, 3, "", ""), (1, 2, 2, "", ""), (1, 1, 4, "", ""), (1, 0, 5, "", "")]
+        hosts = {1: host(1, "a.test"), 2: host(2, "b.test")}
+        store.write(Batch(hosts=hosts, links=links, pages=[page(1), page(5)], edges=[*edges, (5, 0, 4, "", "")]))
+        here, there = UnvisitedLink(4, "http://a.test/4", "a.test"), UnvisitedLink(2, "http://b.test/2", "b.test")
+        assert reopen().unvisited_links(1) == [here, there, here]
 
 
 class TestHosts:
@@ -176,7 +314,18 @@ class TestHosts:
         store.write(Batch(hosts={1: host(1, "a.test"), 2: host(2, "b.test")}))
         changed = HostRow(2, "b.test", "192.0.2.7", 12.5, 3.0, 1, 20, 4, 2, 99, "too slow")
         store.write(Batch(hosts={2: changed}))
-        assert sorted(reopen().hosts()) == [host(1, "a.test"), changed]
+        store = reopen()
+        assert sorted(store.hosts()) == [host(1, "a.test"), changed]
+        assert (store.host(2), store.host(3)) == (changed, None)
+
+    def test_hosts_set_aside(self, reopen):
+        store = reopen()
+        why = {"c.test": "slow", "a.test": "", "d.test": "down", "b.test": "rude"}
+        hosts = {n: host(n, name, set_aside=text) for n, (name, text) in enumerate(why.items(), start=1)}
+        store.write(Batch(hosts=hosts))
+        store = reopen()
+        assert list(store.hosts_set_aside(9).items()) == [("b.test", "rude"), ("c.test", "slow"), ("d.test", "down")]
+        assert list(store.hosts_set_aside(1)) == ["b.test"]
 
     def test_addresses(self, reopen):
         store = reopen()
@@ -194,7 +343,7 @@ class TestHosts:
 
 
 class TestPages:
-    def fill(self, store: Store) -> None:
+    def fill(self, store: Reports) -> None:
         begin(store)
         numbers = range(1, 5)
         relevance = [0.9, 0.2, 0.5, 0.0]
@@ -245,8 +394,8 @@ class TestPages:
         store.write(Batch(hosts=hosts, links=links, pages=pages, judgements=judged))
         store.write(Batch(grades=[(0.25, False, 1), (0.75, True, 2), (0.9, True, 3)], recounts_hosts=True))
         store = reopen()
-        found = rows(store, "select page_id, relevance, is_relevant, best from judgements order by 1")
-        assert found == [(1, 0.9, 1, "Sport/Cycling"), (2, 0.25, 0, "Sport/Cycling"), (3, 0.75, 1, "Sport/Cycling")]
+        assert [store.judgement(n)[2:4] for n in (1, 2, 3)] == [(0.9, True), (0.25, False), (0.75, True)]
+        assert store.judgement(2).best == "Sport/Cycling"
         assert [(row.name, row.pages, row.relevant) for row in store.hosts()] == [
             ("a.test", 2, 1),
             ("b.test", 1, 1),
@@ -299,14 +448,20 @@ class TestPages:
         assert overall == pytest.approx(501 / 1501)
         assert latest == 0.0
 
-    def test_the_sites_view(self, reopen):
+    def test_sites_are_hosts_with_a_fetched_page(self, reopen):
         store = reopen()
         self.fill(store)
-        assert rows(store, "select name, pages, relevant, failed, links, density from sites") == [
-            ("b.test", 1, 1, 0, 1, 1.0),
-            ("a.test", 3, 1, 0, 3, pytest.approx(1 / 3)),
-            ("c.test", 0, 0, 2, 0, None),
+        more = {4: host(4, "e.test", pages=2), 5: host(5, "d.test", pages=1, set_aside="slow")}
+        store.write(Batch(hosts=more))
+        store = reopen()
+        assert list(store.sites()) == [
+            SiteRow("b.test", 1, 1, 0, 1, "", 1.0),
+            SiteRow("a.test", 3, 1, 0, 3, "", pytest.approx(1 / 3)),
+            SiteRow("d.test", 1, 0, 0, 0, "slow", 0.0),
+            SiteRow("e.test", 2, 0, 0, 0, "", 0.0),
         ]
+        view = rows(store, "select name, pages, relevant, failed, links, set_aside, density from sites")
+        assert view == list(store.sites())
 
     def test_the_view_of_relevant_pages(self, reopen):
         store = reopen()
@@ -316,20 +471,259 @@ class TestPages:
             ("http://a.test/3", "page 3", 0.5, 3),
         ]
 
-    def test_links_and_events(self, reopen):
+    def test_links_of_a_page_that_was_fetched_again(self, reopen):
         store = reopen()
         self.fill(store)
-        assert rows(store, "select source_id, position, target_id, anchor, rel from links order by position") == [
-            (1, 0, 2, "two", ""),
-            (1, 1, 3, "three", "nofollow"),
-        ]
-        assert rows(store, "select run_id, at, kind, message from events") == [(1, 2.0, "note", "something happened")]
+        store.write(Batch(relinked=[1], edges=[(1, 1, 4, "four", "")]))
+        assert list(reopen().links_on_pages()) == [StoredLink("http://a.test/1", "http://a.test/4", 1, "four", "")]
+
+    def test_events(self, reopen):
+        store = reopen()
+        self.fill(store)
+        store.write(Batch(events=[(1, 4.0, "focus", "wider"), (1, 3.0, "judge", "it's new")]))
+        store = reopen()
+        events = [EventRow(1, 4.0, "focus", "wider"), EventRow(1, 3.0, "judge", "it's new")]
+        assert store.events({"judge", "focus", "advice"}) == events
+        assert store.events(["note"]) == [EventRow(1, 2.0, "note", "something happened")]
+        assert store.events([]) == []
 
     def test_a_query_names_its_columns_and_takes_parameters(self, reopen):
         store = reopen()
         self.fill(store)
         names, found = store.query("select url, state from frontier where id = ?", (2,))
         assert (names, list(found)) == (["url", "state"], [("http://a.test/2", "done")])
+
+
+class TestOnePage:
+    def test_a_page_is_read_as_it_was_written(self, reopen):
+        store = reopen()
+        begin(store)
+        prints = -(2**63)
+        written = PageRow(
+            2, 1, 1, 4.5, "Title", "en", "utf-8", 99, 20, prints, 1, "http://x/", True, False, "1.warc", 7
+        )
+        links = [link(1, "http://a.test/1"), link(2, "http://a.test/2")]
+        store.write(Batch(hosts={1: host(1, "a.test")}, links=links, pages=[written]))
+        store = reopen()
+        found = store.page(2)
+        assert (found, store.page(1)) == (written, None)
+        assert (found.is_noindex, found.is_nofollow) == (True, False)
+        assert isinstance(found.is_noindex, bool)
+
+    def test_one_of_several_judges(self, reopen):
+        store = reopen()
+        fill(store)
+        written = JudgementRow(2, "bayes", 0.25, False, '{"a": 1}', '{"b": 2}', "News")
+        store.write(Batch(judgements=[JudgementRow(2, "svm", 0.7, True, "{}", "{}", ""), written]))
+        store = reopen()
+        assert store.judgement(2) == store.judgement(2, "bayes") == written
+        assert store.judgement(2, "svm").relevance == 0.7
+        assert store.judgement(2, "svm").is_relevant is True
+        assert (store.judgement(4), store.judgement(3, "svm")) == (None, None)
+        assert store.judges() == ["bayes", "keywords", "svm"]
+
+    def test_attempts_at_a_link(self, reopen):
+        store = reopen()
+        fill(store)
+        store = reopen()
+        first, second = store.outcomes(2)
+        assert first == outcome(2, bytes=1000, from_cache=True, at=2.0)
+        assert (first.from_cache, second.from_cache, second.archive_offset) == (True, False, 50)
+        assert isinstance(second.from_cache, bool)
+        assert [row.link_id for row in store.outcomes()] == [1, 3, 2, 2]
+        assert list(store.outcomes(7)) == []
+
+    def test_pages_that_link_to_a_page(self, reopen):
+        store = reopen()
+        fill(store)
+        store = reopen()
+        everyone = [
+            CitingPage("http://a.test/2", "seven again", 0.9),
+            CitingPage("http://a.test/5", "seventh", 0.6),
+            CitingPage("http://a.test/5", "7 once more", 0.6),
+            CitingPage("http://b.test/", "seven", 0.1),
+            CitingPage("http://b.test/4", "7", None),
+        ]
+        assert store.citing_pages(7, 9) == everyone
+        assert store.citing_pages(7, 3) == everyone[:3]
+        assert store.citation_counts(7) == CitationCounts(pages=4, relevant=2)
+        assert store.citation_counts(1) == CitationCounts(0, 0)
+
+
+class TestFigures:
+    def test_progress(self, reopen):
+        store = reopen()
+        fill(store)
+        assert reopen().progress() == Progress(since_relevant=0, downloaded=10_101)
+        store = reopen()
+        store.write(Batch(grades=[(0.9, True, 1), (0.0, False, 3), (0.0, False, 5)]))
+        assert store.progress().since_relevant == 3
+        store.write(Batch(threshold=1.0))
+        assert store.progress().since_relevant == 5
+
+    def test_relevant_pages_by_host(self, reopen):
+        fill(reopen())
+        assert reopen().relevant_by_host() == {1: 3, 2: 0}
+
+    def test_seeds(self, reopen):
+        store = reopen()
+        fill(store)
+        store.write(
+            Batch(
+                links=[
+                    link(8, "http://a.test/8"),
+                    link(9, "http://a.test/9", distance=1),
+                    link(10, "http://a.test/10"),
+                ],
+                states=[StateRow("done", 1, "http 200", "", 10)],
+                pages=[page(10, number=6, words=3)],
+            )
+        )
+        store = reopen()
+        assert store.waiting_seeds() == 1
+        seeds = store.seed_pages()
+        assert seeds == [
+            SeedPage("http://b.test/", 1, 30, 0.1, False),
+            SeedPage("http://a.test/2", 2, 20, 0.9, True),
+            SeedPage("http://a.test/10", 6, 3, None, False),
+        ]
+        assert all(isinstance(seed.is_relevant, bool) for seed in seeds)
+
+    def test_the_latest_titles_and_anchors(self, reopen):
+        fill(reopen())
+        store = reopen()
+        assert store.latest_texts(titles=2, anchors=4) == ["six", "four", "7 once more", "six", "seventh", "7"]
+        assert store.latest_texts(titles=1, anchors=0) == ["six"]
+        assert len(store.latest_texts(titles=99, anchors=99)) == 5 + 8
+
+    def test_the_most_frequent_outcomes(self, reopen):
+        store = reopen()
+        fill(store)
+        store.write(Batch(outcomes=[outcome(7, kind="http-error", reason="http 301")]))
+        store = reopen()
+        assert store.outcome_counts(9) == [
+            OutcomeCount("fetched", "http 200", 3),
+            OutcomeCount("http-error", "http 301", 1),
+            OutcomeCount("redirected", "http 301", 1),
+        ]
+        assert len(store.outcome_counts(2)) == 2
+
+
+class TestGraph:
+    def test_new_pages(self, reopen):
+        fill(reopen())
+        store = reopen()
+        numbers, ids, hosts = store.pages_since(0)
+        found = sorted(zip(numbers.tolist(), ids.tolist(), hosts.tolist(), strict=True))
+        assert found == [(1, 3, 2), (2, 2, 1), (3, 5, 1), (4, 4, 2), (5, 6, 1)]
+        assert sorted(store.pages_since(3).ids.tolist()) == [4, 6]
+        assert [len(column) for column in store.pages_since(5)] == [0, 0, 0]
+        assert {column.dtype for column in store.pages_since(5)} == {np.dtype(np.int64)}
+
+    def test_citations(self, reopen):
+        fill(reopen())
+        store = reopen()
+
+        def pairs(*span: int) -> list[list[int]]:
+            return sorted(row for chunk in store.citations(*span) for row in chunk.tolist())
+
+        assert pairs() == [[2, 5], [2, 7], [3, 4], [3, 7], [4, 7], [5, 6], [5, 7], [5, 7]]
+        assert pairs(2, 4) == [[4, 7], [5, 6], [5, 7], [5, 7]]
+        assert pairs(0, 1) == [[3, 4], [3, 7]]
+        assert pairs(5, 9) == []
+
+    def test_more_citations_than_fit_into_a_chunk(self, reopen):
+        store = reopen()
+        fill(store)
+        store.write(Batch(relinked=[2, 3, 4, 5], edges=[(6, n, 1 + n % 2, "", "") for n in range(70_000)]))
+        chunks = list(reopen().citations())
+        assert {chunk.dtype for chunk in chunks} == {np.dtype(np.int64)}
+        assert len(chunks) > 1
+        everything = np.concatenate(chunks)
+        assert everything.shape == (70_000, 2)
+        assert set(everything[:, 0].tolist()) == {6}
+        assert np.bincount(everything[:, 1]).tolist() == [0, 35_000, 35_000]
+
+    def test_judged_pages(self, reopen):
+        store = reopen()
+        fill(store)
+        store.write(Batch(judgements=[JudgementRow(3, "svm", 1.0, True, "{}", "{}", "")]))
+        store = reopen()
+        judged = store.judged_pages("keywords")
+        assert judged.ids.tolist() == [2, 3, 5, 6]
+        assert judged.relevance.tolist() == [0.9, 0.1, 0.6, 0.9]
+        assert judged.is_relevant.tolist() == [True, False, True, True]
+        assert [column.dtype for column in judged] == [np.int64, np.float64, np.bool_]
+        assert store.judged_pages().ids.tolist() == [2, 3, 3, 5, 6]
+        assert store.judged_pages("svm").relevance.tolist() == [1.0]
+
+
+class TestReports:
+    def test_pages_with_their_judgements(self, reopen):
+        fill(reopen())
+        pages = list(reopen().pages())
+        assert [(row.number, row.url, row.relevance, row.is_relevant, row.distance) for row in pages] == [
+            (1, "http://b.test/", 0.1, False, 0),
+            (2, "http://a.test/2", 0.9, True, 0),
+            (3, "http://a.test/5", 0.6, True, 1),
+            (4, "http://b.test/4", None, None, 1),
+            (5, "http://a.test/6", 0.9, True, 2),
+        ]
+        assert [row.is_noindex for row in pages] == [False, False, True, False, False]
+        assert all(isinstance(row.is_noindex, bool) for row in pages)
+        assert isinstance(pages[0].is_relevant, bool)
+        assert [row.duplicate_of for row in pages] == [None, None, None, None, "http://a.test/2"]
+        link_four = ("http://b.test/4", "four", None, None, 4, 4.5, "en", "utf-8", 0, 0, 1, None, "http://b.test/")
+        assert pages[3] == StoredPage(*link_four, False, "", -1)
+        assert (pages[1].bytes, pages[1].words, pages[1].archive_file, pages[1].archive_offset) == (
+            2000,
+            20,
+            "1.warc",
+            50,
+        )
+
+    def test_links_on_pages(self, reopen):
+        fill(reopen())
+        links = list(reopen().links_on_pages())
+        assert links[0] == StoredLink("http://a.test/2", "http://a.test/5", 0, "five", "nofollow")
+        assert [row.anchor for row in links] == [
+            "five",
+            "seven again",
+            "seven",
+            "four",
+            "7",
+            "seventh",
+            "six",
+            "7 once more",
+        ]
+
+    def test_archived_pages(self, reopen):
+        fill(reopen())
+        places = [ArchivePlace(3, "1.warc", 0), ArchivePlace(2, "1.warc", 50), ArchivePlace(6, "2.warc", 7)]
+        assert list(reopen().archive_places()) == places
+
+    def test_scores_by_topic_and_links_on_relevant_pages(self, reopen):
+        store = reopen()
+        fill(store)
+        scored = JudgementRow(4, "keywords", 0.2, False, '{"News": 0.2}', "{}", "")
+        store.write(Batch(judgements=[scored], edges=[(5, 5, 6, "", "")]))
+        assert list(reopen().topic_scores()) == [
+            TopicScores("{}", 0),
+            TopicScores("{}", 0),
+            TopicScores('{"News": 0.2}', 0),
+            TopicScores("{}", 1),
+            TopicScores("{}", 2),
+        ]
+
+    def test_an_iterator_goes_on_while_the_store_is_written(self, reopen):
+        store = reopen()
+        fill(store)
+        seen = []
+        for place in store.archive_places():
+            seen.append(place.page_id)
+            store.write(Batch(judgements=[judgement(place.page_id, 0.0)]))
+        assert seen == [3, 2, 6]
+        assert not store.judged_pages().is_relevant[[0, 1, 3]].any()
 
 
 class TestState:

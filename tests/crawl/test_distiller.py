@@ -7,7 +7,7 @@ import pytest
 
 from lycosa.crawl.distiller import (
     NAME,
-    Citations,
+    CitationGraph,
     Distillation,
     DistillSettings,
     distill,
@@ -51,7 +51,7 @@ def crawled(rig, web):
 
 
 def run(crawl, settings: DistillSettings = ALL, **options) -> Distillation:
-    return distill(Citations(crawl.store), settings, **options)
+    return distill(CitationGraph(crawl.store), settings, **options)
 
 
 def judge_again(crawl, url: str, relevance: float, *, judge: str = "keywords", best: str = "") -> None:
@@ -61,7 +61,7 @@ def judge_again(crawl, url: str, relevance: float, *, judge: str = "keywords", b
     crawl.store.write(batch)
 
 
-def sources_of(citations: Citations) -> list[int]:
+def sources_of(citations: CitationGraph) -> list[int]:
     """The page of each link between judged pages."""
     sources, _ = citations.edges_to(np.ones(len(citations.pages), dtype=bool))
     return citations.pages[sources].tolist()
@@ -120,8 +120,8 @@ class TestRanking:
         judge_again(crawled, HUB, 0.1, judge="svm", best="bread")
         judge_again(crawled, BIKES[0], 0.9, judge="svm")
         with pytest.raises(InputError, match=r"crawl\.db: .*\(keywords, svm\)"):
-            Citations(crawled.store)
-        found = distill(Citations(crawled.store, judge="svm"), ALL)
+            CitationGraph(crawled.store)
+        found = distill(CitationGraph(crawled.store, judge="svm"), ALL)
         assert found.pages == 2
         assert [(page.url, page.topic, page.relevance) for page in found.hubs] == [(HUB, "bread", 0.1)]
 
@@ -158,7 +158,7 @@ class TestSites:
         web |= {url: html(text=CYCLING if n < 2 else COOKING) for n, url in enumerate(poor)}
         crawl = rig(web)
         crawl.crawl(*web)
-        sites = rank_sites(Citations(crawl.store))
+        sites = rank_sites(CitationGraph(crawl.store))
         assert [(site.name, site.relevant, site.pages) for site in sites] == [
             ("good.test", 10, 12),
             ("once.test", 1, 1),
@@ -169,7 +169,7 @@ class TestSites:
         assert sites[1].density == 1.0
 
     def test_hosts_of_a_site_are_taken_together(self, crawled):
-        names = {site.name: site.pages for site in rank_sites(Citations(crawled.store))}
+        names = {site.name: site.pages for site in rank_sites(CitationGraph(crawled.store))}
         assert names["second.test"] == 2
         assert "www.second.test" not in names
 
@@ -198,9 +198,9 @@ class TestThreshold:
 
     def test_a_crawl_can_tell_beforehand(self, rig, html):
         crawl = rig({BREAD: html(text=COOKING)})
-        assert not Citations(crawl.store).has_relevant_pages
+        assert not CitationGraph(crawl.store).has_relevant_pages
         crawl.crawl(BREAD)
-        citations = Citations(crawl.store)
+        citations = CitationGraph(crawl.store)
         assert not citations.has_relevant_pages
         with pytest.raises(ConfigError, match="none of 1 judged pages"):
             distill(citations, DistillSettings())
@@ -239,7 +239,7 @@ class TestAgain:
     def test_an_update_reads_what_a_new_start_reads(self, rig, web):
         crawl = rig(web)
         crawl.crawl(*web, pages=3)
-        citations = Citations(crawl.store)
+        citations = CitationGraph(crawl.store)
         for pages in (5, len(web)):
             crawl.crawl(*web, pages=pages)
             citations.update()
@@ -247,7 +247,7 @@ class TestAgain:
         assert len(sources_of(citations)) > 5
 
     def test_an_update_notices_new_judgements(self, crawled):
-        citations = Citations(crawled.store)
+        citations = CitationGraph(crawled.store)
         before = distill(citations, ALL)
         judge_again(crawled, SECOND, 1.0)
         judge_again(crawled, HUB, 0.01)
@@ -259,7 +259,7 @@ class TestAgain:
 
     @pytest.mark.parametrize("links", [[BIKES[3]], []])
     def test_a_page_fetched_again_brings_its_links_anew(self, crawled, links):
-        citations = Citations(crawled.store)
+        citations = CitationGraph(crawled.store)
         hub = crawled.row(HUB)["id"]
         db = crawled.store._db  # no part of the crawl fetches twice yet: as if it had
         db.execute("delete from links where source_id = ?", (hub,))
@@ -296,6 +296,6 @@ class TestAgain:
     def test_it_reads_beside_a_crawl_that_writes(self, crawled, rig):
         reader = SqliteStore(crawled.store.path, read_only=True)
         try:
-            assert distill(Citations(reader), ALL).hubs[0].url == HUB
+            assert distill(CitationGraph(reader), ALL).hubs[0].url == HUB
         finally:
             reader.close()

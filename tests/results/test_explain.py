@@ -38,7 +38,7 @@ class TestStates:
         assert facts == {
             "state": "waiting in the frontier",
             "found": "given as a seed",
-            "score": "1.000, as every seed",
+            "score": "1.000, like every seed",
             "host": "a.test: 0 of 1 pages relevant, 0 failures",
         }
 
@@ -48,7 +48,7 @@ class TestStates:
         facts = told(crawl, B)
         assert facts["state"] == "waiting in the frontier"
         assert facts["found"] == f"on {A} with the anchor “quiet roads”"
-        assert facts["distance"] == "1 links from the nearest seed"
+        assert facts["distance"] == "1 link from the nearest seed"
         assert facts["cited by"].startswith(f"{A} (“quiet roads”, relevance 0.")
         assert "is the relevance of the best visited page that links to it" in facts["score"]
         assert "fetch" not in facts
@@ -117,7 +117,7 @@ class TestStates:
         assert facts["score"] == "1.000 when it was fetched"
         assert "fetched  http 200" in facts["fetch"]
         assert "bytes in 0.00 s" in facts["fetch"]
-        assert "kept in lycosa-00001.warc.gz at" in facts["fetch"]
+        assert "archived in lycosa-00001.warc.gz at" in facts["fetch"]
         assert facts["page"] == "number 1: On bikes  [en]"
         assert facts["judgement"].startswith("relevant: 0.")
         assert "cycl 0." in facts["judgement"]
@@ -165,7 +165,7 @@ class TestStates:
         crawl = rig({A: html(B), B: unavailable()})
         crawl.crawl(A, seconds=1.5)
         facts = told(crawl, B)
-        assert facts["state"] == "waiting to be tried again: http 503 at try 1"
+        assert facts["state"] == "waiting for another try: http 503 on try 1"
         assert "tried before without success" in facts["score"]
 
     def test_every_try_is_told(self, rig, html, told, unavailable):
@@ -198,7 +198,7 @@ class TestStates:
         crawl.crawl(A)
         assert told(crawl, B) == {"state": "never seen: no page the crawl has read links to it"}
         facts = told(crawl, "http://a.test/film.mp4")
-        assert facts["rule"] == "it would be turned away: file extension (files ending in .mp4 are left out)"
+        assert facts["rule"] == "it would be rejected: file extension (files ending in .mp4 are left out)"
 
     def test_a_crawl_delay_is_told(self, rig, html, told):
         crawl = rig({A: [Outcome(Kind.DEFERRED, "robots.txt first"), html()]})

@@ -53,6 +53,12 @@ def execute(path, sql):
     return rows
 
 
+def execute_script(path, sql):
+    with sqlite3.connect(path) as database:
+        database.executescript(sql)
+    database.close()
+
+
 class TestVersions:
     def test_a_new_file_runs_every_migration(self, path):
         SqliteStore(path).close()
@@ -74,12 +80,23 @@ class TestVersions:
         assert execute(filled, "select * from sqlite_schema") == before
 
     def test_a_migration_that_fails_leaves_the_database_as_it_was(self, path, monkeypatch):
-        monkeypatch.setattr("lycosa.store.sqlite.MIGRATIONS", (*MIGRATIONS, "create table extra (a); broken;"))
-        monkeypatch.setattr("lycosa.store.sqlite.VERSION", VERSION + 1)
+        monkeypatch.setattr(
+            "lycosa.store.sqlite_connection.MIGRATIONS", (*MIGRATIONS, "create table extra (a); broken;")
+        )
+        monkeypatch.setattr("lycosa.store.sqlite_connection.VERSION", VERSION + 1)
         with pytest.raises(StoreError, match="syntax error"):
             SqliteStore(path)
         assert execute(path, "pragma user_version") == [(VERSION,)]
         assert execute(path, "select name from sqlite_schema where name = 'extra'") == []
+
+    def test_an_older_database_lists_only_fetched_hosts_as_sites_once_it_is_migrated(self, path):
+        execute_script(path, "".join(MIGRATIONS[:2]) + "pragma user_version = 2;")
+        execute(path, "insert into hosts (name, pages, relevant) values ('a.test', 4, 1), ('b.test', 0, 0)")
+        assert len(execute(path, "select * from sites")) == 2
+        store = SqliteStore(path)
+        assert [(site.name, site.density) for site in store.sites()] == [("a.test", 0.25)]
+        assert [row.name for row in store.hosts()] == ["a.test", "b.test"]
+        store.close()
 
     @pytest.mark.parametrize("read_only", [True, False])
     def test_a_newer_database_is_refused(self, filled, read_only):
@@ -91,7 +108,7 @@ class TestVersions:
 
     def test_an_older_one_is_not_read_before_it_is_migrated(self, path):
         path.touch()
-        with pytest.raises(StoreError, match=f"has schema 0, this Lycosa reads {VERSION}; go on with the crawl"):
+        with pytest.raises(StoreError, match=f"has schema 0, this Lycosa reads {VERSION}; continue the crawl once"):
             SqliteStore(path, read_only=True)
 
 
@@ -115,7 +132,12 @@ class TestDamage:
             ("frontier", "hashes", ()),
             ("frontier", "totals", ()),
             ("frontier", "leases", ([1],)),
-            ("frontier", "url_of", (1,)),
+            ("frontier", "link", (1,)),
+            ("frontier", "dormant_links", ()),
+            ("frontier", "find_link", ("http://a.test/1", 1)),
+            ("frontier", "waiting_seeds", ()),
+            ("frontier", "exclusions", (10,)),
+            ("hosts", "host", (1,)),
             ("hosts", "hosts", ()),
             ("robots", "robots", ()),
             ("addresses", "addresses", ()),
@@ -135,14 +157,14 @@ class TestDamage:
             getattr(store, method)(*arguments)
         store.close()
 
-    def test_a_query_that_runs_into_damage(self, filled):
+    def test_damage_that_is_met_while_rows_are_read(self, filled):
         with filled.open("rb+") as file:
             file.seek(filled.stat().st_size // 2)
             file.write(b"\xff" * 20_000)
         store = SqliteStore(filled, read_only=True)
-        rows = store.query("select url from frontier")[1]
-        with pytest.raises(StoreError, match="damaged"):
-            list(rows)
+        for rows in (store.query("select url from frontier")[1], store.links()):
+            with pytest.raises(StoreError, match="damaged"):
+                list(rows)
         store.close()
 
     def test_a_directory_in_its_place(self, path):

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from rich.table import Table
 from lycosa.cli.progress import Lines, Panels
 from lycosa.cli.terminal import err, is_terminal, out, plain
 from lycosa.config import Config
-from lycosa.crawl.commit import OUTLOOK
+from lycosa.crawl.commit import OUTLOOK, STEERED
 from lycosa.crawl.watching import Silence, Watcher
 from lycosa.engine import Crawl
 from lycosa.errors import InputError, SeedError
@@ -177,7 +178,6 @@ def _parse_setting(text: str) -> dict[str, Any]:
 
 SNIFFED = 4096
 """Bytes of a seeds file that tell what it is."""
-CHANGES = "select at, kind, message from events where kind in ('focus', 'judge', 'distilled', 'advice') order by id"
 
 
 def _watcher(config: Config, *, as_json: bool, quiet: bool) -> Watcher:
@@ -194,15 +194,13 @@ def _check_any_page(workspace: Workspace) -> None:
     try:
         if store.totals().pages or store.totals().waiting:
             return
-        _, rows = store.query(
-            "select f.url, o.reason, o.detail from outcomes o join frontier f on f.id = o.link_id order by o.id limit 1"
-        )
-        first = next(rows, None)
+        first = next(store.outcomes(), None)
+        link = store.link(first.link_id) if first else None
     finally:
         store.close()
-    if first:
+    if first and link:
         raise SeedError(
-            f"no page could be fetched: {first[0]}: {first[1]} {first[2]}".rstrip()
+            f"no page could be fetched: {link.url}: {first.reason} {first.detail}".rstrip()
             + "; check the seed's spelling and the network, or see 'lycosa explain'"
         )
 
@@ -212,10 +210,8 @@ def summary(workspace: Workspace, ending: str, *, as_json: bool) -> None:
     store = SqliteStore(workspace.database, read_only=True)
     try:
         totals = store.totals()
-        _, rows = store.query("select name, relevant, pages, density from sites where relevant > 0 limit 10")
-        sites = list(rows)
-        _, steered = store.query(CHANGES)
-        changes = list(steered)
+        sites = [site for site in islice(store.sites(), 10) if site.relevant]
+        changes = [(event.at, event.kind, event.message) for event in store.events(STEERED)]
         outlook = json.loads(store.state(OUTLOOK) or "{}")
     finally:
         store.close()
@@ -233,7 +229,7 @@ def summary(workspace: Workspace, ending: str, *, as_json: bool) -> None:
                     "forecast": outlook.get("forecast"),
                     "calibration": outlook.get("calibration"),
                     "changes": [{"at": at, "kind": kind, "message": message} for at, kind, message in changes],
-                    "sites": [{"name": name, "relevant": good, "pages": all_} for name, good, all_, _ in sites],
+                    "sites": [{"name": site.name, "relevant": site.relevant, "pages": site.pages} for site in sites],
                     "directory": str(workspace.directory),
                 }
             )
@@ -258,8 +254,8 @@ def summary(workspace: Workspace, ending: str, *, as_json: bool) -> None:
         table = Table("site", "relevant", "pages", "density", box=None, pad_edge=False, header_style="dim")
         for column in table.columns[1:]:
             column.justify = "right"
-        for name, relevant, pages, density in sites:
-            table.add_row(plain(name, 50), f"{relevant:,}", f"{pages:,}", f"{density:.0%}")
+        for site in sites:
+            table.add_row(plain(site.name, 50), f"{site.relevant:,}", f"{site.pages:,}", f"{site.density:.0%}")
         out.print(table)
     where = os.path.join(workspace.directory, "")  # noqa: PTH118 - the closing slash says that it is a directory
     out.print(f"in {plain(where)}: crawl.db (lycosa sql), archive/*.warc.gz, lycosa.toml")

@@ -138,13 +138,13 @@ def _server(plan: WebPlan) -> Iterator[dict[str, Any]]:
 def _result(workspace: Workspace, web: GeneratedWeb, topic: int, targets: set[int], seconds: float) -> Result:
     store = SqliteStore(workspace.database, read_only=True)
     try:
-        rows = list(store.query("select url, is_relevant from harvest order by number")[1])
+        rows = [(page.url, page.is_relevant) for page in store.pages() if page.is_relevant is not None]
     finally:
         store.close()
     numbers = [web.page_of(url) for url, _ in rows]
     true = [number is not None and web.topic_of(number) == topic for number in numbers]
     found = recall([number in targets for number in numbers], len(targets)).tolist()
-    return Result([bool(relevant) for _, relevant in rows], true, found, seconds)
+    return Result([is_relevant for _, is_relevant in rows], true, found, seconds)
 
 
 def _show(results: dict[str, Result]) -> None:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from lycosa.cli.look import DIRECTORY, opened
 from lycosa.cli.terminal import err, out, plain
-from lycosa.crawl.distiller import NAME, Citations, Distillation, DistillSettings, RankedPage
+from lycosa.crawl.distiller import NAME, CitationGraph, Distillation, DistillSettings, RankedPage
 from lycosa.crawl.distiller import distill as run_distiller
 from lycosa.errors import InputError
 
@@ -31,7 +31,7 @@ def distill(
     settings = DistillSettings(top=top, admitted=admitted, across_sites=not within_sites)
     with opened(directory) as (_, _, store):
         with err.status("reading the graph"):
-            citations = Citations(store)
+            citations = CitationGraph(store)
         if not citations.has_relevant_pages:
             raise InputError(f"{directory}: no page with any relevance yet, so there is nothing to distil")
         with err.status("hubs and authorities"):

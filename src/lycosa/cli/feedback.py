@@ -106,7 +106,8 @@ def _judge_again(workspace: Workspace, reading: Reading, lesson: Lesson) -> int:
     """All archived pages by the new judge, into the store; how many changed sides."""
     store = SqliteStore(workspace.database)
     try:
-        before = dict(store.query("select page_id, is_relevant from judgements")[1])
+        judged = store.judged_pages()
+        before = dict(zip(judged.ids.tolist(), judged.is_relevant.tolist(), strict=True))
         now = time.time()
         store.write(Batch(feedback=[(now, seen.url, seen.is_useful, seen.topic) for seen in lesson.seen]))
         rows = _rows(ArchivedPages(workspace.archive, store, reading), reading.judge.name)
@@ -115,7 +116,7 @@ def _judge_again(workspace: Workspace, reading: Reading, lesson: Lesson) -> int:
         with Progress(*columns, console=err, transient=True) as bar:
             task = bar.add_task("", total=len(before))
             while batch := list(islice(rows, BATCH)):
-                changed += sum(bool(before.get(row.page_id)) is not row.is_relevant for row in batch)
+                changed += sum(before.get(row.page_id, False) is not row.is_relevant for row in batch)
                 store.write(Batch(judgements=batch))
                 bar.advance(task, len(batch))
         return changed

@@ -21,6 +21,7 @@ from lycosa.crawl.commit import OUTLOOK
 from lycosa.fetch.urls import Urls
 from lycosa.judge_choice import judge_of
 from lycosa.results.explain import explain as explain_url
+from lycosa.store.rows import RunRow
 from lycosa.store.sqlite import SqliteStore
 from lycosa.strategies.protocol import StrategyParts
 from lycosa.strategies.table import strategy as strategy_named
@@ -48,16 +49,10 @@ def status(
     with opened(directory) as (workspace, config, store):
         totals = store.totals()
         recent = store.recent_relevance(1000)
-        _, runs = store.query("select started_at, ended_at, stop_reason, pid from runs order by id desc limit 1")
-        run = next(runs, None)
-        _, kinds = store.query("select kind, reason, count(*) from outcomes group by 1, 2 order by 3 desc limit 15")
-        outcomes = [(kind, reason, count) for kind, reason, count in kinds]
-        _, left_out = store.query(
-            "select reason, count(*) from frontier where state = 'excluded' group by 1 order by 2 desc limit 15"
-        )
-        excluded = [(reason, count) for reason, count in left_out]
-        _, aside = store.query("select name, set_aside from hosts where set_aside != '' order by name limit 10")
-        set_aside = [(name, why) for name, why in aside]
+        run = store.last_run()
+        outcomes = store.outcome_counts(15)
+        excluded = store.exclusions(15)
+        set_aside = store.hosts_set_aside(10)
         outlook = json.loads(store.state(OUTLOOK) or "{}")
     harvest = totals.relevant / max(1, totals.pages)
     harvest_recent = sum(relevant for _, relevant in recent) / max(1, len(recent))
@@ -74,10 +69,10 @@ def status(
             "forecast": outlook.get("forecast"),
             "calibration": outlook.get("calibration"),
             "is_running": workspace.holder() is not None,
-            "stop_reason": run[2] if run else None,
+            "stop_reason": run.stop_reason if run else None,
             "outcomes": [{"kind": kind, "reason": reason, "count": count} for kind, reason, count in outcomes],
-            "excluded": dict(excluded),
-            "set_aside": dict(set_aside),
+            "excluded": excluded,
+            "set_aside": set_aside,
         }
         print(json.dumps(figures))
         return
@@ -91,21 +86,20 @@ def status(
     for line in outlook.get("words", []):
         out.print(plain(line, 300))
     _table("what happened", [(f"{kind}: {reason}", f"{count:,}") for kind, reason, count in outcomes])
-    _table("left out", [(reason, f"{count:,}") for reason, count in excluded])
-    _table("hosts set aside", set_aside)
+    _table("left out", [(reason, f"{count:,}") for reason, count in excluded.items()])
+    _table("hosts set aside", list(set_aside.items()))
 
 
-def _run_line(workspace: Workspace, run: tuple[float, float | None, str | None, int] | None) -> str:
+def _run_line(workspace: Workspace, run: RunRow | None) -> str:
     if run is None:
         return "never run"
-    started, _, reason, _ = run
-    since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(started))
+    since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.started_at))
     holder = workspace.holder()
     if holder is not None:
         return f"running since {since} (process {holder})"
-    if reason is None:
+    if run.stop_reason is None:
         return f"cut off: the run of {since} was killed or met an error; the same command goes on from its last commit"
-    return f"stopped: {plain(reason)} (run of {since})"
+    return f"stopped: {plain(run.stop_reason)} (run of {since})"
 
 
 def _table(title: str, rows: list[tuple[str, str]]) -> None:

@@ -27,11 +27,6 @@ from lycosa.store.sqlite import SqliteStore
 from lycosa.topics.importing import Failure
 from lycosa.workspace import Workspace
 
-ANSWERS = """
-select f.id, f.parent_id, f.redirects, f.url, f.state, f.reason, f.detail, p.archive_file, p.archive_offset
-from frontier f left join pages p on p.id = f.id order by f.id
-"""
-
 
 def gather(
     urls: Sequence[str], settings: dict[str, Any] | None = None, *, minutes: float = 10.0
@@ -67,20 +62,21 @@ def _answers(config: Config, workspace: Workspace, urls: Sequence[str]) -> list[
     canonical = Urls(config.urls).canonical
     store = SqliteStore(workspace.database, read_only=True)
     try:
-        rows = list(store.query(ANSWERS)[1])
+        links = list(store.links())
+        places = {place.page_id: Location(place.file, place.offset, 0) for place in store.archive_places()}
     finally:
         store.close()
     found: dict[str, Page | Failure] = {}
     seed_of: dict[int, str] = {}
-    for number, parent, redirects, url, state, reason, detail, file, offset in rows:
-        if parent is not None and not redirects:
+    for link in links:
+        if link.parent_id is not None and not link.redirects:
             continue
         # A redirect's target answers for the seed it came from.
-        seed = seed_of[number] = url if parent is None else seed_of.get(parent, url)
-        if file:
-            page = read_response(read_archived(workspace.archive, Location(file, offset, 0)), reading).page
+        seed = seed_of[link.id] = link.url if link.parent_id is None else seed_of.get(link.parent_id, link.url)
+        if link.id in places:
+            page = read_response(read_archived(workspace.archive, places[link.id]), reading).page
             found[seed] = page or Failure(seed, "unreadable")
-        elif seed not in found or parent is not None:
-            found[seed] = Failure(seed, f"{reason} {detail}".strip() or state)
+        elif seed not in found or link.parent_id is not None:
+            found[seed] = Failure(seed, f"{link.reason} {link.detail}".strip() or link.state)
     missing = "no answer in time"
     return [found.get(canonical(url)[0]) or Failure(url, missing) for url in urls]

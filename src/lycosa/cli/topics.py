@@ -55,14 +55,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 BOOK = typer.Option(Path("topics.db"), "--book", "-b", envvar="LYCOSA_TOPICS", help="The topic book.")
-AROUND = """
-with cited as (
-    select l.target_id as id, count(*) as relevant from links l join judgements s on s.page_id = l.source_id
-    where s.is_relevant group by 1
-)
-select j.scores, coalesce(cited.relevant, 0) from judgements j left join cited on cited.id = j.page_id
-"""
-"""Topics of each page, and how many relevant pages link to it."""
 
 
 @app.command("import")
@@ -448,8 +440,8 @@ def explore(
     out.print(table)
     if crawl is not None:
         with opened(crawl) as (_, _, store):
-            rows = store.query(AROUND)[1]
-            around = neighbouring_topics((JudgedPage(json.loads(scores), citing) for scores, citing in rows), [path])
+            pages = (JudgedPage(json.loads(page.scores), page.citing) for page in store.topic_scores())
+            around = neighbouring_topics(pages, [path])
         out.print(
             f"of {around.pages:,} pages that relevant pages link to, {around.focus:.0%} are on the topic; the others:"
         )
@@ -469,9 +461,8 @@ def _candidates(crawl: Path | None, world: Path | None) -> Iterator[Candidate]:
                 yield Candidate(recorded.url(number), recorded.title(number))
     if crawl is not None:
         with opened(crawl) as (_, _, store):
-            _, rows = store.query("select f.url, p.title from pages p join frontier f on f.id = p.id order by p.number")
-            for url, title in rows:
-                yield Candidate(url, title)
+            for page in store.pages():
+                yield Candidate(page.url, page.title)
 
 
 def _existing(book: Path) -> TopicBook:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from lycosa.crawl.commit import ADVISED, CrawlLedger
 from lycosa.crawl.rejudge import spoken_words, words_for
@@ -22,7 +21,6 @@ from lycosa.judges.contrast.page_vector import PageVector
 from lycosa.judges.contrast.two_topics import parting
 from lycosa.judges.protocol import LearnedTopic
 from lycosa.store.protocol import Store
-from lycosa.store.rows import State
 
 NO_TEXT = 5
 """A page with fewer words says nothing."""
@@ -32,17 +30,6 @@ ONE_HOST_AFTER = 50
 LONGEST_WAIT = 200
 SHOWN = 3
 """URLs that are named."""
-WAITING_SEEDS = f"select count(*) from frontier where distance = 0 and state = '{State.WAITING}'"
-SEEDS = """
-select f.url, p.number, p.words from frontier f join pages p on p.id = f.id where f.distance = 0 order by p.number
-"""
-FOUND = "select count(*) from judgements j join frontier f on f.id = j.page_id where j.is_relevant and f.distance > 0"
-
-
-class _Seed(NamedTuple):
-    url: str
-    number: int
-    words: int
 
 
 class Advice:
@@ -63,7 +50,7 @@ class Advice:
         pages = self._ledger.pages
         if self._is_open("seeds") and pages and (pages >= self._seeds_at or is_last):
             self._seeds_at = pages + max(5, pages // 4)
-            if is_last or pages >= self._patience or not next(self._store.query(WAITING_SEEDS)[1])[0]:
+            if is_last or pages >= self._patience or not self._store.waiting_seeds():
                 self._say("seeds", *self._about_seeds())
         if self._is_open("nothing") and pages >= (NOTHING_AFTER // 5 if is_last else NOTHING_AFTER):
             self._say("nothing", *self._about_finds(pages))
@@ -80,7 +67,7 @@ class Advice:
             self._ledger.note("advice", message, state)
 
     def _about_seeds(self) -> Iterator[str]:
-        seeds = [_Seed(*row) for row in self._store.query(SEEDS)[1]]
+        seeds = self._store.seed_pages()
         study = self._study
         if study is None or not study.learns_from_seeds or not seeds:
             return
@@ -110,7 +97,7 @@ class Advice:
             yield f"the seeds speak of two things: {one} and {other}; crawl them apart, or drop one"
 
     def _about_finds(self, pages: int) -> Iterator[str]:
-        if not next(self._store.query(FOUND)[1])[0]:
+        if self._store.totals().relevant == sum(seed.is_relevant for seed in self._store.seed_pages()):
             yield (
                 f"none of {pages:,} pages is relevant but seeds: nothing near them matches the topic; seeds nearer to "
                 "it, other words, or a lower --threshold would help"

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lycosa.crawl.hosts import HostBook
-from lycosa.crawl.url_index import REVISIT, LinkBook
+from lycosa.crawl.url_index import LinkBook
 from lycosa.crawl.visit_rows import (
     Place,
     is_relevant,
@@ -56,11 +56,6 @@ FINAL_STATES: Mapping[Kind, str] = {
     Kind.UNREADABLE: State.FAILED,
 }
 NOWHERE: Place = ("", -1)
-REVISITS = f"select id from frontier where state = '{State.WAITING}' and reason = '{REVISIT}'"
-HUB = f"select id, host_id from frontier where id = ? and state = '{State.DONE}'"
-RELEVANT_BY_HOST = """
-select f.host_id, sum(j.is_relevant) from judgements j join frontier f on f.id = j.page_id group by 1
-"""
 THRESHOLD, JUDGE, DISTILLER, DISTILLED_AT = "threshold", "judge", "distiller", "distilled at"
 LEARNED_AT, ADVISED, OUTLOOK = "learned at", "advised", "outlook"
 """Names of state."""
@@ -146,7 +141,7 @@ class CrawlLedger:
         )
         self.changes: list[tuple[str, str]] = []
         """(kind, message) of what changed the crawl's course in this run: focus, judge, distillation."""
-        self._revisits = {int(row[0]) for row in store.query(REVISITS)[1]}
+        self._revisits = store.links_to_revisit()
         """Pages that are to be fetched again."""
         self._prints = HashIndex()
         self._prints.add(*store.fingerprints())
@@ -281,18 +276,19 @@ class CrawlLedger:
         self._tally = tally_of(self._store, self._rules)
         self.recent.clear()
         self.recent.extend(self._store.recent_relevance(WINDOW))
-        relevant = dict(self._store.query(RELEVANT_BY_HOST)[1])
+        relevant = self._store.relevant_by_host()
         for host in self.hosts:
-            host.relevant = int(relevant.get(host.id, 0))
+            host.relevant = relevant.get(host.id, 0)
 
     def favour(self, links: Sequence[int], hubs: Sequence[int], state: bytes, why: str) -> None:
         """After a distillation: what the hubs cite is fetched next, and the hubs themselves once more."""
         batch = Batch()
         score = self._strategy.seed_score()
         raised = self._links.raise_to(np.array(links, dtype=np.int64), score, batch)
-        rows = [row for hub in hubs for row in self._store.query(HUB, (hub,))[1] if hub not in self._revisits]
-        self._links.revisit([(int(link), int(host)) for link, host in rows], score, batch)
-        self._revisits.update(int(link) for link, _ in rows)
+        known = [self._store.link(hub) for hub in hubs if hub not in self._revisits]
+        rows = [row for row in known if row is not None and row.state == State.DONE]
+        self._links.revisit([(row.id, row.host_id) for row in rows], score, batch)
+        self._revisits.update(row.id for row in rows)
         batch.state[DISTILLER] = state
         batch.state[DISTILLED_AT] = str(self.pages).encode()
         self._event(batch, "distilled", f"{why}; {raised:,} links raised, {len(rows)} hubs to be fetched again")

@@ -1,6 +1,6 @@
 """The distiller: which pages of a crawl are central to its topic (paper FC, sections 3.2, 3.3 and 4.7).
 
-    read (Citations.update) → admit (relevance_threshold) → iterate (lib.linkgraph.hits) → look up the best
+    read (CitationGraph.update) → admit (relevance_threshold) → iterate (lib.linkgraph.hits) → look up the best
 
 Hubs are pages that cite many relevant pages, authorities are relevant pages that good hubs cite. From the best hubs
 follow the two things FC does with them: pages that they cite and nobody has fetched yet are worth fetching first, and
@@ -21,10 +21,9 @@ Where FC leaves a choice, or is left:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,32 +32,13 @@ from lycosa.errors import ConfigError, InputError
 from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.lib.linkgraph import Hits, hits
 from lycosa.store.protocol import Store
-from lycosa.store.rows import State
 from lycosa.strategies.saved_state import seal, unseal
 
 NAME = "distiller"
 """Under this name the caller keeps `Distillation.state` in the store's `state` table."""
-CHUNK = 1 << 16
-"""Rows that are Python objects at the same time."""
 CONFIDENCE = 1.96
 """Standard errors to either side of a share: 95 %."""
 NONE = -1
-
-NEW_PAGES = "select p.id, f.host_id from pages p join frontier f on f.id = p.id where p.number > ? and p.number <= ?"
-ALL_LINKS = "select source_id, target_id from links"
-NEW_LINKS = """
-select l.source_id, l.target_id from pages p join links l on l.source_id = p.id where p.number > ? and p.number <= ?
-"""
-JUDGEMENTS = "select page_id, relevance, is_relevant from judgements{where} order by page_id"
-PAGE = """
-select f.url, p.title, p.fetched_at, j.best
-from frontier f join pages p on p.id = f.id join judgements j on j.page_id = f.id
-where f.id = ? and (? = '' or j.judge = ?)
-"""
-UNVISITED = f"""
-select f.id, f.url, h.name from links l join frontier f on f.id = l.target_id join hosts h on h.id = f.host_id
-where l.source_id = ? and f.state = '{State.WAITING}' and f.tries = 0
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +125,7 @@ class Distillation:
         return [page.link for page in self.hubs if page.fetched_at < fetched_before]
 
 
-class Citations:
+class CitationGraph:
     """The judged pages of a crawl and all links on its pages, as arrays: 8 bytes a link.
 
     The whole store is read at first; `update` then reads the pages that came since, and the judgements, which a
@@ -183,16 +163,16 @@ class Citations:
 
     def update(self) -> None:
         """Read what is new."""
-        # A crawl may be writing: what is newer than the last page known now is left for the next time.
-        (last,) = next(_rows(self.store, "select coalesce(max(number), 0) from pages"))
-        news = (self._number, last)
-        pages = _columns(self.store, NEW_PAGES, *news, kind=np.int64, width=2)
-        self._add_pages(pages[:, 0], pages[:, 1])
-        self._forget_links_of(pages[:, 0])
-        query, span = (NEW_LINKS, news) if self._number else (ALL_LINKS, ())
-        links = _columns(self.store, query, *span, kind=np.uint32, width=2)
-        self._sources = np.concatenate([self._sources, links[:, 0]])
-        self._targets = np.concatenate([self._targets, links[:, 1]])
+        pages = self.store.pages_since(self._number)
+        self._add_pages(pages.ids, pages.hosts)
+        self._forget_links_of(pages.ids)
+        # A crawl may be writing: pages that are newer than the last one read here are left for the next update.
+        last = int(pages.numbers.max(initial=self._number))
+        sources, targets = [self._sources], [self._targets]
+        for chunk in self.store.citations(self._number, last) if self._number else self.store.citations():
+            sources.append(chunk[:, 0].astype(np.uint32))
+            targets.append(chunk[:, 1].astype(np.uint32))
+        self._sources, self._targets = np.concatenate(sources), np.concatenate(targets)
         self._number = last
         self._read_judgements()
         self._read_sites()
@@ -226,23 +206,19 @@ class Citations:
             self._sources, self._targets = self._sources[keep], self._targets[keep]
 
     def _read_judgements(self) -> None:
-        where, parameters = (" where judge = ?", (self.judge,)) if self.judge else ("", ())
-        rows = _columns(self.store, JUDGEMENTS.format(where=where), *parameters, kind=np.float64, width=3)
-        pages = rows[:, 0].astype(np.int64)
+        pages, relevance, is_relevant = self.store.judged_pages(self.judge)
         if (pages[1:] == pages[:-1]).any():
-            names = [str(row[0]) for row in _rows(self.store, "select distinct judge from judgements order by judge")]
-            raise InputError(
-                f"{self.store.path}: pages were judged by several judges ({', '.join(names)}); say whose word counts"
-            )
+            names = ", ".join(self.store.judges())
+            raise InputError(f"{self.store.path}: pages were judged by several judges ({names}); say whose word counts")
         is_read = pages < len(self._hosts)  # not so a page that was committed a moment ago
         is_read[is_read] = self._hosts[pages[is_read]] != NONE
         self.pages = pages[is_read]
-        self.relevance = np.ascontiguousarray(rows[is_read, 1])
-        self.is_relevant = rows[is_read, 2] > 0
+        self.relevance = relevance[is_read]
+        self.is_relevant = is_relevant[is_read]
 
     def _read_sites(self) -> None:
         numbers: dict[str, int] = {}
-        hosts = [(int(host), site_of(name)) for host, name in _rows(self.store, "select id, name from hosts")]
+        hosts = [(host.id, site_of(host.name)) for host in self.store.hosts()]
         site_of_host = np.zeros(max((host for host, _ in hosts), default=0) + 1, dtype=np.int64)
         for host, site in hosts:
             site_of_host[host] = numbers.setdefault(site, len(numbers))
@@ -250,7 +226,7 @@ class Citations:
         self.sites = site_of_host[self._hosts[self.pages]]
 
 
-def distill(citations: Citations, settings: DistillSettings, *, earlier: bytes | None = None) -> Distillation:
+def distill(citations: CitationGraph, settings: DistillSettings, *, earlier: bytes | None = None) -> Distillation:
     """Distill the pages and links that `citations` has read.
 
     A crawl that distills again and again keeps its `citations`, so that `update` reads but the new pages, and hands in
@@ -300,7 +276,7 @@ def relevance_threshold(relevance: NDArray[np.float64], admitted: float) -> floa
     return float(relevance[relevance < last].max(initial=0.0)) if last > 0 else 0.0
 
 
-def rank_sites(citations: Citations) -> list[RankedSite]:
+def rank_sites(citations: CitationGraph) -> list[RankedSite]:
     """Sites with a relevant page, by the density of these."""
     pages = np.bincount(citations.sites, minlength=len(citations.site_names))
     relevant = np.bincount(citations.sites[citations.is_relevant], minlength=len(citations.site_names))
@@ -335,31 +311,32 @@ def _best(scores: NDArray[np.float64], count: int) -> list[int]:
     return [int(place) for place in places[np.argsort(-scores[places], kind="stable")][:count]]
 
 
-def _page(citations: Citations, place: int, scores: NDArray[np.float64]) -> RankedPage:
+def _page(citations: CitationGraph, place: int, scores: NDArray[np.float64]) -> RankedPage:
     link = int(citations.pages[place])
-    url, title, fetched_at, topic = next(_rows(citations.store, PAGE, link, citations.judge, citations.judge))
+    row, page = citations.store.link(link), citations.store.page(link)
+    judgement = citations.store.judgement(link, citations.judge)
+    assert row is not None
+    assert page is not None
+    assert judgement is not None
     return RankedPage(
         link=link,
-        url=url,
-        title=title,
+        url=row.url,
+        title=page.title,
         score=float(scores[place]),
         relevance=float(citations.relevance[place]),
-        topic=topic,
-        fetched_at=fetched_at,
+        topic=judgement.best,
+        fetched_at=page.fetched_at,
     )
 
 
 def _unvisited(
-    citations: Citations, hubs: list[int], scores: NDArray[np.float64], settings: DistillSettings
+    citations: CitationGraph, hubs: list[int], scores: NDArray[np.float64], settings: DistillSettings
 ) -> list[UnvisitedPage]:
     found: dict[int, UnvisitedPage] = {}
     for place in hubs:
         own = citations.site_names[citations.sites[place]]
         # Several links to one page on one hub are one citation.
-        cited = {
-            link: (url, host) for link, url, host in _rows(citations.store, UNVISITED, int(citations.pages[place]))
-        }
-        for link, (url, host) in cited.items():
+        for link, url, host in dict.fromkeys(citations.store.unvisited_links(int(citations.pages[place]))):
             if not settings.across_sites or site_of(host) != own:
                 known = found.get(link, UnvisitedPage(link, url, 0.0, 0))
                 found[link] = UnvisitedPage(link, url, known.score + float(scores[place]), known.hubs + 1)
@@ -385,16 +362,3 @@ def _earlier_hubs(earlier: bytes | None, pages: NDArray[np.int64]) -> NDArray[np
     at = np.minimum(np.searchsorted(links, pages), len(links) - 1)
     start: NDArray[np.float32] = np.where(links[at] == pages, scores[at], np.float32(0))
     return start if start.any() else None
-
-
-def _rows(store: Store, sql: str, *parameters: Any) -> Iterator[tuple[Any, ...]]:
-    return store.query(sql, parameters)[1]
-
-
-def _columns(store: Store, sql: str, *parameters: Any, kind: type[np.generic], width: int) -> NDArray[Any]:
-    """The rows of a query, `width` numbers each; only a chunk of them is ever in the form of Python objects."""
-    values = chain.from_iterable(_rows(store, sql, *parameters))
-    chunks = [np.zeros(0, dtype=kind)]
-    while len(chunk := np.fromiter(islice(values, CHUNK * width), dtype=kind)):
-        chunks.append(chunk)
-    return np.concatenate(chunks).reshape(-1, width)

@@ -28,8 +28,8 @@ FIRST_LESSON = 25
 TOLD_WORDS = 7
 LITTLE = 0.01
 """A relevance that has changed less is brought up to date only at the end: of many pages most stay as they are."""
-TITLES = "select title from pages order by number desc limit 400"
-ANCHORS = "select anchor from links order by source_id desc limit 6000"
+TITLES, ANCHORS = 400, 6000
+"""Number of titles and of link texts that are looked at, the latest ones."""
 LONGEST = 300
 """Characters of a title or link text that are looked at."""
 _WORD = re.compile(r"[^\W\d_]{3,24}")
@@ -84,7 +84,7 @@ class Learning:
 
 def spoken_words(store: Store) -> dict[int, str]:
     """By number: the word as titles and link texts mostly have it."""
-    texts = Counter(row[0][:LONGEST].lower() for sql in (TITLES, ANCHORS) for row in store.query(sql)[1])
+    texts = Counter(text[:LONGEST].lower() for text in store.latest_texts(titles=TITLES, anchors=ANCHORS))
     forms: dict[str, int] = Counter()
     for text, count in texts.items():
         for word in _WORD.findall(text):

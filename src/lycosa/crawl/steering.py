@@ -13,7 +13,7 @@ from typing import Protocol
 
 from lycosa.crawl.advice import Advice
 from lycosa.crawl.commit import DISTILLED_AT, CrawlLedger
-from lycosa.crawl.distiller import NAME, Citations, DistillSettings, distill
+from lycosa.crawl.distiller import NAME, CitationGraph, DistillSettings, distill
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.rejudge import Learning
 from lycosa.errors import InputError
@@ -22,7 +22,6 @@ from lycosa.judges.topic_judges import threshold_from
 from lycosa.lib.bounds import require_at_least
 from lycosa.lib.clock import Clock
 from lycosa.store.protocol import Store
-from lycosa.store.rows import State
 
 LOOK_EVERY = 2.0
 """Seconds between two looks for a new version of the judge."""
@@ -30,11 +29,6 @@ LOOK_AT_START_EVERY = 0.25
 """Seconds between two looks at the start pages, until they have set the threshold."""
 LEAST = 0.01
 """A start page with a smaller score is a stray one: a classifier is never quite certain."""
-START_PAGES = f"""
-select count(*) filter (where f.state = '{State.WAITING}'), count(j.relevance) from frontier f
-left join judgements j on j.page_id = f.id where f.distance = 0
-"""
-START_SCORES = "select j.relevance from judgements j join frontier f on f.id = j.page_id where f.distance = 0"
 
 NewJudge = Callable[[int], tuple[int, Judge, str] | None]
 """Given the version in use: a newer one, with its judge and what it learned, or None."""
@@ -91,7 +85,7 @@ class Steering:
         self._advice = advice
         self._looked_at = 0.0
         self._distilled_at = int(store.state(DISTILLED_AT) or 0)
-        self._citations: Citations | None = None
+        self._citations: CitationGraph | None = None
 
     def look(self) -> None:
         if self._distilling.every and self._ledger.pages - self._distilled_at >= self._distilling.every:
@@ -124,7 +118,7 @@ class Steering:
     def _distil(self) -> None:
         self._distilled_at = self._ledger.pages
         if self._citations is None:
-            self._citations = Citations(self._store)
+            self._citations = CitationGraph(self._store)
         else:
             self._citations.update()
         if not self._citations.has_relevant_pages:
@@ -137,17 +131,18 @@ class Steering:
 
     def _find_threshold(self, *, is_last: bool = False) -> None:
         """When all start pages have been dealt with: the smallest positive score among them (AR, section 2.3)."""
-        waiting, judged = next(self._store.query(START_PAGES)[1])
-        if (waiting and not is_last) or not judged:
+        if not is_last and self._store.waiting_seeds():
+            return
+        scores = [seed.relevance for seed in self._store.seed_pages() if seed.relevance is not None]
+        if not scores:
             return
         self._has_open_threshold = False
         judge = self._reading.judge
         with_threshold = judge.abilities.with_threshold
         assert with_threshold is not None, "only such a judge has an open threshold"
-        scores = [row[0] for row in self._store.query(START_SCORES)[1]]
         try:
             threshold = threshold_from(scores, least=LEAST)
-            why = f"minimum relevance {threshold:.3f}: the smallest score of the {judged} start pages"
+            why = f"minimum relevance {threshold:.3f}: the smallest score of the {len(scores)} start pages"
         except InputError:
             threshold = judge.abilities.threshold
             why = (

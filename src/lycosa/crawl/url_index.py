@@ -18,16 +18,9 @@ from lycosa.frontier.frontier import Frontier
 from lycosa.lib.hashindex import HashIndex
 from lycosa.model import Lease, Link, Page
 from lycosa.store.protocol import Store
-from lycosa.store.rows import Batch, LinkRow, State, StateRow
+from lycosa.store.rows import NOFOLLOW, NOT_WORTH, REVISIT, Batch, LinkRow, State, StateRow
 
-NOFOLLOW = "nofollow"
-REVISIT = "revisit"
 TOO_FAR = "too far"
-NOT_WORTH = "not worth following"
-DORMANT = (
-    f"select id from frontier where state = '{State.DROPPED}'"
-    f" or (state = '{State.EXCLUDED}' and reason in ('{NOFOLLOW}', '{NOT_WORTH}'))"
-)
 
 
 class LinkBook:
@@ -51,7 +44,7 @@ class LinkBook:
         self._index = HashIndex()
         self._index.add(*store.hashes())
         self._next = store.totals().links + 1
-        self._dormant = {int(row[0]) for row in store.query(DORMANT)[1]}
+        self._dormant = store.dormant_links()
         """Links that come to life when found again: dropped from a full buffer, nofollow or not worth it so far."""
 
     def number(self, page: Page) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -13,11 +13,6 @@ from lycosa.store.rows import JudgementRow, OutcomeRow, PageRow, RobotsRow
 
 Place = tuple[str, int]
 """Archive file and offset."""
-SINCE_RELEVANT = (
-    "select count(*) from pages where number > coalesce((select p.number from pages p join judgements j"
-    " on j.page_id = p.id where j.is_relevant order by p.number desc limit 1), 0)"
-)
-DOWNLOADED = "select coalesce(sum(bytes), 0) from outcomes where not from_cache"
 
 
 def page_row(visit: Visit, page: Page, place: Place, *, run: int, number: int, twin: int | None) -> PageRow:
@@ -91,14 +86,12 @@ def robots_row(file: RobotsFile, robots: Robots | None) -> RobotsRow:
 def tally_of(store: Store, rules: StopRules) -> Tally:
     """The figures of all runs so far."""
     tally = Tally(window=rules.window, has_community=rules.community > 0)
-    totals = store.totals()
-    (since_relevant,) = next(store.query(SINCE_RELEVANT)[1])
-    (downloaded,) = next(store.query(DOWNLOADED)[1])
+    totals, progress = store.totals(), store.progress()
     tally.resume(
         pages=totals.pages,
         relevant=totals.relevant,
-        since_relevant=since_relevant,
-        bytes=downloaded,
+        since_relevant=progress.since_relevant,
+        bytes=progress.downloaded,
         recent=(is_relevant for _, is_relevant in store.recent_relevance(rules.window)),
         members=((visit.lease.id, targets) for visit, targets in store.visits() if is_relevant(visit)),
     )

@@ -1,6 +1,6 @@
-"""What came of a crawl, for people and for other tools.
+"""The results of a crawl, for people and for other tools.
 
-archived_pages   pages read once more from the archive
+archived_pages   pages read again from the archive
 explain          why a URL was fetched, skipped or left waiting
 export           pages, links and sites as JSON lines, CSV or Parquet
 report           what `Crawl.run` returns: figures, and pages as rows or data frames

@@ -1,8 +1,8 @@
-"""What a crawl found, for other tools: JSON lines, Parquet, CSV.
+"""The results of a crawl for other tools: JSON lines, Parquet, CSV.
 
-The name of the file says what goes into it and how: `pages.jsonl`, `links.parquet`, `sites.csv`. Pages come with
-their text, which is read again from the archive by the same reader that served the crawl; the text of a page whose
-record is damaged is empty, and how many those are is told.
+The name of the file gives content and format: `pages.jsonl`, `links.parquet`, `sites.csv`. Pages include their text,
+which is read again from the archive as it was during the crawl; the text of a page whose record is damaged is empty,
+and the number of these pages is reported.
 """
 
 from __future__ import annotations
@@ -11,66 +11,43 @@ import contextlib
 import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from lycosa.errors import InputError
 from lycosa.lib.parquet import write_lines, write_parquet
 from lycosa.results.archived_pages import ArchivedPages
-from lycosa.store.protocol import Store
+from lycosa.store.protocol import Reports
+from lycosa.store.rows import SiteRow, StoredLink, StoredPage
 
-PAGES = """
-select f.url, p.title, j.relevance, j.is_relevant, p.number, p.fetched_at, p.language, p.charset, p.bytes, p.words,
-       f.distance, d.url as duplicate_of, p.canonical, p.is_noindex, p.archive_file, p.archive_offset
-from pages p join frontier f on f.id = p.id left join judgements j on j.page_id = p.id
-     left join frontier d on d.id = p.duplicate_of
-order by p.number
-"""
-LINKS = """
-select s.url as source, t.url as target, l.position, l.anchor, l.rel
-from links l join frontier s on s.id = l.source_id join frontier t on t.id = l.target_id
-order by l.source_id, l.position
-"""
-SITES = "select * from sites"
 FORMATS = (".jsonl", ".parquet", ".csv")
+TYPES = {str: "varchar", int: "bigint", float: "double", bool: "boolean"}
+
+
+def _columns(row: type[tuple[Any, ...]]) -> dict[str, str]:
+    """The fields of a row, with their types for Parquet; every one may be null there."""
+    return {name: TYPES[(get_args(kind) or (kind,))[0]] for name, kind in get_type_hints(row).items()}
+
+
 COLUMNS: Mapping[str, Mapping[str, str]] = {
-    "pages": {
-        "url": "varchar",
-        "title": "varchar",
-        "relevance": "double",
-        "is_relevant": "boolean",
-        "number": "bigint",
-        "fetched_at": "double",
-        "language": "varchar",
-        "charset": "varchar",
-        "bytes": "bigint",
-        "words": "bigint",
-        "distance": "bigint",
-        "duplicate_of": "varchar",
-        "canonical": "varchar",
-        "is_noindex": "boolean",
-        "warc": "varchar",
-        "text": "varchar",
-    },
-    "links": {"source": "varchar", "target": "varchar", "position": "bigint", "anchor": "varchar", "rel": "varchar"},
-    "sites": {
-        "name": "varchar",
-        "pages": "bigint",
-        "relevant": "bigint",
-        "failed": "bigint",
-        "links": "bigint",
-        "set_aside": "varchar",
-        "density": "double",
-    },
+    "pages": {name: kind for name, kind in _columns(StoredPage).items() if not name.startswith("archive_")}
+    | {"warc": "varchar", "text": "varchar"},
+    "links": _columns(StoredLink),
+    "sites": _columns(SiteRow),
 }
-"""What each export has, with the types of Parquet: they must not depend on what the crawl happened to find."""
+"""The columns of each export, with the types for Parquet, which must not depend on what the crawl happened to find."""
 
 Row = dict[str, Any]
 
 
-def export(store: Store, target: Path, *, texts: ArchivedPages | None) -> int:
-    """Write `target`; return the number of rows. The file appears whole or not at all. Without `texts`, no text."""
+def export(store: Reports, target: Path, *, texts: ArchivedPages | None) -> int:
+    """Write `target`, as a whole or not at all; return the number of rows. Without `texts`, pages have no text."""
     kind, form = _kind(target)
-    rows = page_rows(store, texts) if kind == "pages" else _rows(store, LINKS if kind == "links" else SITES)
+    rows: Iterable[Row]
+    if kind == "pages":
+        rows = page_rows(store, texts)
+    else:
+        listed: Iterator[StoredLink | SiteRow] = store.links_on_pages() if kind == "links" else store.sites()
+        rows = (row._asdict() for row in listed)
     columns = {name: of for name, of in COLUMNS[kind].items() if texts is not None or name != "text"}
     draft = target.with_name(f".{target.name}.new")
     try:
@@ -94,16 +71,9 @@ def _kind(target: Path) -> tuple[str, str]:
     return kind, target.suffix
 
 
-def _rows(store: Store, sql: str) -> Iterator[Row]:
-    names, rows = store.query(sql)
-    for row in rows:
-        yield dict(zip(names, row, strict=True))
-
-
-def page_rows(store: Store, texts: ArchivedPages | None) -> Iterator[Row]:
-    for row in _rows(store, PAGES):
-        for flag in ("is_relevant", "is_noindex"):
-            row[flag] = None if row[flag] is None else bool(row[flag])
+def page_rows(store: Reports, texts: ArchivedPages | None) -> Iterator[Row]:
+    """Every page in the order of the crawl, as a dictionary; with `texts`, also its text."""
+    for row in (page._asdict() for page in store.pages()):
         file, offset = row.pop("archive_file"), row.pop("archive_offset")
         row["warc"] = f"{file}:{offset}" if file else ""
         if texts is not None:
@@ -128,7 +98,7 @@ def _write_csv(rows: Iterable[Row], path: Path, columns: Mapping[str, str]) -> i
 
 
 def _harmless(value: Any) -> Any:
-    """A cell that begins like a formula would be run by a spreadsheet."""
+    """Quote a cell that a spreadsheet would run as a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 

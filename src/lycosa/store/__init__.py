@@ -1,11 +1,12 @@
 """What a crawl remembers: one transaction per step, in tables that people can query.
 
-    protocol        what the crawl asks of a store
-    rows            what one transaction writes, and what reading gives back
-    schema          the tables and their migrations
-    sqlite          the embedded store
-    reading         what people and reports ask: every other SQL statement
-    stored_visits   visits as they were told to the strategy, made again from the tables
+    protocol            what the crawl asks of a store, and what people and reports ask
+    rows                what a transaction writes, and what reading returns
+    schema              the tables and their migrations
+    sqlite              the embedded store: writing, and reading for the crawl
+    sqlite_reports      the embedded store: reading for people and reports
+    sqlite_connection   the embedded store: opening, migrating, errors
+    stored_visits       visits as the strategy saw them, rebuilt from the tables
 
-docs/schema.md explains the tables to those who query them.
+No SQL is written outside this package. docs/schema.md explains the tables to those who query them.
 """

@@ -1,86 +1,202 @@
-"""What the crawl asks of a store. Two kinds of use: the crawl writes batches, people read tables."""
+"""What the crawl asks of a store (`Store`), and what people and reports ask (`Reports`).
+
+Two protocols, one implementation: every store implements `Reports`, and so `Store`. Rows are NamedTuples of `rows`,
+flags are bool, and no SQL crosses this seam except in `Reports.query`, which is there for people (`lycosa sql`).
+Links are known by their numbers, which count from 1 in order of discovery. A page has the number of its link, and a
+second number, `number`, which counts from 1 in order of fetching. An iterator may read while it is consumed; a list,
+set, dict or array has been read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.model import Lease, Visit
-from lycosa.store.rows import Batch, HostRow, RobotsRow
-
-
-class Waiting(NamedTuple):
-    """The waiting links as columns, for loading the frontier at once."""
-
-    ids: NDArray[np.int64]
-    hosts: NDArray[np.int64]
-    scores: NDArray[np.float64]
-
-
-class Totals(NamedTuple):
-    """Where a crawl stands."""
-
-    links: int
-    pages: int
-    relevant: int
-    waiting: int
+from lycosa.store.rows import (
+    ArchivePlace,
+    Batch,
+    CitationCounts,
+    CitingPage,
+    EventRow,
+    HostRow,
+    JudgedPages,
+    JudgementRow,
+    LinkRow,
+    NewPages,
+    OutcomeCount,
+    OutcomeRow,
+    PageRow,
+    Progress,
+    RobotsRow,
+    RunRow,
+    SeedPage,
+    SiteRow,
+    StoredLink,
+    StoredPage,
+    TopicScores,
+    Totals,
+    UnvisitedLink,
+    WaitingLinks,
+)
 
 
 class Store(Protocol):
-    """A crawl's memory. One process writes; `write` is one transaction."""
+    """What a crawl asks of its memory. One process writes."""
 
     path: Path
 
-    def begin_run(self, *, started_at: float, pid: int, version: str, config: str) -> int: ...
+    def close(self) -> None: ...
+
+    # Runs and writing
+
+    def begin_run(self, *, started_at: float, pid: int, version: str, config: str) -> int:
+        """The number of the new run."""
 
     def end_run(self, run: int, *, ended_at: float, stop_reason: str) -> None: ...
 
     def was_cut_off(self) -> bool:
         """Whether the last run never ended: the process was killed."""
-        ...
 
-    def write(self, batch: Batch) -> None: ...
+    def write(self, batch: Batch) -> None:
+        """Write everything in one transaction."""
 
-    def leases(self, ids: Sequence[int]) -> list[Lease]:
-        """The waiting links with these numbers, in this order."""
-        ...
-
-    def url_of(self, link: int) -> str: ...
+    # What a crawl starts from
 
     def hashes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(hash, id) of every link ever seen."""
-        ...
+        """(hash, number) of every link ever seen."""
 
     def fingerprints(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(fingerprint, id) of every page that has text."""
-        ...
+        """(fingerprint, number) of every page that has text and duplicates no other."""
 
-    def waiting(self) -> Waiting: ...
+    def waiting(self) -> WaitingLinks:
+        """The waiting links, in order of discovery."""
+
+    def dormant_links(self) -> set[int]:
+        """Links that wait once they are found again: dropped, or excluded as NOFOLLOW or NOT_WORTH."""
+
+    def links_to_revisit(self) -> set[int]:
+        """Fetched pages that wait to be fetched again."""
+
+    def visits(self) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+        """Every visit to a page in order of fetching, with the numbers of its links; pages are light."""
 
     def hosts(self) -> Iterator[HostRow]: ...
 
-    def addresses(self) -> dict[str, float]: ...
+    def addresses(self) -> dict[str, float]:
+        """The time at which each address is ready."""
 
     def robots(self) -> Iterator[RobotsRow]: ...
 
-    def state(self, name: str) -> bytes | None: ...
+    def state(self, name: str) -> bytes | None:
+        """The named piece of state as it was last written."""
+
+    # One link, one page
+
+    def leases(self, ids: Sequence[int]) -> list[Lease]:
+        """The links with these numbers, in this order."""
+
+    def link(self, link: int) -> LinkRow | None: ...
+
+    def page(self, link: int) -> PageRow | None: ...
+
+    def judgement(self, page: int, judge: str = "") -> JudgementRow | None:
+        """The judgement by this judge; without a name, by the first in alphabetical order."""
+
+    def unvisited_links(self, page: int) -> list[UnvisitedLink]:
+        """Waiting links on a page that were never tried, in page order; one that occurs twice is listed twice."""
+
+    # Figures
 
     def totals(self) -> Totals: ...
 
-    def visits(self) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
-        """All visits to pages in the order of their commits, each with the numbers of its links; pages are light."""
-        ...
+    def progress(self) -> Progress: ...
 
     def recent_relevance(self, count: int) -> list[tuple[float, bool]]:
-        """(relevance, is_relevant) of the last so many pages, oldest first."""
-        ...
+        """(relevance, is_relevant) of the last `count` pages, oldest first."""
+
+    def relevant_by_host(self) -> dict[int, int]:
+        """Number of relevant pages by host; hosts without a judged page are missing."""
+
+    def waiting_seeds(self) -> int:
+        """Number of seeds, and of pages they redirect to, that still wait."""
+
+    def seed_pages(self) -> list[SeedPage]:
+        """Fetched seeds, and pages they redirect to, in order of fetching."""
+
+    def latest_texts(self, *, titles: int, anchors: int) -> list[str]:
+        """Titles of the last pages fetched, then anchors on the last pages discovered, newest first."""
+
+    # The link graph, for the distiller
+
+    def pages_since(self, number: int) -> NewPages:
+        """Pages fetched after the one with this `number`."""
+
+    def citations(self, after: int = 0, upto: int | None = None) -> Iterator[NDArray[np.int64]]:
+        """(source, target) of the links on pages with after < number ≤ upto, or on all pages; an array per chunk."""
+
+    def judged_pages(self, judge: str = "") -> JudgedPages:
+        """Judgements by this judge, or by all, in order of the pages' links."""
+
+    def judges(self) -> list[str]:
+        """Names of the judges that have judged pages, in alphabetical order."""
+
+
+class Reports(Store, Protocol):
+    """What people and reports ask in addition, also while a crawl is running."""
+
+    # One URL
+
+    def find_link(self, url: str, url_hash: int) -> LinkRow | None:
+        """The link with this canonical URL."""
+
+    def host(self, host: int) -> HostRow | None: ...
+
+    def outcomes(self, link: int | None = None) -> Iterator[OutcomeRow]:
+        """Attempts at one link, or at all of them, oldest first."""
+
+    def citing_pages(self, link: int, count: int) -> list[CitingPage]:
+        """The `count` most relevant pages that link to it; unjudged ones last."""
+
+    def citation_counts(self, link: int) -> CitationCounts: ...
+
+    # The whole crawl
+
+    def last_run(self) -> RunRow | None: ...
+
+    def outcome_counts(self, count: int) -> list[OutcomeCount]:
+        """The `count` most frequent outcomes; equally frequent ones in alphabetical order."""
+
+    def exclusions(self, count: int) -> dict[str, int]:
+        """Number of excluded links by reason: the `count` most frequent reasons, most frequent first."""
+
+    def hosts_set_aside(self, count: int) -> dict[str, str]:
+        """Why hosts were set aside, by name: the first `count` in alphabetical order."""
+
+    def events(self, kinds: Collection[str]) -> list[EventRow]:
+        """Events of these kinds, oldest first."""
+
+    def links(self) -> Iterator[LinkRow]:
+        """Every link seen, in order of discovery."""
+
+    def pages(self) -> Iterator[StoredPage]:
+        """Every page with its judgement, in order of fetching."""
+
+    def links_on_pages(self) -> Iterator[StoredLink]:
+        """Every link on every page, in order of the pages' links and in page order."""
+
+    def sites(self) -> Iterator[SiteRow]:
+        """Hosts with a fetched page: those with most relevant pages first, then by density and name."""
+
+    def archive_places(self) -> Iterator[ArchivePlace]:
+        """Where the archived pages are, in order of fetching."""
+
+    def topic_scores(self) -> Iterator[TopicScores]:
+        """Scores of every judged page, in order of the pages' links."""
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
-        """Column names and rows of a read-only query."""
-        ...
-
-    def close(self) -> None: ...
+        """Column names and rows of a query in this store's own SQL, for people only."""

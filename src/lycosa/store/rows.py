@@ -1,9 +1,15 @@
-"""What one commit writes: plain rows, gathered while visits are worked through, written in one transaction."""
+"""Plain rows: what one transaction writes (up to `Batch`), and what reading returns."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+NOFOLLOW, NOT_WORTH, REVISIT = "nofollow", "not worth following", "revisit"
+"""Reasons of a link's state by which the store is asked for links."""
 
 
 class State:
@@ -119,12 +125,12 @@ class OutcomeRow(NamedTuple):
 
 @dataclass(slots=True)
 class Batch:
-    """Everything one step of the crawl changes. What is not in a written batch did not happen."""
+    """All changes of one step of the crawl. What is not in a written batch did not happen."""
 
     links: list[LinkRow] = field(default_factory=list)
     states: list[StateRow] = field(default_factory=list)
     scores: list[tuple[float, int]] = field(default_factory=list)
-    """(score, link): waiting links that moved."""
+    """(score, link): waiting links with a new score."""
     hosts: dict[int, HostRow] = field(default_factory=dict)
     addresses: dict[str, float] = field(default_factory=dict)
     robots: dict[str, RobotsRow] = field(default_factory=dict)
@@ -133,19 +139,165 @@ class Batch:
     edges: list[tuple[int, int, int, str, str]] = field(default_factory=list)
     """(source, position, target, anchor, rel)."""
     relinked: list[int] = field(default_factory=list)
-    """Pages fetched again: their old links go before `edges` come."""
+    """Pages fetched again: their old links are deleted before `edges` are written."""
     threshold: float | None = None
-    """All judgements of pages are relevant from this relevance on, from now on."""
+    """New minimum relevance of a relevant page, applied to every judgement in the store."""
     grades: list[tuple[float, bool, int]] = field(default_factory=list)
-    """(relevance, is_relevant, number of the page): judgements of pages fetched before, as they are now."""
+    """(relevance, is_relevant, number of the page): new judgements of pages that were judged before."""
     recounts_hosts: bool = False
-    """Judgements have changed: the hosts' numbers of relevant pages follow."""
+    """Judgements have changed: recount the relevant pages of every host."""
     outcomes: list[OutcomeRow] = field(default_factory=list)
     events: list[tuple[int, float, str, str]] = field(default_factory=list)
     """(run, at, kind, message)."""
     notes: list[tuple[int, bytes]] = field(default_factory=list)
-    """(page, what the strategy kept of it)."""
+    """(page, what the strategy keeps of it)."""
     feedback: list[tuple[float, str, bool, str]] = field(default_factory=list)
     """(at, url, is_useful, topic)."""
     state: dict[str, bytes] = field(default_factory=dict)
-    """Named pieces of state that belong to the same moment: archive position, strategy."""
+    """Named pieces of state that must agree with the rest: archive position, strategy."""
+
+
+class WaitingLinks(NamedTuple):
+    """The waiting links as columns, to load the frontier in one step."""
+
+    ids: NDArray[np.int64]
+    hosts: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+
+class NewPages(NamedTuple):
+    """Pages as columns."""
+
+    numbers: NDArray[np.int64]
+    ids: NDArray[np.int64]
+    hosts: NDArray[np.int64]
+
+
+class JudgedPages(NamedTuple):
+    """Judgements as columns."""
+
+    ids: NDArray[np.int64]
+    relevance: NDArray[np.float64]
+    is_relevant: NDArray[np.bool_]
+
+
+class Totals(NamedTuple):
+    """Counts over all runs."""
+
+    links: int
+    pages: int
+    relevant: int
+    waiting: int
+
+
+class Progress(NamedTuple):
+    """Further counts over all runs, for the stopping rules."""
+
+    since_relevant: int
+    """Pages fetched since the last relevant one."""
+    downloaded: int
+    """Bytes from the network, not from the page cache."""
+
+
+class SeedPage(NamedTuple):
+    url: str
+    number: int
+    words: int
+    relevance: float | None
+    is_relevant: bool
+
+
+class UnvisitedLink(NamedTuple):
+    id: int
+    url: str
+    host: str
+
+
+class RunRow(NamedTuple):
+    id: int
+    started_at: float
+    ended_at: float | None
+    pid: int
+    version: str
+    config: str
+    stop_reason: str | None
+
+
+class EventRow(NamedTuple):
+    run_id: int
+    at: float
+    kind: str
+    message: str
+
+
+class CitingPage(NamedTuple):
+    url: str
+    anchor: str
+    relevance: float | None
+
+
+class CitationCounts(NamedTuple):
+    """Number of pages that link to a page, and of relevant ones among them."""
+
+    pages: int
+    relevant: int
+
+
+class OutcomeCount(NamedTuple):
+    kind: str
+    reason: str
+    tries: int
+
+
+class StoredPage(NamedTuple):
+    """A page with its URL and judgement; links to other pages are URLs."""
+
+    url: str
+    title: str
+    relevance: float | None
+    is_relevant: bool | None
+    number: int
+    fetched_at: float
+    language: str
+    charset: str
+    bytes: int
+    words: int
+    distance: int
+    duplicate_of: str | None
+    canonical: str
+    is_noindex: bool
+    archive_file: str
+    archive_offset: int
+
+
+class StoredLink(NamedTuple):
+    """A link on a page, by URLs."""
+
+    source: str
+    target: str
+    position: int
+    anchor: str
+    rel: str
+
+
+class SiteRow(NamedTuple):
+    name: str
+    pages: int
+    relevant: int
+    failed: int
+    links: int
+    set_aside: str
+    density: float
+
+
+class ArchivePlace(NamedTuple):
+    page_id: int
+    file: str
+    offset: int
+
+
+class TopicScores(NamedTuple):
+    scores: str
+    """Score by topic, as JSON."""
+    citing: int
+    """Links to the page on relevant pages."""

@@ -1,7 +1,7 @@
 """The tables, and how an older database becomes a newer one.
 
 `MIGRATIONS[n]` takes a database from version n to n + 1; a new database runs them all. A released
-migration is never edited. What the columns mean is told in docs/schema.md, and a test compares the two.
+migration is never edited. docs/schema.md says what the columns mean, and a test compares the two.
 """
 
 from __future__ import annotations
@@ -173,5 +173,16 @@ create table notes (
 );
 """
 
-MIGRATIONS: tuple[str, ...] = (FIRST, SECOND)
+THIRD = """
+-- Only hosts with a fetched page are sites.
+drop view sites;
+
+create view sites as
+select name, pages, relevant, failed, links, set_aside, 1.0 * relevant / pages as density
+from hosts
+where pages > 0
+order by relevant desc, density desc, name;
+"""
+
+MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD)
 VERSION = len(MIGRATIONS)

@@ -1,45 +1,45 @@
-"""The embedded store: one SQLite file in write-ahead mode.
-
-One connection writes; any number of processes may read at the same time (`lycosa sql`, datasette).
-`synchronous = normal`: a killed process loses nothing that was committed; after a power failure the
-last moments may be missing, but what is there is consistent.
-"""
+"""The embedded store, SQLite: writing, and reading for the crawl."""
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import wraps
-from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.errors import StoreError
 from lycosa.model import Lease, Visit
-from lycosa.store.protocol import Totals, Waiting
 from lycosa.store.rows import (
+    NOFOLLOW,
+    NOT_WORTH,
+    REVISIT,
     Batch,
     HostRow,
+    JudgedPages,
     JudgementRow,
     LinkRow,
+    NewPages,
     OutcomeRow,
     PageRow,
+    Progress,
     RobotsRow,
+    SeedPage,
     State,
+    Totals,
+    UnvisitedLink,
+    WaitingLinks,
 )
-from lycosa.store.schema import MIGRATIONS, VERSION
+from lycosa.store.sqlite_connection import explained, fields, select
+from lycosa.store.sqlite_reports import SqliteReports
 from lycosa.store.stored_visits import visits
 
-Row = TypeVar("Row", bound=tuple[Any, ...])
-Given = ParamSpec("Given")
-Result = TypeVar("Result")
+CHUNK = 1 << 16
+"""Number of links read at a time for the distiller."""
 
 
 def _insert(table: str, row: type[tuple[Any, ...]], *, verb: str = "insert") -> str:
-    columns: tuple[str, ...] = row._fields  # type: ignore[attr-defined]
+    columns = fields(row)
     return f"{verb} into {table} ({', '.join(columns)}) values ({', '.join('?' * len(columns))})"
 
 
@@ -50,63 +50,53 @@ INSERT_PAGE = _insert("pages", PageRow, verb="insert or replace")
 INSERT_JUDGEMENT = _insert("judgements", JudgementRow, verb="insert or replace")
 INSERT_OUTCOME = _insert("outcomes", OutcomeRow)
 GRADE = "update judgements set relevance = ?, is_relevant = ? where page_id = (select id from pages where number = ?)"
-RECOUNT_HOSTS = """
-update hosts set relevant = found.relevant
-from (select f.host_id, sum(j.is_relevant) as relevant from judgements j join frontier f on f.id = j.page_id group by 1)
-     as found
-where found.host_id = hosts.id
+RELEVANT_BY_HOST = """
+select f.host_id, sum(j.is_relevant) as relevant from judgements j join frontier f on f.id = j.page_id group by 1
 """
-SHOWING = frozenset({"user_version", "table_list", "table_info", "table_xinfo", "index_list", "index_info"})
-"""Pragmas that tell about the tables; in a file opened read-only they change nothing."""
+RECOUNT_HOSTS = f"""
+update hosts set relevant = found.relevant from ({RELEVANT_BY_HOST}) as found where found.host_id = hosts.id
+"""
 LEASE = "select id, url, host_id, score, distance, tries, redirects from frontier where id = ?"
+PRINTS = "select fingerprint, id from pages where fingerprint != 0 and duplicate_of is null order by number"
+WAITING = f"from frontier where state = '{State.WAITING}' order by id"
+DORMANT = f"""
+select id from frontier
+where state = '{State.DROPPED}' or (state = '{State.EXCLUDED}' and reason in ('{NOFOLLOW}', '{NOT_WORTH}'))
+"""
+TO_REVISIT = f"select id from frontier where state = '{State.WAITING}' and reason = '{REVISIT}'"
+JUDGEMENT = select(JudgementRow, "judgements where page_id = ? and ? in ('', judge) order by judge limit 1")
+UNVISITED = f"""
+select f.id, f.url, h.name from links l join frontier f on f.id = l.target_id join hosts h on h.id = f.host_id
+where l.source_id = ? and f.state = '{State.WAITING}' and f.tries = 0 order by l.position
+"""
+SINCE_RELEVANT = """
+select count(*) from pages where number > coalesce(
+    (select p.number from pages p join judgements j on j.page_id = p.id where j.is_relevant
+     order by p.number desc limit 1), 0)
+"""
+DOWNLOADED = "select coalesce(sum(bytes), 0) from outcomes where not from_cache"
+RECENT = """
+select j.relevance, j.is_relevant from pages p join judgements j on j.page_id = p.id order by p.number desc limit ?
+"""
+WAITING_SEEDS = f"select count(*) from frontier where distance = 0 and state = '{State.WAITING}'"
+SEEDS = """
+select f.url, p.number, p.words, j.relevance, j.is_relevant
+from frontier f join pages p on p.id = f.id left join judgements j on j.page_id = f.id
+where f.distance = 0 order by p.number
+"""
+TITLES = "select title from pages order by number desc limit ?"
+ANCHORS = "select anchor from links order by source_id desc, position desc limit ?"
+NEW_PAGES = "select p.number, p.id, f.host_id from pages p join frontier f on f.id = p.id where p.number > ?"
+ALL_LINKS = "select source_id, target_id from links"
+NEW_LINKS = """
+select l.source_id, l.target_id from pages p join links l on l.source_id = p.id where p.number > ? and p.number <= ?
+"""
+JUDGED = "select page_id, relevance, is_relevant from judgements where ? in ('', judge) order by page_id"
+JUDGES = "select distinct judge from judgements order by judge"
 
 
-def _told(
-    method: Callable[Concatenate[SqliteStore, Given], Result],
-) -> Callable[Concatenate[SqliteStore, Given], Result]:
-    """SQLite's errors, which may come with any row, in words a person can act on."""
-
-    @wraps(method)
-    def telling(store: SqliteStore, /, *args: Given.args, **options: Given.kwargs) -> Result:
-        try:
-            return method(store, *args, **options)
-        except sqlite3.Error as error:
-            raise StoreError(_in_words(store.path, error)) from error
-
-    return telling
-
-
-class SqliteStore:
-    """A crawl's memory in one file."""
-
-    def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        self.path = path
-        if read_only and not path.exists():
-            raise StoreError(f"{path}: there is no database here")
-        try:
-            self._db = _connect(path, read_only=read_only)
-        except sqlite3.Error as error:
-            raise StoreError(_in_words(path, error)) from error
-        try:
-            self._check_schema(read_only=read_only)
-        except BaseException:
-            self._db.close()
-            raise
-
-    @_told
-    def _check_schema(self, *, read_only: bool) -> None:
-        version = int(self._db.execute("pragma user_version").fetchone()[0])
-        if version > VERSION:
-            raise StoreError(
-                f"{self.path}: written by a newer Lycosa (schema {version}, this one knows {VERSION}); upgrade Lycosa"
-            )
-        if read_only and version < VERSION:
-            raise StoreError(
-                f"{self.path}: has schema {version}, this Lycosa reads {VERSION}; "
-                "go on with the crawl once (lycosa crawl -o DIR) to bring it up to date"
-            )
-        for number in range(version, VERSION):
-            self._db.executescript(f"begin; {MIGRATIONS[number]} pragma user_version = {number + 1}; commit;")
+class SqliteStore(SqliteReports):
+    """A crawl's memory in one file; implements `Reports`, and so `Store`."""
 
     # Writing
 
@@ -122,11 +112,6 @@ class SqliteStore:
     def end_run(self, run: int, *, ended_at: float, stop_reason: str) -> None:
         with self._transaction() as db:
             db.execute("update runs set ended_at = ?, stop_reason = ? where id = ?", (ended_at, stop_reason, run))
-
-    @_told
-    def was_cut_off(self) -> bool:
-        row = self._db.execute("select ended_at from runs order by id desc limit 1").fetchone()
-        return row is not None and row[0] is None
 
     def write(self, batch: Batch) -> None:
         with self._transaction() as db:
@@ -171,154 +156,105 @@ class SqliteStore:
             if batch.state:
                 db.executemany("insert or replace into state values (?, ?)", batch.state.items())
 
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        try:
-            self._db.execute("begin immediate")
-            try:
-                yield self._db
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("rollback")
-                raise
-            self._db.execute("commit")
-        except sqlite3.Error as error:
-            raise StoreError(_in_words(self.path, error)) from error
-
     # Reading, for the crawl
 
-    @_told
-    def leases(self, ids: Sequence[int]) -> list[Lease]:
-        execute = self._db.execute
-        return [Lease(*execute(LEASE, (link,)).fetchone()) for link in ids]
+    def was_cut_off(self) -> bool:
+        run = self.last_run()
+        return run is not None and run.ended_at is None
 
-    @_told
-    def url_of(self, link: int) -> str:
-        row = self._db.execute("select url from frontier where id = ?", (link,)).fetchone()
-        return str(row[0]) if row else ""
-
-    @_told
     def hashes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         hashes, ids = self._columns("select hash, id from frontier", 2)
         return hashes, ids
 
-    @_told
     def fingerprints(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        prints, ids = self._columns(
-            "select fingerprint, id from pages where fingerprint != 0 and duplicate_of is null order by number",
-            2,
-        )
+        prints, ids = self._columns(PRINTS, 2)
         return prints, ids
 
-    @_told
-    def waiting(self) -> Waiting:
-        sql = f"from frontier where state = '{State.WAITING}' order by id"
-        ids, hosts = self._columns(f"select id, host_id {sql}", 2)
-        scores = np.fromiter((row[0] for row in self._db.execute(f"select score {sql}")), dtype=np.float64)
-        return Waiting(ids, hosts, scores)
+    def waiting(self) -> WaitingLinks:
+        ids, hosts = self._columns(f"select id, host_id {WAITING}", 2)
+        (scores,) = self._columns(f"select score {WAITING}", 1, kind=np.float64)
+        return WaitingLinks(ids, hosts, scores)
 
-    def _columns(self, sql: str, count: int) -> list[NDArray[np.int64]]:
-        flat = np.fromiter((value for row in self._db.execute(sql) for value in row), dtype=np.int64)
-        return [np.ascontiguousarray(flat[start::count]) for start in range(count)]
+    def dormant_links(self) -> set[int]:
+        return {link for (link,) in self._rows(DORMANT)}
 
-    def hosts(self) -> Iterator[HostRow]:
-        return self._rows("hosts", HostRow._make, HostRow._fields)
-
-    def robots(self) -> Iterator[RobotsRow]:
-        return self._rows("robots", RobotsRow._make, RobotsRow._fields)
-
-    @_told
-    def _rows(self, table: str, make: Callable[[Any], Row], fields: tuple[str, ...]) -> Iterator[Row]:
-        return map(make, self._db.execute(f"select {', '.join(fields)} from {table}").fetchall())
-
-    @_told
-    def addresses(self) -> dict[str, float]:
-        return dict(self._db.execute("select address, ready_at from addresses"))
-
-    @_told
-    def state(self, name: str) -> bytes | None:
-        row = self._db.execute("select value from state where name = ?", (name,)).fetchone()
-        return None if row is None else bytes(row[0])
-
-    @_told
-    def totals(self) -> Totals:
-        return Totals(
-            links=self._count("frontier"),
-            pages=self._count("pages"),
-            relevant=self._count("judgements where is_relevant"),
-            waiting=self._count(f"frontier where state = '{State.WAITING}'"),
-        )
-
-    def _count(self, what: str) -> int:
-        return int(self._db.execute(f"select count(*) from {what}").fetchone()[0])
-
-    @_told
-    def recent_relevance(self, count: int) -> list[tuple[float, bool]]:
-        rows = self._db.execute(
-            "select j.relevance, j.is_relevant from pages p join judgements j on j.page_id = p.id"
-            " order by p.number desc limit ?",
-            (count,),
-        ).fetchall()
-        return [(relevance, bool(relevant)) for relevance, relevant in reversed(rows)]
+    def links_to_revisit(self) -> set[int]:
+        return {link for (link,) in self._rows(TO_REVISIT)}
 
     def visits(self) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
         return visits(self.path, self._db)
 
-    # Reading, for people
+    def hosts(self) -> Iterator[HostRow]:
+        return iter(self._all(HostRow._make, select(HostRow, "hosts")))
 
-    def query(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
-        try:
-            cursor = self._db.execute(sql, parameters)
-        except (sqlite3.Error, sqlite3.Warning) as error:  # several statements at once are a Warning to Python 3.11
-            is_denied = "authoriz" in str(error) or "readonly" in str(error)
-            hint = "; a crawl can only be read here, with select" if is_denied else ""
-            raise StoreError(f"{error}: in the query {sql!r}{hint}") from error
-        names = [column[0] for column in cursor.description or ()]
-        return names, _stepping(self.path, cursor)
+    def addresses(self) -> dict[str, float]:
+        return dict(self._rows("select address, ready_at from addresses"))
 
-    def close(self) -> None:
-        self._db.close()
+    def robots(self) -> Iterator[RobotsRow]:
+        return iter(self._all(RobotsRow._make, select(RobotsRow, "robots")))
 
+    def state(self, name: str) -> bytes | None:
+        row = self._first(tuple, "select value from state where name = ?", (name,))
+        return None if row is None else bytes(row[0])
 
-def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
-    if read_only:
-        db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
-        db.execute("pragma query_only = on")
-        db.set_authorizer(_only_reading)
-        return db
-    db = sqlite3.connect(path, isolation_level=None, cached_statements=64)
-    try:
-        db.execute("pragma journal_mode = wal")
-        db.execute("pragma synchronous = normal")
-        db.execute("pragma cache_size = -65536")
-        db.execute("pragma wal_autocheckpoint = 4000")
-    except sqlite3.Error:
-        db.close()
-        raise
-    return db
+    def leases(self, ids: Sequence[int]) -> list[Lease]:
+        execute = self._db.execute
+        with explained(self.path):
+            return [Lease(*execute(LEASE, (link,)).fetchone()) for link in ids]
 
+    def link(self, link: int) -> LinkRow | None:
+        return self._first(LinkRow._make, select(LinkRow, "frontier where id = ?"), (link,))
 
-def _only_reading(action: int, name: str | None, *_: object) -> int:
-    """Says no to what `mode=ro` lets through: writing to other files (VACUUM INTO attaches, too), turning this off."""
-    is_denied = action == sqlite3.SQLITE_ATTACH or (action == sqlite3.SQLITE_PRAGMA and name not in SHOWING)
-    return sqlite3.SQLITE_DENY if is_denied else sqlite3.SQLITE_OK
+    def page(self, link: int) -> PageRow | None:
+        row = self._first(PageRow._make, select(PageRow, "pages where id = ?"), (link,))
+        return row and row._replace(is_noindex=bool(row.is_noindex), is_nofollow=bool(row.is_nofollow))
 
+    def judgement(self, page: int, judge: str = "") -> JudgementRow | None:
+        row = self._first(JudgementRow._make, JUDGEMENT, (page, judge))
+        return row and row._replace(is_relevant=bool(row.is_relevant))
 
-def _stepping(path: Path, cursor: sqlite3.Cursor) -> Iterator[tuple[Any, ...]]:
-    try:
-        for row in cursor:  # noqa: UP028 - yield from would close the cursor, perhaps after the database
-            yield row
-    except sqlite3.Error as error:
-        raise StoreError(_in_words(path, error)) from error
+    def unvisited_links(self, page: int) -> list[UnvisitedLink]:
+        return self._all(UnvisitedLink._make, UNVISITED, (page,))
 
+    def totals(self) -> Totals:
+        return Totals(
+            links=self._number("select count(*) from frontier"),
+            pages=self._number("select count(*) from pages"),
+            relevant=self._number("select count(*) from judgements where is_relevant"),
+            waiting=self._number(f"select count(*) from frontier where state = '{State.WAITING}'"),
+        )
 
-def _in_words(path: Path, error: sqlite3.Error) -> str:
-    """SQLite's error with what to do about it."""
-    text = str(error)
-    if "disk is full" in text or "disk I/O error" in text:
-        return f"{path}: cannot write ({text}): the disk may be full; free some space and run the same command again"
-    if "readonly" in text or "unable to open" in text:
-        return f"{path}: cannot be written ({text}): check that the directory exists and is yours"
-    if "not a database" in text or "malformed" in text:
-        return f"{path}: damaged or not a Lycosa database ({text}); restore it from a copy or choose another directory"
-    return f"{path}: {text}"
+    def progress(self) -> Progress:
+        return Progress(self._number(SINCE_RELEVANT), self._number(DOWNLOADED))
+
+    def recent_relevance(self, count: int) -> list[tuple[float, bool]]:
+        rows = self._all(tuple, RECENT, (count,))
+        return [(relevance, bool(is_relevant)) for relevance, is_relevant in reversed(rows)]
+
+    def relevant_by_host(self) -> dict[int, int]:
+        return dict(self._rows(RELEVANT_BY_HOST))
+
+    def waiting_seeds(self) -> int:
+        return self._number(WAITING_SEEDS)
+
+    def seed_pages(self) -> list[SeedPage]:
+        return [SeedPage._make((*row, bool(is_relevant))) for *row, is_relevant in self._rows(SEEDS)]
+
+    def latest_texts(self, *, titles: int, anchors: int) -> list[str]:
+        return [text for (text,) in chain(self._rows(TITLES, (titles,)), self._rows(ANCHORS, (anchors,)))]
+
+    def pages_since(self, number: int) -> NewPages:
+        return NewPages(*self._columns(NEW_PAGES, 3, (number,)))
+
+    def citations(self, after: int = 0, upto: int | None = None) -> Iterator[NDArray[np.int64]]:
+        rows = self._rows(ALL_LINKS) if upto is None else self._rows(NEW_LINKS, (after, upto))
+        values = chain.from_iterable(rows)
+        while len(chunk := np.fromiter(islice(values, 2 * CHUNK), dtype=np.int64)):
+            yield chunk.reshape(-1, 2)
+
+    def judged_pages(self, judge: str = "") -> JudgedPages:
+        ids, relevance, is_relevant = self._columns(JUDGED, 3, (judge,), kind=np.float64)
+        return JudgedPages(ids.astype(np.int64), relevance, is_relevant > 0)
+
+    def judges(self) -> list[str]:
+        return [name for (name,) in self._rows(JUDGES)]

@@ -1,7 +1,7 @@
-"""Visits as they were told to the strategy, made again from the tables.
+"""Visits as the strategy saw them, rebuilt from the tables.
 
-Two uses: a strategy that is told everything again on resume, and scoring all waiting links again after a change of
-focus. The pages are light: what a crawl does not keep of a page (text, terms, the context of links) is not there.
+Two uses: replaying every visit to a strategy on resume, and rescoring all waiting links after a change of focus. The
+pages are light: what a crawl does not store of a page (text, terms, the context of links) is missing.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.errors import StoreError
 from lycosa.model import Fetched, Judgement, Kind, Lease, Link, Outcome, Page, Visit
+from lycosa.store.sqlite_connection import explained
 
 PAGES = """
 select f.id, f.url, f.host_id, f.score, f.distance, f.tries, f.redirects, p.title, p.language, p.words, p.fetched_at,
@@ -33,13 +33,11 @@ FETCHED = Outcome(Kind.FETCHED, "http 200", status=200)
 
 
 def visits(path: Path, db: sqlite3.Connection) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
-    """All visits to pages in the order of their commits, each with the numbers of its links."""
-    try:
+    """Every visit to a page in order of fetching, with the numbers of its links."""
+    with explained(path):
         for row in db.execute(PAGES):
             links = db.execute(LINKS, (row[0],)).fetchall()
             yield _visit(row, links), np.array([link[0] for link in links], dtype=np.int64)
-    except sqlite3.Error as error:
-        raise StoreError(f"{path}: {error}") from error
 
 
 def _visit(row: tuple[Any, ...], links: list[tuple[Any, ...]]) -> Visit:

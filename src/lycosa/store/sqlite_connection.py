@@ -1,0 +1,155 @@
+"""One SQLite file in write-ahead mode: opening and migrating it, reading rows, explaining errors.
+
+One connection writes; any number of processes may read at the same time (`lycosa sql`, datasette).
+`synchronous = normal`: a killed process loses nothing that was committed; after a power failure the last transactions
+may be missing, but the rest is consistent.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.errors import StoreError
+from lycosa.store.schema import MIGRATIONS, VERSION
+
+Row = TypeVar("Row", bound=tuple[Any, ...])
+Values = Sequence[Any]
+
+HARMLESS_PRAGMAS = frozenset({"user_version", "table_list", "table_info", "table_xinfo", "index_list", "index_info"})
+"""Pragmas that describe the tables; in a file opened read-only they change nothing."""
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors, which any row may raise, into a StoreError that says what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreError(_explanation(path, error)) from error
+
+
+class SqliteConnection:
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        self.path = path
+        if read_only and not path.exists():
+            raise StoreError(f"{path}: there is no database here")
+        with explained(path):
+            self._db = _connect(path, read_only=read_only)
+            try:
+                self._check_schema(read_only=read_only)
+            except BaseException:
+                self._db.close()
+                raise
+
+    def close(self) -> None:
+        self._db.close()
+
+    def _check_schema(self, *, read_only: bool) -> None:
+        version = int(self._db.execute("pragma user_version").fetchone()[0])
+        if version > VERSION:
+            raise StoreError(
+                f"{self.path}: written by a newer Lycosa (schema {version}, this one knows {VERSION}); upgrade Lycosa"
+            )
+        if read_only and version < VERSION:
+            raise StoreError(
+                f"{self.path}: has schema {version}, this Lycosa reads {VERSION}; "
+                "continue the crawl once (lycosa crawl -o DIR) to migrate it"
+            )
+        for number in range(version, VERSION):
+            self._db.executescript(f"begin; {MIGRATIONS[number]} pragma user_version = {number + 1}; commit;")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with explained(self.path):
+            self._db.execute("begin immediate")
+            try:
+                yield self._db
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("rollback")
+                raise
+            self._db.execute("commit")
+
+    def _rows(self, sql: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
+        """Rows, read while they are consumed."""
+        with explained(self.path):
+            cursor = self._db.execute(sql, values)
+        return self._steps(cursor)
+
+    def _steps(self, cursor: sqlite3.Cursor) -> Iterator[tuple[Any, ...]]:
+        with explained(self.path):
+            for row in cursor:  # noqa: UP028 - yield from would close the cursor, perhaps after the database
+                yield row
+
+    def _all(self, make: Callable[[tuple[Any, ...]], Row], sql: str, values: Values = ()) -> list[Row]:
+        with explained(self.path):
+            return [make(row) for row in self._db.execute(sql, values)]
+
+    def _first(self, make: Callable[[tuple[Any, ...]], Row], sql: str, values: Values = ()) -> Row | None:
+        with explained(self.path):
+            row = self._db.execute(sql, values).fetchone()
+        return None if row is None else make(row)
+
+    def _number(self, sql: str, values: Values = ()) -> int:
+        with explained(self.path):
+            return int(self._db.execute(sql, values).fetchone()[0])
+
+    def _columns(self, sql: str, width: int, values: Values = (), kind: type[Any] = np.int64) -> list[NDArray[Any]]:
+        """The rows of a query, `width` numbers each, as columns."""
+        with explained(self.path):
+            flat = np.fromiter(chain.from_iterable(self._db.execute(sql, values)), dtype=kind)
+        return [np.ascontiguousarray(flat[place::width]) for place in range(width)]
+
+
+def select(row: type[tuple[Any, ...]], table: str) -> str:
+    """A statement that reads the columns that the row has."""
+    return f"select {', '.join(fields(row))} from {table}"
+
+
+def fields(row: type[tuple[Any, ...]]) -> tuple[str, ...]:
+    names: tuple[str, ...] = row._fields  # type: ignore[attr-defined]
+    return names
+
+
+def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
+    if read_only:
+        db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
+        db.execute("pragma query_only = on")
+        db.set_authorizer(_only_reading)
+        return db
+    db = sqlite3.connect(path, isolation_level=None, cached_statements=64)
+    try:
+        db.execute("pragma journal_mode = wal")
+        db.execute("pragma synchronous = normal")
+        db.execute("pragma cache_size = -65536")
+        db.execute("pragma wal_autocheckpoint = 4000")
+    except sqlite3.Error:
+        db.close()
+        raise
+    return db
+
+
+def _only_reading(action: int, name: str | None, *_: object) -> int:
+    """Deny what `mode=ro` allows: writing to other files (VACUUM INTO attaches, too), and turning this off."""
+    is_denied = action == sqlite3.SQLITE_ATTACH or (action == sqlite3.SQLITE_PRAGMA and name not in HARMLESS_PRAGMAS)
+    return sqlite3.SQLITE_DENY if is_denied else sqlite3.SQLITE_OK
+
+
+def _explanation(path: Path, error: sqlite3.Error) -> str:
+    """SQLite's error, and what to do about it."""
+    text = str(error)
+    if "disk is full" in text or "disk I/O error" in text:
+        return f"{path}: cannot write ({text}): the disk may be full; free some space and run the same command again"
+    if "readonly" in text or "unable to open" in text:
+        return f"{path}: cannot be written ({text}): check that the directory exists and belongs to you"
+    if "not a database" in text or "malformed" in text:
+        return f"{path}: damaged or not a Lycosa database ({text}); restore it from a copy or choose another directory"
+    return f"{path}: {text}"
