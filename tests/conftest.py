@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
-from lycosa.crawl.commit import CrawlLedger
+from lycosa.crawl.commit import CrawlLedger, Records
+from lycosa.crawl.link_rules import LinkRules
 from lycosa.crawl.loop import run
 from lycosa.crawl.reader_pool import InlineReader
 from lycosa.crawl.reading import Reading
+from lycosa.crawl.resume import resume
 from lycosa.crawl.visits import LiveVisitor
 from lycosa.fetch.archive import Archive
 from lycosa.fetch.fetcher import RobotsBook
@@ -141,20 +143,22 @@ class Rig:
         )
         chosen = strategy_named(strategy) if isinstance(strategy, str) else strategy
         archive = Archive(self.directory / "archive") if with_archive else None
-        self.ledger = CrawlLedger(
-            store=self.store,
+        state = resume(
+            self.store,
             frontier=self.frontier,
             strategy=chosen,
-            urls=self.urls,
             politeness=settings,
-            max_redirects=max_redirects,
-            robots=self.robots,
-            archive=archive,
-            judge="keywords",
-            clock=self.clock,
-            follow_nofollow=follow_nofollow,
-            rest_from=now if cut_off else None,
+            links=LinkRules(
+                follow_nofollow=follow_nofollow,
+                max_redirects=max_redirects,
+                max_links_per_host=settings.max_links_per_host,
+            ),
             rules=stop,
+            rest_from=now if cut_off else None,
+        )
+        records = Records(robots=self.robots, archive=archive)
+        self.ledger = CrawlLedger(
+            state, records=records, urls=self.urls, politeness=settings, judge="keywords", clock=self.clock
         )
         self.ledger.begin(number)
         self.ledger.add_seeds(seeds)

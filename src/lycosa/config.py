@@ -18,8 +18,9 @@ import tomli_w
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lycosa import __version__
+from lycosa.crawl.distiller import DistillingSettings
+from lycosa.crawl.link_rules import LinkRules
 from lycosa.crawl.stall import StallSettings
-from lycosa.crawl.steering import DistillingSettings
 from lycosa.errors import ConfigError
 from lycosa.fetch.decode import DecodeLimits
 from lycosa.fetch.fetcher import FetchSettings
@@ -189,6 +190,14 @@ class Config(BaseModel):
 
     def http_settings(self) -> HttpSettings:
         return dataclasses.replace(self.http, user_agent=self.user_agent())
+
+    def link_rules(self) -> LinkRules:
+        return LinkRules(
+            follow_nofollow=self.frontier.follow_nofollow,
+            max_distance=None if self.frontier.max_distance < 0 else self.frontier.max_distance,
+            max_links_per_host=self.politeness.max_links_per_host,
+            max_redirects=self.fetch.max_redirects,
+        )
 
     def to_toml(self) -> str:
         return tomli_w.dumps(_plain(self.model_dump()))

@@ -24,18 +24,27 @@ import numpy as np
 from lycosa import __version__
 from lycosa.config import Config, Layer, build, load_crawl, load_file
 from lycosa.crawl.advice import Advice
-from lycosa.crawl.commit import JUDGE, THRESHOLD, CrawlLedger, FoundPage
+from lycosa.crawl.commit import CrawlLedger, FoundPage, Records
+from lycosa.crawl.distiller import Distilling
 from lycosa.crawl.loop import run
 from lycosa.crawl.reader_pool import Readers
 from lycosa.crawl.reading import Reading
-from lycosa.crawl.rejudge import Learning
-from lycosa.crawl.resume import known_robots
+from lycosa.crawl.rejudge import Learning, Rejudge
+from lycosa.crawl.resume import THRESHOLD, CrawlState, known_robots, open_archive, resume
 from lycosa.crawl.stall import Lookout
-from lycosa.crawl.steering import Steering
 from lycosa.crawl.visits import Fetcher, LiveVisitor
-from lycosa.crawl.watching import Event, Listener, Running, Silence, View, Watcher, heeding_signals, in_a_thread
+from lycosa.crawl.watching import (
+    Event,
+    Listener,
+    Periodic,
+    Running,
+    Silence,
+    View,
+    Watcher,
+    heeding_signals,
+    in_a_thread,
+)
 from lycosa.errors import ConfigError, InputError, LycosaError, SeedError, WorkspaceError
-from lycosa.fetch.archive import Archive, Position, recover
 from lycosa.fetch.cache import PageCache
 from lycosa.fetch.dns import Resolver
 from lycosa.fetch.fetcher import LiveFetcher, RobotsBook
@@ -48,14 +57,18 @@ from lycosa.judges.protocol import CompletedJudge, Judge, LearnedTopic, PlainJud
 from lycosa.lib.clock import SystemClock
 from lycosa.results.report import Report
 from lycosa.stopping.forecaster import Forecaster
-from lycosa.stopping.outlook import outlook
+from lycosa.stopping.outlook import OUTLOOK, outlook
 from lycosa.stopping.rules import Stop, no_advice
+from lycosa.store.rows import Batch
 from lycosa.store.sqlite import SqliteStore
 from lycosa.strategies.protocol import Strategy, StrategyParts
 from lycosa.strategies.table import from_file
 from lycosa.strategies.table import strategy as strategy_named
 from lycosa.topics.book import TopicBook
 from lycosa.workspace import Workspace
+
+READMIT_EVERY = 60.0
+"""Seconds between two looks for hosts that may take part again."""
 
 
 class Crawl:
@@ -239,7 +252,9 @@ class Crawl:
         # What refuses a setting comes first: a configuration that cannot work must not become the crawl's own.
         found = store.state(THRESHOLD)
         judge = self._judge_for(config, float(found) if found else None)
-        reading = reading_of(config, judge)
+        study, strategy = self._studied_strategy(config, judge)
+        abilities = strategy.abilities
+        reading = replace(reading_of(config, judge), digest=abilities.digest)
         seeds = _checked_seeds(config, reading.urls)
         clock = SystemClock()
         started = clock.now()
@@ -248,43 +263,20 @@ class Crawl:
             slots_per_host=config.politeness.connections_per_host,
             slots_per_address=config.politeness.connections_per_address,
         )
-        study, strategy = self._studied_strategy(config, judge)
-        abilities = strategy.abilities
-        if abilities.advice is not None and judge.abilities.interest is None:
-            raise ConfigError(
-                f"strategy {config.strategy!r} widens topics of a taxonomy, and this crawl has only words; crawl for a "
-                "--topic or an --interest, or leave tunnel+ out"
-            )
         if abilities.forecasting is not None:  # its scores are predictions
             frontier.be_patient(config.frontier.patience)
-        robots = RobotsBook(config.robots, known_robots(store))
-        cache = PageCache(Path(config.cache), chop=config.fetch.chop) if config.cache else None
-        if cache is not None:
-            stack.callback(cache.close)
-        archive, lost = _open_archive(config, self.workspace, store)
-        if archive is not None:
-            stack.callback(archive.close)
-        was_cut_off = store.was_cut_off()
-        ledger = CrawlLedger(
-            store=store,
+        state = resume(
+            store,
             frontier=frontier,
             strategy=strategy,
-            urls=reading.urls,
             politeness=config.politeness,
-            max_redirects=config.fetch.max_redirects,
-            robots=robots,
-            archive=archive,
-            cache=cache,
-            judge=judge.name,
-            clock=clock,
-            follow_nofollow=config.frontier.follow_nofollow,
-            rest_from=started if was_cut_off else None,
+            links=config.link_rules(),
             rules=config.stop,
-            max_distance=None if config.frontier.max_distance < 0 else config.frontier.max_distance,
+            rest_from=started if store.was_cut_off() else None,
             begun_with=str(self._stored().get("strategy", "")),
         )
-        fetcher = self._fetcher or await self._live_fetcher(config, reading, ledger, robots, cache, clock, stack)
-        reading = replace(reading, digest=abilities.digest)
+        records, lost = self._records(config, store, stack)
+        fetcher = self._fetcher or _live_fetcher(config, reading.urls, state, records, clock, stack)
         readers = Readers(
             reading,
             count=config.readers.processes,
@@ -296,6 +288,9 @@ class Crawl:
         await readers.start()
         self.workspace.write_config(config.to_toml())
         number = store.begin_run(started_at=started, pid=os.getpid(), version=__version__, config=config.to_toml())
+        ledger = CrawlLedger(
+            state, records=records, urls=reading.urls, politeness=config.politeness, judge=judge.name, clock=clock
+        )
         ledger.begin(number)
         if lost:
             ledger.note("archive", lost)
@@ -306,30 +301,33 @@ class Crawl:
             abilities.forecasting,
             frontier,
             visits=lambda: ledger.pages,
-            recent=lambda: [is_relevant for _, is_relevant in ledger.recent],
+            recent=lambda: [is_relevant for _, is_relevant in state.recent],
             pages=config.stop.forecast_pages,
         )
-        advice = abilities.advice if config.stop.is_generalised else None
-        stop = Stop(config.budget, started=started, rules=config.stop, advice=advice or no_advice, forecast=forecaster)
+        advises = abilities.advice if config.stop.is_generalised else None
+        stop = Stop(config.budget, started=started, rules=config.stop, advice=advises or no_advice, forecast=forecaster)
         lookout = Lookout(
             config.stall,
             frontier=frontier,
             ledger=ledger,
             visitor=visitor,
-            robots=robots,
+            robots=records.robots,
             readers=readers,
             clock=clock,
         )
-        steering = self._steering(
-            config, store, ledger, readers, replace(reading, digest=abilities.digest), clock, study
-        )
+        distilling = Distilling(config.distill, ledger=ledger, clock=clock)
+        rejudge = self._rejudge(config, ledger, readers, reading, clock, study)
+        advice = Advice(ledger=ledger, seeds=len(config.seeds), study=study)
+        readmission = Periodic(ledger.readmit_hosts, every=READMIT_EVERY, clock=clock)
 
         def watch() -> None:
-            steering.look()
+            for part in (distilling, rejudge, advice, readmission):
+                part.look()
             if cause := lookout.look():
                 running.tell(Event("stall", cause))
             running.look(ledger)
 
+        rejudge.begin()
         running.begin(View(config.budget.pages, frontier, ledger, visitor, lookout, started, forecaster), stop)
         stack.callback(running.end)
         stack.enter_context(heeding_signals(running))
@@ -343,9 +341,11 @@ class Crawl:
             width=config.network.fetches,
             watch=watch,
         )
-        steering.end()
+        rejudge.end()
+        advice.look(is_last=True)
         running.look(ledger)
-        ledger.keep_outlook(json.dumps(outlook(forecaster(), forecaster.calibration())))
+        expected = json.dumps(outlook(forecaster(), forecaster.calibration()))
+        ledger.write(Batch(state={OUTLOOK: expected.encode()}))
         store.end_run(number, ended_at=clock.now(), stop_reason=reason)
         running.tell(Event("end", reason))
         return reason
@@ -366,65 +366,71 @@ class Crawl:
         if begin is not None:
             parts = replace(parts, study=study)
         strategy = strategy_named(self._strategy or config.strategy, parts, config.constants)
+        if strategy.abilities.advice is not None and judge.abilities.interest is None:
+            raise ConfigError(
+                f"strategy {config.strategy!r} widens topics of a taxonomy, and this crawl has only words; crawl for a "
+                "--topic or an --interest, or leave tunnel+ out"
+            )
         return begun[0] if begun else None, strategy
 
-    async def _live_fetcher(
-        self,
-        config: Config,
-        reading: Reading,
-        ledger: CrawlLedger,
-        robots: RobotsBook,
-        cache: PageCache | None,
-        clock: SystemClock,
-        stack: AsyncExitStack,
-    ) -> LiveFetcher:
-        resolver = Resolver(overrides=config.network.resolve)
-        stack.push_async_callback(resolver.close)
-        http = Http(settings=config.http_settings(), guard=Guard(config.network.allow), resolver=resolver)
-        stack.push_async_callback(http.close)
-        return LiveFetcher(
-            http=http,
-            resolver=resolver,
-            urls=reading.urls,
-            robots=robots,
-            settings=config.fetch,
-            address_of=ledger.hosts.address_of,
-            pause=config.politeness.delay,
-            clock=clock,
-            cache=cache,
-        )
+    def _records(self, config: Config, store: SqliteStore, stack: AsyncExitStack) -> tuple[Records, str]:
+        """What is kept beside the store; and what is missing from the archive, in words."""
+        archive, lost = None, ""
+        if config.archive.is_on:
+            info = {"robots": "obey", "http-header-user-agent": config.user_agent(), "description": config.title}
+            if config.network.contact:
+                info["operator"] = config.network.contact
+            archive, lost = open_archive(
+                self.workspace.archive, store, max_bytes=config.archive.max_bytes, crawl_info=info
+            )
+            stack.callback(archive.close)
+        cache = PageCache(Path(config.cache), chop=config.fetch.chop) if config.cache else None
+        if cache is not None:
+            stack.callback(cache.close)
+        return Records(robots=RobotsBook(config.robots, known_robots(store)), archive=archive, cache=cache), lost
 
-    def _steering(
+    def _rejudge(
         self,
         config: Config,
-        store: SqliteStore,
         ledger: CrawlLedger,
         readers: Readers,
         reading: Reading,
         clock: SystemClock,
         study: LearnedTopic | None,
-    ) -> Steering:
+    ) -> Rejudge:
         versions = Versions(self.workspace.topics, config) if is_trained(config) else None
-        stored = store.state(JUDGE)
-        newest = versions.newest() if versions else 0
-        if versions and not stored:
-            ledger.keep_version(newest)
-        elif versions and stored and int(stored) < newest:
-            ledger.adopt_judge(newest, f"version {newest} took over while the crawl rested")
         threshold = reading.judge.abilities.threshold
-        return Steering(
+        return Rejudge(
             ledger=ledger,
-            store=store,
             readers=readers,
             reading=reading,
-            distilling=config.distill,
             clock=clock,
-            has_open_threshold=has_open_threshold(config) and store.state(THRESHOLD) is None,
-            version=newest,
+            learning=Learning(study=study, threshold=threshold, ledger=ledger) if study else None,
             newer=versions.newer if versions else None,
-            learning=Learning(study=study, threshold=threshold, ledger=ledger, store=store) if study else None,
-            advice=Advice(ledger=ledger, store=store, seeds=len(config.seeds), study=study),
+            version=versions.newest() if versions else 0,
+            has_open_threshold=has_open_threshold(config) and ledger.state.threshold is None,
         )
+
+
+def _live_fetcher(
+    config: Config, urls: Urls, state: CrawlState, records: Records, clock: SystemClock, stack: AsyncExitStack
+) -> LiveFetcher:
+    """Pages come from the web."""
+    resolver = Resolver(overrides=config.network.resolve)
+    stack.push_async_callback(resolver.close)
+    http = Http(settings=config.http_settings(), guard=Guard(config.network.allow), resolver=resolver)
+    stack.push_async_callback(http.close)
+    return LiveFetcher(
+        http=http,
+        resolver=resolver,
+        urls=urls,
+        robots=records.robots,
+        settings=config.fetch,
+        address_of=state.hosts.address_of,
+        pause=config.politeness.delay,
+        clock=clock,
+        cache=records.cache,
+    )
 
 
 def reading_of(config: Config, judge: Judge) -> Reading:
@@ -476,21 +482,6 @@ def _directory_for(topic: str) -> Path:
             "to crawl for pages like the seeds, or to go on with a crawl, name its directory: lycosa crawl -o cycling/"
         )
     return Path(name)
-
-
-def _open_archive(config: Config, workspace: Workspace, store: SqliteStore) -> tuple[Archive | None, str]:
-    """The archive, cut back to the last commit; and what is missing from it, in words."""
-    if not config.archive.is_on:
-        return None, ""
-    stored = store.state("archive")
-    committed = Position(*json.loads(stored)) if stored else None
-    found = recover(workspace.archive, committed)
-    lost = f"{found.missing:,} committed bytes are missing from {committed and committed.file}" if found.missing else ""
-    info = {"robots": "obey", "http-header-user-agent": config.user_agent(), "description": config.title}
-    if config.network.contact:
-        info["operator"] = config.network.contact
-    archive = Archive(workspace.archive, max_bytes=config.archive.max_bytes, crawl_info=info, committed=committed)
-    return archive, lost
 
 
 def _checked_seeds(config: Config, urls: Urls) -> list[str]:

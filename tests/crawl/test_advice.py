@@ -36,7 +36,7 @@ def advised(rig):
 
             def look(begun=begun, advice=advice) -> None:
                 if not advice:
-                    advice.append(Advice(ledger=crawl.ledger, store=crawl.store, seeds=len(seeds), study=begun[0]))
+                    advice.append(Advice(ledger=crawl.ledger, seeds=len(seeds), study=begun[0]))
                 advice[0].look()
 
             parts = replace(StrategyParts.of(judge.abilities, rng=np.random.default_rng(0)), study=begin)

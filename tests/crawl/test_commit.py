@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import numpy as np
@@ -130,8 +131,35 @@ class TestHosts:
         crawl = rig({OTHER: html(A, B), A: unavailable(), B: html()})
         crawl.crawl(OTHER, max_failures=1)
         assert B not in crawl.asked
-        crawl.crawl()
+        crawl.crawl(max_failures=1)
         assert B not in crawl.asked
+
+    def test_a_host_set_aside_is_readmitted_where_the_rule_has_changed(self, rig, html, unavailable):
+        crawl = rig({OTHER: html(A, B), A: unavailable(), B: html()})
+        crawl.crawl(OTHER, max_failures=1)
+        crawl.crawl(max_failures=2)
+        assert B in crawl.asked
+        told = crawl.sql("select message from events where kind = 'host readmitted'")
+        assert told == [("a.test: tried again",)]
+
+    def test_a_host_set_aside_for_its_failures_is_tried_again_after_a_while(self, rig, html, unavailable):
+        crawl = rig({OTHER: html(A, B), A: unavailable(), B: html()})
+        crawl.crawl(OTHER, max_failures=2, max_tries=9, readmit_after=1000.0)
+        tried = crawl.asked.count(A)
+        asyncio.run(crawl.clock.sleep(900))
+        crawl.crawl(max_failures=2, max_tries=9, readmit_after=1000.0)
+        assert crawl.asked.count(A) == tried
+        asyncio.run(crawl.clock.sleep(200))
+        crawl.crawl(max_failures=2, max_tries=9, readmit_after=1000.0)
+        assert crawl.asked.count(A) == tried + 1  # one more failure sets it aside again
+        assert "failures in a row" in crawl.sql("select set_aside from hosts where name = 'a.test'")[0][0]
+
+    def test_a_host_is_readmitted_while_the_crawl_runs(self, rig, html, unavailable):
+        web = {OTHER: html(A, *(f"{OTHER}{n}" for n in range(30))), A: [unavailable(), html()]}
+        crawl = rig(web | {f"{OTHER}{n}": html() for n in range(30)})
+        crawl.crawl(OTHER, max_failures=1, readmit_after=10.0, watch=lambda: crawl.ledger.readmit_hosts())
+        assert crawl.asked.count(A) == 2
+        assert crawl.state(A) == "done"
 
     def test_an_answer_ends_the_row_of_failures(self, rig, html, unavailable):
         pages = [f"http://a.test/{n}" for n in range(6)]
@@ -412,7 +440,7 @@ class TestPages:
         crawl.crawl(A, pages=1)
         crawl.crawl(pages=3)
         assert (crawl.ledger.pages, crawl.ledger.relevant) == (3, 2)
-        assert [relevant for _, relevant in crawl.ledger.recent] == [True, True, False]
+        assert [relevant for _, relevant in crawl.ledger.state.recent] == [True, True, False]
 
 
 class TestNumbers:

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from lycosa.crawl.reading import Reading
-from lycosa.crawl.rejudge import Learning, spoken_words, words_for
-from lycosa.crawl.steering import DistillingSettings, Steering
+from lycosa.crawl.rejudge import Learning, Rejudge, spoken_words, words_for
 from lycosa.judges.contrast.judge import ContrastJudge, ContrastStudy
 from lycosa.lib.wordhash import number_of
 from lycosa.strategies.protocol import StrategyParts
@@ -59,7 +58,7 @@ class Nobody:
 
 
 class Crawl:
-    """A rig with the hunter, its study, and steering that looks after every turn."""
+    """A rig with the hunter, its study, and a judge that follows it after every turn."""
 
     def __init__(self, rig, judge: ContrastJudge) -> None:
         self.rig = rig
@@ -69,37 +68,33 @@ class Crawl:
 
     def crawl(self, *seeds: str, kill_at: int = 0, **more) -> None:
         begun: list[ContrastStudy] = []
-        steering: list[Steering] = []
+        made: list[Rejudge] = []
 
         def begin() -> ContrastStudy:
             begun.append(self.judge.study())
             return begun[0]
 
         def look() -> None:
-            if not steering:
-                learning = Learning(
-                    study=begun[0], threshold=self.judge.threshold, ledger=self.rig.ledger, store=self.rig.store
-                )
-                steering.append(
-                    Steering(
+            if not made:
+                learning = Learning(study=begun[0], threshold=self.judge.threshold, ledger=self.rig.ledger)
+                made.append(
+                    Rejudge(
                         ledger=self.rig.ledger,
-                        store=self.rig.store,
                         readers=self.readers,
                         reading=self.rig.reading(),
-                        distilling=DistillingSettings(),
                         clock=self.rig.clock,
                         learning=learning,
                     )
                 )
-            steering[0].look()
+            made[0].look()
             if kill_at and self.rig.ledger.pages >= kill_at:
                 raise Killed
 
         parts = replace(StrategyParts.of(self.judge.abilities, rng=np.random.default_rng(0)), study=begin)
         self.rig.crawl(*seeds, strategy=strategy("hunter", parts), width=1, watch=look, is_killed=kill_at > 0, **more)
-        if not steering:
+        if not made:
             look()
-        steering[0].end()
+        made[0].end()
         self.study = begun[0]
 
 
@@ -127,8 +122,10 @@ class TestPages:
             "select h.name, sum(j.is_relevant) from judgements j join frontier f on f.id = j.page_id"
             " join hosts h on h.id = f.host_id group by 1 order by 1"
         )
-        assert [host.relevant for host in ledger.hosts] == [row[0] for row in rig.sql("select relevant from hosts")]
-        assert list(ledger.recent) == [(row[1], bool(row[2])) for row in rig.sql(JUDGED)]
+        assert [host.relevant for host in ledger.state.hosts] == [
+            row[0] for row in rig.sql("select relevant from hosts")
+        ]
+        assert list(ledger.state.recent) == [(row[1], bool(row[2])) for row in rig.sql(JUDGED)]
 
     def test_readers_get_a_judge_that_knows_more_ever_less_often(self, learned):
         last = learned.readers.judges[-1]

@@ -16,7 +16,7 @@ from rich.table import Table
 from lycosa.cli.progress import Lines, Panels
 from lycosa.cli.terminal import err, is_terminal, out, plain
 from lycosa.config import Config
-from lycosa.crawl.commit import OUTLOOK, STEERED
+from lycosa.crawl.commit import STEERED
 from lycosa.crawl.watching import Silence, Watcher
 from lycosa.engine import Crawl
 from lycosa.errors import InputError, SeedError
@@ -24,6 +24,7 @@ from lycosa.fetch.urls import parse_seed
 from lycosa.results.report import Report
 from lycosa.seeds.bookmarks import read_bookmarks
 from lycosa.seeds.files import read_seeds
+from lycosa.stopping.outlook import OUTLOOK
 from lycosa.store.sqlite import SqliteStore
 from lycosa.workspace import Workspace
 

@@ -11,7 +11,8 @@ from rich.table import Table
 
 from lycosa.cli.look import DIRECTORY, opened
 from lycosa.cli.terminal import err, out, plain
-from lycosa.crawl.distiller import NAME, CitationGraph, Distillation, DistillSettings, RankedPage
+from lycosa.crawl.citation_graph import CitationGraph
+from lycosa.crawl.distiller import NAME, Distillation, DistillSettings, RankedPage
 from lycosa.crawl.distiller import distill as run_distiller
 from lycosa.errors import InputError
 

@@ -15,8 +15,8 @@ from lycosa.cli.look import DIRECTORY, opened
 from lycosa.cli.pages_by_url import gather
 from lycosa.cli.terminal import err, out, plain
 from lycosa.config import Config
-from lycosa.crawl.commit import THRESHOLD
 from lycosa.crawl.reading import Reading
+from lycosa.crawl.resume import THRESHOLD
 from lycosa.crawl.visit_rows import judgement_row
 from lycosa.engine import reading_of
 from lycosa.errors import InputError

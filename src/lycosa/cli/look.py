@@ -17,10 +17,10 @@ from rich.table import Table
 
 from lycosa.cli.terminal import is_terminal, out, plain, printable
 from lycosa.config import Config, build, load_crawl
-from lycosa.crawl.commit import OUTLOOK
 from lycosa.fetch.urls import Urls
 from lycosa.judge_choice import judge_of
 from lycosa.results.explain import explain as explain_url
+from lycosa.stopping.outlook import OUTLOOK
 from lycosa.store.rows import RunRow
 from lycosa.store.sqlite import SqliteStore
 from lycosa.strategies.protocol import StrategyParts

@@ -76,7 +76,7 @@ class Meter:
             speed = (ledger.pages - pages) / (now - since)
             self._speed = speed if not self._speed else 0.7 * self._speed + 0.3 * speed
             self._last = (now, ledger.pages)
-        recent = list(ledger.recent)
+        recent = list(ledger.state.recent)
         return Snapshot(
             seconds=now - view.started,
             pages=ledger.pages,
@@ -86,7 +86,7 @@ class Meter:
             harvest_recent=sum(relevant for _, relevant in recent) / max(1, len(recent)),
             pages_per_second=self._speed,
             in_flight=view.visitor.in_flight,
-            hosts=len(ledger.hosts),
+            hosts=len(ledger.state.hosts),
             hosts_ready=frontier.hosts_ready,
             hosts_cooling=frontier.hosts_cooling,
             waiting=frontier.waiting,

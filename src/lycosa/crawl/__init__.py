@@ -9,6 +9,7 @@
     commit        a batch of visits becomes one transaction
     visit_rows    a visit as rows of the store
     url_index     one number per URL, and how a link found on a page enters the frontier
+    link_rules    which links are followed; shared with replays
     redirects     what becomes of the target of a redirect
     hosts         what is known of each host: its record, its clock, why it was set aside
     resume        the state a crawl goes on from, loaded from the store
@@ -16,7 +17,8 @@
 Beside the line, after each turn of the loop:
 
     rejudge       a judge that learned, was retrained by feedback, or found its threshold takes over
-    distiller     hubs and authorities (paper FC), and what is fetched first because of them
+    distiller     hubs and authorities (paper FC), and what is fetched first because of them;
+                  citation_graph holds who cites whom
     stall         why nothing has been fetched for a while
     advice        what a person should know about a crawl that cannot go well as it was asked for
     watching      events for listeners, and the handle by which a crawl is stopped

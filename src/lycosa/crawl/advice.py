@@ -15,13 +15,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from lycosa.crawl.commit import ADVISED, CrawlLedger
+from lycosa.crawl.commit import CrawlLedger
 from lycosa.crawl.rejudge import spoken_words, words_for
 from lycosa.judges.contrast.page_vector import PageVector
 from lycosa.judges.contrast.two_topics import parting
 from lycosa.judges.protocol import LearnedTopic
-from lycosa.store.protocol import Store
 
+ADVISED = "advised"
+"""Name of state in the store."""
 NO_TEXT = 5
 """A page with fewer words says nothing."""
 NOTHING_AFTER = 100
@@ -35,11 +36,11 @@ SHOWN = 3
 class Advice:
     """Looks at a running crawl, and speaks up through its ledger."""
 
-    def __init__(self, *, ledger: CrawlLedger, store: Store, seeds: int, study: LearnedTopic | None = None) -> None:
+    def __init__(self, *, ledger: CrawlLedger, seeds: int, study: LearnedTopic | None = None) -> None:
         self._ledger = ledger
-        self._store = store
+        self._store = ledger.state.store
         self._study = study
-        self._said: list[str] = json.loads(store.state(ADVISED) or b"[]")
+        self._said: list[str] = json.loads(self._store.state(ADVISED) or b"[]")
         self._seeds_at = seeds
         """Pages after which to look at the seeds."""
         self._patience = 10 * seeds + LONGEST_WAIT
@@ -104,11 +105,11 @@ class Advice:
             )
 
     def _about_hosts(self, pages: int) -> Iterator[str]:
-        visited = [host for host in self._ledger.hosts if host.pages]
+        visited = [host for host in self._ledger.state.hosts if host.pages]
         if len(visited) != 1:
             return
         name = visited[0].name
-        elsewhere = sum(host.links for host in self._ledger.hosts if host.name != name)
+        elsewhere = sum(host.links for host in self._ledger.state.hosts if host.name != name)
         many, few = f"{elsewhere:,} links lead to others", f"{elsewhere or 'no'} link leads to another"
         others = many if elsewhere > 1 else few
         yield (

@@ -28,17 +28,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.errors import ConfigError, InputError
+from lycosa.crawl.citation_graph import CitationGraph, site_of
+from lycosa.crawl.commit import CrawlLedger
+from lycosa.errors import ConfigError
 from lycosa.lib.bounds import require_above_zero, require_at_least
+from lycosa.lib.clock import Clock
 from lycosa.lib.linkgraph import Hits, hits
-from lycosa.store.protocol import Store
+from lycosa.store.rows import Batch, State
 from lycosa.strategies.saved_state import seal, unseal
 
 NAME = "distiller"
 """Under this name the caller keeps `Distillation.state` in the store's `state` table."""
 CONFIDENCE = 1.96
 """Standard errors to either side of a share: 95 %."""
-NONE = -1
+DISTILLED_AT = "distilled at"
+"""Name of state in the store: the number of pages at the last distillation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,107 +129,6 @@ class Distillation:
         return [page.link for page in self.hubs if page.fetched_at < fetched_before]
 
 
-class CitationGraph:
-    """The judged pages of a crawl and all links on its pages, as arrays: 8 bytes a link.
-
-    The whole store is read at first; `update` then reads the pages that came since, and the judgements, which a
-    retrained judge may have changed. A page that was fetched again brings its links anew.
-    """
-
-    def __init__(self, store: Store, *, judge: str = "") -> None:
-        """`judge` names the one whose judgements count; needed only where a crawl was judged by several."""
-        self.store = store
-        self.judge = judge
-        self._number = 0
-        """The last page that was read."""
-        self._hosts = np.zeros(0, dtype=np.int32)
-        """By link, the number of its host if it is a page that was read; else NONE."""
-        self._sources = np.zeros(0, dtype=np.uint32)
-        self._targets = np.zeros(0, dtype=np.uint32)
-        self.site_names: list[str] = []
-        self.pages = np.zeros(0, dtype=np.int64)
-        """The links of the judged pages, ascending. The next three columns are in the same order."""
-        self.relevance = np.zeros(0)
-        self.is_relevant = np.zeros(0, dtype=np.bool_)
-        self.sites = np.zeros(0, dtype=np.int64)
-        """Place in `site_names`."""
-        self.update()
-
-    @property
-    def has_relevant_pages(self) -> bool:
-        """Without any there is nothing to distill yet."""
-        return bool((self.relevance > 0).any())
-
-    @property
-    def links(self) -> int:
-        """On all pages that were read, to whatever page."""
-        return len(self._sources)
-
-    def update(self) -> None:
-        """Read what is new."""
-        pages = self.store.pages_since(self._number)
-        self._add_pages(pages.ids, pages.hosts)
-        self._forget_links_of(pages.ids)
-        # A crawl may be writing: pages that are newer than the last one read here are left for the next update.
-        last = int(pages.numbers.max(initial=self._number))
-        sources, targets = [self._sources], [self._targets]
-        for chunk in self.store.citations(self._number, last) if self._number else self.store.citations():
-            sources.append(chunk[:, 0].astype(np.uint32))
-            targets.append(chunk[:, 1].astype(np.uint32))
-        self._sources, self._targets = np.concatenate(sources), np.concatenate(targets)
-        self._number = last
-        self._read_judgements()
-        self._read_sites()
-
-    def edges_to(self, is_wanted: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The links from judged pages to those judged pages that are wanted, each page by its place in `pages`."""
-        # Whatever lies beyond the last page was not fetched: it shares the extra place at the end.
-        beyond = len(self._hosts)
-        is_target = np.zeros(beyond + 1, dtype=np.bool_)
-        is_target[self.pages[is_wanted]] = True
-        keep = is_target[np.minimum(self._targets, np.uint32(beyond))]
-        sources, targets = self._sources[keep], self._targets[keep]
-        places = np.full(beyond + 1, NONE, dtype=np.int32)
-        places[self.pages] = np.arange(len(self.pages), dtype=np.int32)
-        citing = places[np.minimum(sources, np.uint32(beyond))]
-        keep = citing != NONE
-        return citing[keep], places[targets[keep]]
-
-    def _add_pages(self, links: NDArray[np.int64], hosts: NDArray[np.int64]) -> None:
-        size = int(links.max(initial=-1)) + 1
-        if size > len(self._hosts):
-            self._hosts = np.concatenate([self._hosts, np.full(size - len(self._hosts), NONE, np.int32)])
-        self._hosts[links] = hosts
-
-    def _forget_links_of(self, pages: NDArray[np.int64]) -> None:
-        """What was read of them before: they have been fetched again, or came while the links were being read."""
-        is_new = np.zeros(max(len(self._hosts), int(self._sources.max(initial=0)) + 1), dtype=np.bool_)
-        is_new[pages] = True
-        keep = ~is_new[self._sources]
-        if not keep.all():
-            self._sources, self._targets = self._sources[keep], self._targets[keep]
-
-    def _read_judgements(self) -> None:
-        pages, relevance, is_relevant = self.store.judged_pages(self.judge)
-        if (pages[1:] == pages[:-1]).any():
-            names = ", ".join(self.store.judges())
-            raise InputError(f"{self.store.path}: pages were judged by several judges ({names}); say whose word counts")
-        is_read = pages < len(self._hosts)  # not so a page that was committed a moment ago
-        is_read[is_read] = self._hosts[pages[is_read]] != NONE
-        self.pages = pages[is_read]
-        self.relevance = relevance[is_read]
-        self.is_relevant = is_relevant[is_read]
-
-    def _read_sites(self) -> None:
-        numbers: dict[str, int] = {}
-        hosts = [(host.id, site_of(host.name)) for host in self.store.hosts()]
-        site_of_host = np.zeros(max((host for host, _ in hosts), default=0) + 1, dtype=np.int64)
-        for host, site in hosts:
-            site_of_host[host] = numbers.setdefault(site, len(numbers))
-        self.site_names = list(numbers)
-        self.sites = site_of_host[self._hosts[self.pages]]
-
-
 def distill(citations: CitationGraph, settings: DistillSettings, *, earlier: bytes | None = None) -> Distillation:
     """Distill the pages and links that `citations` has read.
 
@@ -287,10 +190,6 @@ def rank_sites(citations: CitationGraph) -> list[RankedSite]:
         for place, density, bound in zip(places, relevant[places] / pages[places], bounds, strict=True)
     ]
     return sorted(ranked, key=lambda site: (-site.bound, site.name))
-
-
-def site_of(host: str) -> str:
-    return host.removeprefix("www.")
 
 
 def _wilson(successes: NDArray[np.int64], tries: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -362,3 +261,64 @@ def _earlier_hubs(earlier: bytes | None, pages: NDArray[np.int64]) -> NDArray[np
     at = np.minimum(np.searchsorted(links, pages), len(links) - 1)
     start: NDArray[np.float32] = np.where(links[at] == pages, scores[at], np.float32(0))
     return start if start.any() else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistillingSettings(DistillSettings):
+    """Hubs and authorities, found while the crawl goes on (paper FC, section 3.3)."""
+
+    every: int = 0
+    """Pages between two distillations; 0 means none. Pages that the top hubs cite are then fetched first."""
+    revisited: int = 5
+    """Top hubs that are fetched again after a distillation, for new links."""
+    revisit_after: float = 3600.0
+    """Seconds that must lie between two fetches of a hub."""
+
+    def __post_init__(self) -> None:
+        DistillSettings.__post_init__(self)
+        require_at_least(self, "distill", every=0, revisited=0, revisit_after=0)
+
+
+class Distilling:
+    """Distils a running crawl at regular intervals. `look` is called after each turn of the loop."""
+
+    def __init__(self, settings: DistillingSettings, *, ledger: CrawlLedger, clock: Clock) -> None:
+        self._settings = settings
+        self._ledger = ledger
+        self._clock = clock
+        self._distilled_at = int(ledger.state.store.state(DISTILLED_AT) or 0)
+        self._citations: CitationGraph | None = None
+
+    def look(self) -> None:
+        if self._settings.every and self._ledger.pages - self._distilled_at >= self._settings.every:
+            self._distil()
+
+    def _distil(self) -> None:
+        store = self._ledger.state.store
+        self._distilled_at = self._ledger.pages
+        if self._citations is None:
+            self._citations = CitationGraph(store)
+        else:
+            self._citations.update()
+        if not self._citations.has_relevant_pages:
+            return
+        found = distill(self._citations, self._settings, earlier=store.state(NAME))
+        before = self._clock.now() - self._settings.revisit_after
+        self._favour(found, found.hubs_to_revisit(fetched_before=before)[: self._settings.revisited])
+
+    def _favour(self, found: Distillation, hubs: Sequence[int]) -> None:
+        """What the hubs cite is fetched next, and the hubs themselves once more."""
+        state = self._ledger.state
+        batch = Batch()
+        score = state.strategy.seed_score()
+        links = np.array([page.link for page in found.unvisited], dtype=np.int64)
+        raised = state.urls.raise_to(links, score, batch)
+        known = [state.store.link(hub) for hub in hubs if hub not in state.revisits]
+        rows = [row for row in known if row is not None and row.state == State.DONE]
+        state.urls.revisit([(row.id, row.host_id) for row in rows], score, batch)
+        state.revisits.update(row.id for row in rows)
+        batch.state[NAME] = found.state
+        batch.state[DISTILLED_AT] = str(self._ledger.pages).encode()
+        told = f"{found.pages:,} pages, {found.edges:,} links that count, {len(found.hubs)} hubs"
+        revisits = f"{raised:,} links raised, {len(rows)} hubs to be fetched again"
+        self._ledger.write(batch, event=("distilled", f"{told}; {revisits}"))

@@ -44,7 +44,7 @@ class Host:
         )
 
 
-class HostBook:
+class HostTable:
     """All hosts, by name and by number. Numbers start at 1 and have no gaps."""
 
     def __init__(self, rows: Iterable[HostRow], *, politeness: Politeness, frontier: Frontier) -> None:
@@ -94,6 +94,20 @@ class HostBook:
                 self._frontier.set_aside(host.id)
         for address, ready_at in ready.items():
             self._frontier.cool_address(address, ready_at)
+
+    def readmit(self, batch: Batch, *, now: float) -> list[str]:
+        """Let hosts take part again that were set aside long enough ago, or by a rule that has changed; their names."""
+        names = []
+        for host in self._hosts:
+            if host.set_aside and self._politeness.may_readmit(
+                crawl_delay=host.crawl_delay, failures=host.failures, rested=now - host.ready_at
+            ):
+                host.set_aside = ""
+                host.failures = min(host.failures, self._politeness.max_failures - 1)  # the next failure counts
+                self._frontier.readmit(host.id)
+                batch.hosts[host.id] = host.row()
+                names.append(host.name)
+        return names
 
     def meet(self, host: Host, address: str) -> None:
         """The host was found at this address."""

@@ -1,55 +1,183 @@
-"""A judge that learns in the crawl: what the strategy's study has found out becomes the crawl's own judge.
+"""Another judge takes over: one that learned in the crawl, was retrained by feedback, or found its threshold.
 
-The study (judges/contrast/study.py) belongs to the strategy, which adds pages to it and tells it when to learn. Here
-it is only read: whenever the crawl has grown by a quarter, and when it ends, the readers get a judge of what is known
-by then, and all pages fetched before get the relevance they have by it. What a strategy is told again when a crawl goes
-on makes the same study, so nothing of it is stored; pages simply have the relevance the crawl last knew.
+A study (`judges.contrast.study`) belongs to the strategy, which adds pages to it and tells it when to learn. Here it is
+only read: whenever the crawl has grown by a quarter, and when it ends, the readers get a judge of what is known by
+then, and all pages fetched before get the relevance they have by it. What a strategy is told again when a crawl resumes
+makes the same study, so nothing of it is stored; pages simply have the relevance the crawl last knew.
 
-Now and then a lesson is told in words. The study knows words by numbers that do not lead back, so the words are looked
-up among those of titles and link texts: those that a person would use, too.
+Now and then a lesson is reported in words. The study knows words by numbers that do not lead back, so words are looked
+up among those of titles and link texts, which are those that a person would use.
+
+Feedback (`lycosa feedback`) trains another version of a judge in the crawl's topic book, perhaps in another process;
+it is found here within seconds. A formula without a threshold gets it from the start pages.
+
+Each of these ends in one transaction, so that a kill in the middle loses that one thing at most; the resumed crawl does
+it again.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.crawl.commit import LEARNED_AT, CrawlLedger
+from lycosa.crawl.commit import CrawlLedger
+from lycosa.crawl.reading import Reading
+from lycosa.crawl.resume import THRESHOLD
+from lycosa.errors import InputError
 from lycosa.judges.protocol import Judge, LearnedTopic
+from lycosa.judges.topic_judges import threshold_from
+from lycosa.lib.clock import Clock
 from lycosa.lib.text import stems
 from lycosa.lib.wordhash import SIZE, number_of
 from lycosa.store.protocol import Store
+from lycosa.store.rows import Batch
 
+JUDGE_VERSION, LEARNED_AT = "judge", "learned at"
+"""Names of state in the store."""
+LOOK_EVERY = 2.0
+"""Seconds between two looks for a new version of the judge."""
+LOOK_AT_START_EVERY = 0.25
+"""Seconds between two looks at the start pages, until they have set the threshold."""
+MIN_START_SCORE = 0.01
+"""A start page with a smaller score is a stray one: a classifier is never quite certain."""
 FIRST_LESSON = 25
-"""Pages before a first lesson is told; then whenever they have doubled, and at the end."""
+"""Pages before a first lesson is reported; then whenever they have doubled, and at the end."""
 TOLD_WORDS = 7
 LITTLE = 0.01
-"""A relevance that has changed less is brought up to date only at the end: of many pages most stay as they are."""
+"""A relevance that has changed by less is updated only at the end: most pages stay as they are."""
 TITLES, ANCHORS = 400, 6000
 """Number of titles and of link texts that are looked at, the latest ones."""
 LONGEST = 300
-"""Characters of a title or link text that are looked at."""
+"""Number of characters of a title or link text that are looked at."""
 _WORD = re.compile(r"[^\W\d_]{3,24}")
+
+NewJudge = Callable[[int], tuple[int, Judge, str] | None]
+"""Given the version in use: a newer one, with its judge and what it learned, or None."""
+
+
+class Adopting(Protocol):
+    """Whoever reads pages, and can be given another way to."""
+
+    def adopt(self, reading: Reading) -> None: ...
+
+
+class Rejudge:
+    """Looks for a judge to take over. `look` is called after each turn of the loop and mostly does nothing."""
+
+    def __init__(
+        self,
+        *,
+        ledger: CrawlLedger,
+        readers: Adopting,
+        reading: Reading,
+        clock: Clock,
+        learning: Learning | None = None,
+        newer: NewJudge | None = None,
+        version: int = 0,
+        has_open_threshold: bool = False,
+    ) -> None:
+        """`newer` looks for a version after `version`; `has_open_threshold`: the start pages decide it."""
+        self._ledger = ledger
+        self._readers = readers
+        self._reading = reading
+        self._clock = clock
+        self._learning = learning
+        self._newer = newer
+        self._version = version
+        self._has_open_threshold = has_open_threshold
+        self._looked_at = 0.0
+
+    def begin(self) -> None:
+        """Take over a version that was trained while the crawl rested."""
+        if self._newer is None:
+            return
+        stored = self._ledger.state.store.state(JUDGE_VERSION)
+        if not stored:
+            self._ledger.write(Batch(state={JUDGE_VERSION: str(self._version).encode()}))
+        elif int(stored) < self._version:
+            self._take_over(f"version {self._version} took over while the crawl rested")
+
+    def look(self) -> None:
+        if self._learning is not None and (learned := self._learning.look()) is not None:
+            self._adopt(learned)
+        now = self._clock.now()
+        if self._has_open_threshold and now - self._looked_at >= LOOK_AT_START_EVERY:
+            self._looked_at = now
+            self._find_threshold()
+        if now - self._looked_at < LOOK_EVERY:
+            return
+        self._looked_at = now
+        if self._newer is not None and (found := self._newer(self._version)) is not None:
+            self._version, judge, lesson = found
+            self._adopt(judge)
+            self._take_over(lesson)
+
+    def end(self) -> None:
+        """The crawl has stopped, perhaps before all start pages were fetched: they decide all the same."""
+        if self._has_open_threshold:
+            self._find_threshold(is_last=True)
+        if self._learning is not None:
+            self._learning.look(is_last=True)
+
+    def _take_over(self, lesson: str) -> None:
+        """The new version has judged what was fetched before; links are scored by that."""
+        batch = Batch(recounts_hosts=True, state={JUDGE_VERSION: str(self._version).encode()})
+        self._ledger.write(batch, event=("judge", lesson))
+        self._ledger.state.recount()
+        self._ledger.score_again(f"judge version {self._version}")
+
+    def _find_threshold(self, *, is_last: bool = False) -> None:
+        """When all start pages have been dealt with: the smallest positive score among them (AR, section 2.3)."""
+        if not is_last and self._ledger.state.store.waiting_seeds():
+            return
+        scores = [seed.relevance for seed in self._ledger.state.store.seed_pages() if seed.relevance is not None]
+        if not scores:
+            return
+        self._has_open_threshold = False
+        judge = self._reading.judge
+        with_threshold = judge.abilities.with_threshold
+        assert with_threshold is not None, "only such a judge has an open threshold"
+        try:
+            threshold = threshold_from(scores, least=MIN_START_SCORE)
+            why = f"minimum relevance {threshold:.3f}: the smallest score of the {len(scores)} start pages"
+        except InputError:
+            threshold = judge.abilities.threshold
+            why = (
+                f"no start page fits {judge.abilities.interest}: the minimum relevance stays at {threshold:g}; "
+                "better seeds would help"
+            )
+        self._adopt(with_threshold(threshold))
+        batch = Batch(threshold=threshold, recounts_hosts=True, state={THRESHOLD: repr(threshold).encode()})
+        self._ledger.state.threshold = threshold
+        self._ledger.write(batch, event=("judge", why))
+        self._ledger.state.recount()
+
+    def _adopt(self, judge: Judge) -> None:
+        self._reading = replace(self._reading, judge=judge)
+        self._readers.adopt(self._reading)
 
 
 class Learning:
     """Takes over what a study has learned."""
 
-    def __init__(self, *, study: LearnedTopic, threshold: float, ledger: CrawlLedger, store: Store) -> None:
+    def __init__(self, *, study: LearnedTopic, threshold: float, ledger: CrawlLedger) -> None:
         self._study = study
         self._threshold = threshold
         self._ledger = ledger
-        self._store = store
+        self._store = ledger.state.store
         self._next = 1
         self._kept = np.zeros(0, dtype=np.float32)
-        """By place in the crawl: what the store has; not a number where it is not known."""
-        self._told_at = int(store.state(LEARNED_AT) or 0)
+        """By place in the crawl: the relevance that the store has; NaN where it is not known."""
+        self._told_at = int(self._store.state(LEARNED_AT) or 0)
 
     def look(self, *, is_last: bool = False) -> Judge | None:
-        """The judge of what is known by now, if it is time for another one; pages have been judged again by it."""
+        """A judge of what is known by now, if it is time for one; pages have then been judged again by it."""
         pages = len(self._study.relevance)
         if pages < self._next and not (is_last and pages):
             return None
@@ -58,11 +186,20 @@ class Learning:
         lesson = self._lesson() if has_lesson else ""
         if lesson:
             self._told_at = pages
-        self._ledger.regrade(self._news(0.0 if is_last else LITTLE), self._threshold, lesson)
+        self._regrade(self._news(0.0 if is_last else LITTLE), lesson)
         return self._study.as_judge(self._threshold)
 
+    def _regrade(self, relevance: Mapping[int, float], lesson: str) -> None:
+        """Give pages, by their numbers, the relevance they have now."""
+        batch = Batch(recounts_hosts=True)
+        batch.grades.extend((value, value >= self._threshold, number) for number, value in relevance.items())
+        if lesson:
+            batch.state[LEARNED_AT] = str(self._ledger.pages).encode()
+        self._ledger.write(batch, event=("judge", lesson) if lesson else None)
+        self._ledger.state.recount()
+
     def _news(self, little: float) -> dict[int, float]:
-        """By number: pages whose relevance is another one than the store has, by more than so much."""
+        """By number: the relevance of pages that differs from what the store has by more than `little`."""
         now = self._study.relevance
         before = np.full(len(now), np.nan, dtype=np.float32)
         before[: len(self._kept)] = self._kept
@@ -83,7 +220,7 @@ class Learning:
 
 
 def spoken_words(store: Store) -> dict[int, str]:
-    """By number: the word as titles and link texts mostly have it."""
+    """By word number: the word in its most frequent form in titles and link texts."""
     texts = Counter(text[:LONGEST].lower() for text in store.latest_texts(titles=TITLES, anchors=ANCHORS))
     forms: dict[str, int] = Counter()
     for text, count in texts.items():
@@ -97,7 +234,7 @@ def spoken_words(store: Store) -> dict[int, str]:
 
 
 def words_for(numbers: NDArray[np.int64], spoken: dict[int, str], most: int = TOLD_WORDS) -> list[str]:
-    """The first so many of these numbers that have a word."""
+    """The first `most` of these numbers that have a word."""
     found: list[str] = []
     for number in numbers[:SIZE].tolist():
         if number in spoken:

@@ -1,12 +1,145 @@
-"""What a crawl goes on from: its state, loaded from the store."""
+"""What a crawl goes on from: everything it knows, loaded from the store.
+
+A new crawl goes on from nothing. One whose last run was cut off lets every host rest in full first: what was under way
+then is not on record, so any host may have been asked just before.
+"""
 
 from __future__ import annotations
 
+import json
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lycosa.crawl.hosts import HostTable
+from lycosa.crawl.link_rules import LinkRules
+from lycosa.crawl.url_index import UrlIndex
+from lycosa.crawl.visit_rows import is_relevant
+from lycosa.errors import ConfigError
+from lycosa.fetch.archive import Archive, Position, recover
+from lycosa.fetch.politeness import Politeness
 from lycosa.fetch.robots import RobotsFile, RobotsState
+from lycosa.frontier.frontier import Frontier
+from lycosa.lib.hashindex import HashIndex
+from lycosa.stopping.figures import Tally
+from lycosa.stopping.rules import NO_RULES, StopRules
 from lycosa.store.protocol import Store
+from lycosa.strategies.protocol import Strategy
+
+ARCHIVE, STRATEGY, THRESHOLD = "archive", "strategy", "threshold"
+"""Names of state in the store."""
+WINDOW = 1_000
+"""Number of pages over which the current harvest rate is taken."""
+
+
+@dataclass(slots=True, kw_only=True)
+class CrawlState:
+    """What a running crawl knows. `commit` changes it; the store has it all."""
+
+    store: Store
+    frontier: Frontier
+    strategy: Strategy
+    hosts: HostTable
+    urls: UrlIndex
+    tally: Tally
+    rules: StopRules
+    recent: deque[tuple[float, bool]]
+    """(relevance, is_relevant) of the latest pages."""
+    fingerprints: HashIndex
+    revisits: set[int]
+    """Fetched pages that wait to be fetched again."""
+    threshold: float | None
+    """Minimum relevance of a relevant page, where the start pages decided it."""
+    dropped: list[int]
+    """Links that the frontier's buffer has no room for any more."""
+
+    def recount(self) -> None:
+        """Take the figures from the store again: its judgements have changed."""
+        self.tally = tally_of(self.store, self.rules)
+        self.recent.clear()
+        self.recent.extend(self.store.recent_relevance(WINDOW))
+        relevant = self.store.relevant_by_host()
+        for host in self.hosts:
+            host.relevant = relevant.get(host.id, 0)
+
+
+def resume(
+    store: Store,
+    *,
+    frontier: Frontier,
+    strategy: Strategy,
+    politeness: Politeness,
+    links: LinkRules,
+    rules: StopRules = NO_RULES,
+    rest_from: float | None = None,
+    begun_with: str = "",
+) -> CrawlState:
+    """Load what the store knows. Nothing is written.
+
+    `rest_from`: when this run begins, if the last one was cut off. `begun_with`: the strategy of the last run.
+    """
+    waiting = store.waiting()
+    dropped = frontier.load(waiting.ids, waiting.hosts, waiting.scores)
+    try:
+        if strategy.abilities.is_retold:
+            for visit, targets in store.visits():
+                strategy.tell(visit, targets)
+        strategy.restore(store.state(STRATEGY) or b"")
+    except ValueError as error:
+        raise ConfigError(
+            f"{store.path}: this crawl was begun with strategy {begun_with or 'of another version'} and cannot go on "
+            f"with {strategy.name} ({error}); leave --strategy out, or begin a crawl in another directory"
+        ) from error
+    hosts = HostTable(store.hosts(), politeness=politeness, frontier=frontier)
+    hosts.restore_clocks(store.addresses(), rest_from=rest_from)
+    fingerprints = HashIndex()
+    fingerprints.add(*store.fingerprints())
+    threshold = store.state(THRESHOLD)
+    return CrawlState(
+        store=store,
+        frontier=frontier,
+        strategy=strategy,
+        hosts=hosts,
+        urls=UrlIndex(store, frontier=frontier, hosts=hosts, rules=links),
+        tally=tally_of(store, rules),
+        rules=rules,
+        recent=deque(store.recent_relevance(WINDOW), maxlen=WINDOW),
+        fingerprints=fingerprints,
+        revisits=store.links_to_revisit(),
+        threshold=float(threshold) if threshold else None,
+        dropped=dropped,
+    )
+
+
+def tally_of(store: Store, rules: StopRules) -> Tally:
+    """The figures of all runs so far."""
+    tally = Tally(window=rules.window, has_community=rules.community > 0)
+    totals, progress = store.totals(), store.progress()
+    tally.resume(
+        pages=totals.pages,
+        relevant=totals.relevant,
+        since_relevant=progress.since_relevant,
+        bytes=progress.downloaded,
+        recent=(is_relevant for _, is_relevant in store.recent_relevance(rules.window)),
+        members=((visit.lease.id, targets) for visit, targets in store.visits() if is_relevant(visit)),
+    )
+    return tally
+
+
+def open_archive(
+    directory: Path, store: Store, *, max_bytes: int, crawl_info: Mapping[str, str]
+) -> tuple[Archive, str]:
+    """The archive, cut back to the last commit; and what is missing from it, in words."""
+    stored = store.state(ARCHIVE)
+    committed = Position(*json.loads(stored)) if stored else None
+    found = recover(directory, committed)
+    lost = f"{found.missing:,} committed bytes are missing from {committed and committed.file}" if found.missing else ""
+    return Archive(directory, max_bytes=max_bytes, crawl_info=crawl_info, committed=committed), lost
 
 
 def known_robots(store: Store) -> list[RobotsFile]:
+    """The robots.txt files of earlier runs."""
     return [
         RobotsFile(
             origin=row.origin,

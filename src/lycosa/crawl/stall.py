@@ -166,7 +166,7 @@ class Lookout:
         under_way = self._visitor.under_way
         reading = sum(visit.is_fetched for visit in under_way.values())
         busy = {visit.host for visit in under_way.values()}
-        able = [host for host in self._ledger.hosts if self._frontier.waiting_of(host.id)]
+        able = [host for host in self._ledger.state.hosts if self._frontier.waiting_of(host.id)]
         count = len(able)
         able = [host for host in able if not host.set_aside]
         is_ready = ready_at is not None and ready_at <= now

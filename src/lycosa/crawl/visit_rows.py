@@ -1,4 +1,4 @@
-"""Visits as rows: what the ledger enters for each, and what it counted in earlier runs."""
+"""A visit as rows of the store."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import json
 
 from lycosa.fetch.robots import Robots, RobotsFile
 from lycosa.model import Judgement, Page, Visit
-from lycosa.stopping.figures import Tally
-from lycosa.stopping.rules import StopRules
-from lycosa.store.protocol import Store
 from lycosa.store.rows import JudgementRow, OutcomeRow, PageRow, RobotsRow
 
 Place = tuple[str, int]
@@ -81,21 +78,6 @@ def robots_row(file: RobotsFile, robots: Robots | None) -> RobotsRow:
         file.expires_at,
         json.dumps(facts),
     )
-
-
-def tally_of(store: Store, rules: StopRules) -> Tally:
-    """The figures of all runs so far."""
-    tally = Tally(window=rules.window, has_community=rules.community > 0)
-    totals, progress = store.totals(), store.progress()
-    tally.resume(
-        pages=totals.pages,
-        relevant=totals.relevant,
-        since_relevant=progress.since_relevant,
-        bytes=progress.downloaded,
-        recent=(is_relevant for _, is_relevant in store.recent_relevance(rules.window)),
-        members=((visit.lease.id, targets) for visit, targets in store.visits() if is_relevant(visit)),
-    )
-    return tally
 
 
 def is_relevant(visit: Visit) -> bool:

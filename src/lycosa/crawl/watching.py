@@ -19,6 +19,7 @@ from lycosa.crawl.commit import CrawlLedger, FoundPage
 from lycosa.crawl.stall import Lookout
 from lycosa.crawl.visits import LiveVisitor
 from lycosa.frontier.frontier import Frontier
+from lycosa.lib.clock import Clock
 from lycosa.stopping.forecast import Forecast
 from lycosa.stopping.rules import Stop, no_forecast
 
@@ -86,6 +87,22 @@ class Silence:
 
     def end(self) -> None:
         pass
+
+
+class Periodic:
+    """Does something at regular intervals. `look` is called after each turn of the loop."""
+
+    def __init__(self, action: Callable[[], None], *, every: float, clock: Clock) -> None:
+        self._action = action
+        self._every = every
+        self._clock = clock
+        self._next = clock.now() + every
+
+    def look(self) -> None:
+        now = self._clock.now()
+        if now >= self._next:
+            self._next = now + self._every
+            self._action()
 
 
 class Running:

@@ -35,6 +35,8 @@ class Politeness:
     """Maximum number of seconds to which this pause grows."""
     max_failures: int = 8
     """Number of failures in a row after which a host is set aside."""
+    readmit_after: float = 21_600.0
+    """Number of seconds after which a host that was set aside for failures is tried again; 0 means never."""
     max_tries: int = 3
     """Maximum number of tries per URL."""
     connections_per_host: int = 1
@@ -47,7 +49,7 @@ class Politeness:
     def __post_init__(self) -> None:
         require_at_least(self, "politeness", delay=0, fetch_time_factor=0, max_crawl_delay=0, max_retry_after=0)
         require_at_least(self, "politeness", first_backoff=0, max_backoff=0, max_links_per_host=0)
-        require_at_least(self, "politeness", max_failures=1, max_tries=1)
+        require_at_least(self, "politeness", max_failures=1, max_tries=1, readmit_after=0)
         require_at_least(self, "politeness", connections_per_host=1, connections_per_address=1)
 
     def pause(self, *, seconds: float, crawl_delay: float = 0.0, retry_after: float = 0.0, failures: int = 0) -> float:
@@ -67,6 +69,12 @@ class Politeness:
         if failures >= self.max_failures:
             return f"{failures} failures in a row, the last: {outcome.reason} {outcome.detail}".strip()
         return ""
+
+    def may_readmit(self, *, crawl_delay: float, failures: int, rested: float) -> bool:
+        """Whether a host that was set aside may be contacted again; `rested` is the time since it could have been."""
+        if crawl_delay > self.max_crawl_delay:
+            return False
+        return failures < self.max_failures or (0 < self.readmit_after <= rested)
 
 
 def is_host_failure(outcome: Outcome) -> bool:

@@ -7,6 +7,9 @@ from typing import Any
 from lycosa.stopping.forecast import Estimate, Forecast
 from lycosa.stopping.forecast_calibration import Calibration
 
+OUTLOOK = "outlook"
+"""Name of state in the store: the outlook of a crawl that has ended, as JSON."""
+
 
 def forecast_line(forecast: Forecast) -> str:
     """next 1,000: about 310 relevant (240–390); about 2,100 left in reach (900–4,800)"""

@@ -19,7 +19,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.crawl.link_rules import joining, rising
 from lycosa.crawl.loop import run
+from lycosa.crawl.redirects import redirect_target
 from lycosa.fetch.urls import url_hash
 from lycosa.frontier.frontier import Frontier
 from lycosa.judges.protocol import Judge
@@ -208,11 +210,12 @@ class ReplayLedger:
     def _redirect(self, visit: Visit) -> None:
         lease = visit.lease
         target = int(self._world.number_of_hash(np.array([url_hash(visit.outcome.location)]))[0])
-        if target < 0 or lease.redirects >= MAX_REDIRECTS:
+        found = redirect_target(lease, max_redirects=MAX_REDIRECTS)
+        if target < 0 or found.reason:
             return
-        numbers = self._discovery.meet(np.array([target]), lease.distance, lease.redirects + 1)
+        numbers = self._discovery.meet(np.array([target]), found.distance, found.redirects)
         if self._frontier.is_new(numbers)[0]:
-            self._push(numbers, np.array([lease.score]))
+            self._push(numbers, np.array([found.score]))
 
     def _expand(self, visit: Visit, judgement: Judgement) -> None:
         lease, frontier, world = visit.lease, self._frontier, self._world
@@ -221,13 +224,8 @@ class ReplayLedger:
         targets = self._discovery.meet(world.link_urls[low:high], lease.distance + 1)
         self._tally.add_page(lease.id, targets, is_relevant=judgement.is_relevant)
         scores = self._strategy.tell(visit, targets)
-        # Links that were dropped from a full buffer, or were not worth following so far, are as good as new.
-        joins = frontier.is_new(targets)
-        joins &= scores == scores  # NaN is not equal to itself: not worth following
-        if not self._follow_nofollow:
-            joins &= ~world.nofollow[low:high]
-        # Links that do not wait have no score there: NaN, and nothing is greater than that.
-        is_better = scores.astype(np.float32) > frontier.scores(targets)
+        joins = joining(frontier, targets, scores, True if self._follow_nofollow else ~world.nofollow[low:high])
+        is_better = rising(frontier, targets, scores)
         if np.count_nonzero(joins):
             self._push(targets[joins], scores[joins])
         if np.count_nonzero(is_better):

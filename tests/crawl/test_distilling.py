@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lycosa.crawl.commit import CrawlLedger
-from lycosa.crawl.steering import DistillingSettings, Steering
+from lycosa.crawl.distiller import Distilling, DistillingSettings
 from lycosa.errors import ConfigError
 from lycosa.judges.keywords import KeywordJudge
 from lycosa.strategies.protocol import StrategyParts
@@ -35,28 +35,13 @@ def web(html: Callable) -> dict[str, str]:
     return pages
 
 
-class Nobody:
-    """No reader to tell."""
-
-    def adopt(self, reading) -> None: ...
-
-
-def steering(crawl, settings: DistillingSettings) -> Callable[[], None]:
+def distilling(crawl, settings: DistillingSettings) -> Callable[[], None]:
     """To be called after each turn; made when the ledger is there."""
-    made: list[Steering] = []
+    made: list[Distilling] = []
 
     def look() -> None:
         if not made:
-            made.append(
-                Steering(
-                    ledger=crawl.ledger,
-                    store=crawl.store,
-                    readers=Nobody(),
-                    reading=crawl.reading(),
-                    distilling=settings,
-                    clock=crawl.clock,
-                )
-            )
+            made.append(Distilling(settings, ledger=crawl.ledger, clock=crawl.clock))
         made[0].look()
 
     return look
@@ -67,7 +52,7 @@ class TestDistilling:
 
     def test_hubs_are_fetched_again_and_what_they_cite_comes_first(self, rig, web):
         crawl = rig(web)
-        crawl.crawl("http://a.test/", width=1, watch=steering(crawl, self.SETTINGS))
+        crawl.crawl("http://a.test/", width=1, watch=distilling(crawl, self.SETTINGS))
         told = [row[0] for row in crawl.sql("select message from events where kind = 'distilled'")]
         assert len(told) >= 2
         fetched = [url for url in crawl.asked if url in web]
@@ -80,25 +65,25 @@ class TestDistilling:
 
     def test_killed_in_the_middle(self, rig, web, monkeypatch):
         crawl = rig(web)
-        whole = CrawlLedger.favour
+        whole = Distilling._favour
 
         def killed(*_: object) -> None:
             raise Killed
 
-        monkeypatch.setattr(CrawlLedger, "favour", killed)
+        monkeypatch.setattr(Distilling, "_favour", killed)
         with pytest.raises(Killed):
-            crawl.crawl("http://a.test/", pages=12, width=1, watch=steering(crawl, self.SETTINGS), is_killed=True)
-        monkeypatch.setattr(CrawlLedger, "favour", whole)
+            crawl.crawl("http://a.test/", pages=12, width=1, watch=distilling(crawl, self.SETTINGS), is_killed=True)
+        monkeypatch.setattr(Distilling, "_favour", whole)
         before = len(crawl.pages)
         assert crawl.sql("select 1 from events where kind = 'distilled'") == []
-        crawl.crawl(pages=before + 1, width=1, watch=steering(crawl, self.SETTINGS))
+        crawl.crawl(pages=before + 1, width=1, watch=distilling(crawl, self.SETTINGS))
         assert len(crawl.sql("select 1 from events where kind = 'distilled'")) == 1
         assert len(set(crawl.pages)) == before + 1
 
     def test_killed_with_a_hub_under_way(self, rig, web):
         """It waits for its second visit, and is not counted twice."""
         crawl = rig(web)
-        look = steering(crawl, self.SETTINGS)
+        look = distilling(crawl, self.SETTINGS)
 
         def until_it_is_due() -> None:
             look()
