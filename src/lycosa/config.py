@@ -7,7 +7,6 @@ may leave out anything; an unknown key is an error that names the nearest known 
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import os
 import tomllib
 from collections.abc import Mapping
@@ -29,6 +28,7 @@ from lycosa.fetch.robots import RobotsSettings
 from lycosa.fetch.transfer import HttpSettings
 from lycosa.fetch.urls import UrlRules
 from lycosa.lib.bounds import require_at_least
+from lycosa.lib.nearest import nearest
 from lycosa.page.limits import PageLimits
 from lycosa.stopping.rules import Budget, StopRules
 
@@ -258,8 +258,7 @@ def _nearest(name: str) -> str:
         section, dot, last = "", "", name
     near = [f"{other}.{last}" for other, inner in every.items() if last in inner]
     if not near:
-        near = difflib.get_close_matches(last, every[section] if dot else every, cutoff=0.5)
-        near = [f"{section}{dot}{found}" for found in near]
+        near = [f"{section}{dot}{found}" for found in nearest(last, every[section] if dot else every, cutoff=0.5)]
     if near:
         return f"; did you mean '{near[0]}'?"
     return f"; [{section}] has {', '.join(every[section])}" if dot else f"; there are {', '.join(every)}"

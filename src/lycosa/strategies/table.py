@@ -15,7 +15,6 @@ A name that ends in `.toml` is a file with a strategy and its constants, such as
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.errors import ConfigError
+from lycosa.lib.nearest import did_you_mean
 from lycosa.strategies.focus import RESETS, Decay, DecaySettings, HardFocus
 from lycosa.strategies.hunter.hunter import Hunter, HunterSettings
 from lycosa.strategies.papers.ariadne import Ariadne, AriadneSettings
@@ -143,7 +143,7 @@ def _read(path: Path) -> dict[str, Any]:
 def _ruled(rule: str, inner: str, parts: StrategyParts, settings: Mapping[str, Setting]) -> Strategy:
     if rule not in RULES:
         raise ConfigError(
-            f"{rule!r} in strategy '{rule}+{inner}' is no rule of focus: {_hint(rule, RULES)}known are "
+            f"{rule!r} in strategy '{rule}+{inner}' is no rule of focus: {did_you_mean(rule, RULES)}known are "
             f"{', '.join(RULES)}"
         )
     family, kind = RULES[rule]
@@ -169,7 +169,7 @@ def _entry(name: str) -> Entry:
         return dataclasses.replace(entry, fixed={**entry.fixed, "batch": int(found[2])})
     if name not in STRATEGIES:
         raise ConfigError(
-            f"strategy {name!r} is not known: {_hint(name, STRATEGIES)}known are {', '.join(STRATEGIES)}, and "
+            f"strategy {name!r} is not known: {did_you_mean(name, STRATEGIES)}known are {', '.join(STRATEGIES)}, and "
             "best-first, shark and fish with the size of their batches, such as best-first-16; before it may stand "
             f"{', '.join(rule + '+' for rule in RULES)}"
         )
@@ -188,7 +188,7 @@ def _own_settings(wanted: str, settings: Mapping[str, Setting]) -> dict[str, Set
     for name, value in settings.items():
         if name not in known:
             raise ConfigError(
-                f"{name!r} is no constant of a strategy: {_hint(name, known)}known are {', '.join(known)}"
+                f"{name!r} is no constant of a strategy: {did_you_mean(name, known)}known are {', '.join(known)}"
             )
         default = known[name]
         is_right = isinstance(value, bool) is isinstance(default, bool) and (
@@ -200,8 +200,3 @@ def _own_settings(wanted: str, settings: Mapping[str, Setting]) -> dict[str, Set
         if family == wanted:
             own[constant] = value
     return own
-
-
-def _hint(name: str, known: Mapping[str, Any]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]!r}? " if near else ""

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
@@ -28,6 +27,7 @@ from lycosa.lab.generated.graph import gather
 from lycosa.lab.worlds.container import AnyArray, Container
 from lycosa.lab.worlds.lazy import PageLinks, PageTerms, Strings
 from lycosa.lab.worlds.writer import FORMAT, LINK_COLUMNS, NO_FOLLOW, NO_INDEX, PAGE_COLUMNS, TERM_COLUMNS
+from lycosa.lib.nearest import nearest
 from lycosa.model import Link, Page
 
 STRINGS = ("url", "text", "term", "host", "topic")
@@ -313,8 +313,8 @@ class World:
     def _nearest(self, name: str) -> str:
         if not self.topics:
             return ": it was built without labels"
-        nearest = get_close_matches(name.strip("*/"), self.topics, n=3, cutoff=0.3) or self.topics[:3]
-        return f"; the nearest are {', '.join(nearest)}"
+        near = nearest(name.strip("*/"), self.topics, count=3, cutoff=0.3) or self.topics[:3]
+        return f"; the nearest are {', '.join(near)}"
 
 
 def _edges(sources: Longs, targets: Longs, pages: int) -> Edges:
