@@ -60,7 +60,7 @@ class Learning:
         if lesson:
             self._told_at = pages
         self._ledger.regrade(self._news(0.0 if is_last else LITTLE), self._threshold, lesson)
-        return ContrastJudge(**self._study.found(), threshold=self._threshold)
+        return ContrastJudge(**self._study.snapshot(), threshold=self._threshold)
 
     def _news(self, little: float) -> dict[int, float]:
         """By number: pages whose relevance is another one than the store has, by more than so much."""
@@ -72,7 +72,7 @@ class Learning:
         return {place + 1: float(now[place]) for place in np.flatnonzero(is_other).tolist()}
 
     def _lesson(self) -> str:
-        found = self._study.found()
+        found = self._study.snapshot()
         strength = found["weights"] * found["idf"]
         order = np.argsort(strength, kind="stable")
         spoken = spoken_words(self._store)

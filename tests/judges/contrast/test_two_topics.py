@@ -11,7 +11,7 @@ import pytest
 from lycosa.fetch.warc_reader import iterate
 from lycosa.judges.contrast.judge import ContrastSettings
 from lycosa.judges.contrast.page_vector import PageVector, telling_words
-from lycosa.judges.contrast.two_topics import MOST, parting
+from lycosa.judges.contrast.two_topics import MAX_EXAMPLES, parting
 from lycosa.lab.replay.tasks import split_topics
 from lycosa.lib.text import term_counts
 from lycosa.page.html import read_document
@@ -78,9 +78,9 @@ class TestMadePages:
         assert parting([made(CYCLING, 1)] * 6) is None
 
     def test_very_many_are_cut(self):
-        found = parting([made(CYCLING if seed % 2 else SOUP, seed) for seed in range(MOST + 20)])
+        found = parting([made(CYCLING if seed % 2 else SOUP, seed) for seed in range(MAX_EXAMPLES + 20)])
         assert found is not None
-        assert sorted(found.first + found.second) == list(range(MOST))
+        assert sorted(found.first + found.second) == list(range(MAX_EXAMPLES))
         assert {place % 2 for place in found.first} == {0}
 
 
