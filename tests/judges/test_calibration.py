@@ -88,13 +88,13 @@ class TestCalibrationError:
     def test_bins_are_of_equal_width_and_the_last_holds_certainty(self):
         table = reliability([0.0, 0.5, 1.0], [False, True, True], bins=2)
         assert [(row.least, row.most, row.pages) for row in table] == [(0.0, 0.5, 1), (0.5, 1.0, 2)]
-        assert (table[1].promised, table[1].came) == (0.75, 1.0)
+        assert (table[1].predicted, table[1].observed) == (0.75, 1.0)
 
     def test_no_predictions_have_none(self):
         assert expected_calibration_error([], []) == 0.0
 
     def test_each_probability_needs_its_truth(self):
-        with pytest.raises(ValueError, match="2 probabilities for 1 truths"):
+        with pytest.raises(ValueError, match="2 probabilities but 1 outcomes"):
             reliability([0.1, 0.2], [True])
 
 

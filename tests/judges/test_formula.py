@@ -119,15 +119,19 @@ class TestErrors:
             ("A B) C", 4, r"expected AND, OR or the end; found '\)'"),
             ("(A OR B", 8, r"expected AND, OR or the '\)' for the '\(' at position 1; found the end"),
             ("A AND OR B", 7, "expected a topic name, .* found 'OR'"),
-            ("Love not war", 6, "expected AND, OR or the end; found 'not'; a name that holds this word goes in quotes"),
+            (
+                "Love not war",
+                6,
+                "expected AND, OR or the end; found 'not'; put a name that contains this word in quotes",
+            ),
             ('"A" "B"', 5, "expected AND, OR or the end; found 'B'"),
             ('A AND "B', 7, 'the name that begins here has no closing "'),
             ('A AND "B\\', 7, "no closing"),
             ('A AND " "', 7, "a topic name cannot be empty"),
-            ("A # B", 3, "unexpected '#': put a name that holds it in quotes"),
+            ("A # B", 3, "unexpected '#': put a name that contains it in quotes"),
             ("A\ud800", 2, "unexpected"),
-            ("A^0.5", 2, "a weight must stand against another part"),
-            ("(A^0.5) AND B", 3, "a weight must stand against another part"),
+            ("A^0.5", 2, "a weight needs another part beside it"),
+            ("(A^0.5) AND B", 3, "a weight needs another part beside it"),
             ("A^ AND B", 4, "expected a weight above 0 and at most 1000000, such as 0.7; found 'AND'"),
             ("A^0 AND B", 3, "expected a weight above 0"),
             ("A^x AND B", 3, "expected a weight above 0"),
@@ -169,7 +173,7 @@ class TestErrors:
         assert parse(deep) == A
         assert parse("NOT " * MAX_NESTING + "A") is not None
         for text in ["(" + deep + ")", "NOT " * (MAX_NESTING + 1) + "A", "(" * 9000]:
-            with pytest.raises(InputError, match=f"within each other: at most {MAX_NESTING}"):
+            with pytest.raises(InputError, match=f"nested parentheses and NOTs: at most {MAX_NESTING}"):
                 parse(text)
         with pytest.raises(InputError, match=f"at most {MAX_LENGTH}"):
             parse("A" * (MAX_LENGTH + 1))

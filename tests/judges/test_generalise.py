@@ -138,7 +138,7 @@ class TestWithoutNot:
 
     def test_there_must_be_something_to_look_for(self):
         for text in ["NOT A", "NOT A AND NOT B", "NOT (A OR B)"]:
-            with pytest.raises(InputError, match="only says what is not wanted: name a topic to look for"):
+            with pytest.raises(InputError, match="only excludes topics: name one to look for"):
                 without_not(parse(text))
 
     PARTS = st.recursive(

@@ -67,7 +67,7 @@ class TestThreshold:
 
     @pytest.mark.parametrize("threshold", [0.0, -0.1, 1.01, 7, float("nan")])
     def test_it_must_mean_something(self, threshold):
-        with pytest.raises(ConfigError, match=r"judge\.threshold is .*: it must lie above 0 and at most at 1"):
+        with pytest.raises(ConfigError, match=r"judge\.threshold is .*: it must be above 0 and at most 1"):
             KeywordJudge("cycling", threshold=threshold)
 
 

@@ -166,17 +166,17 @@ class TestTopicJudge:
         assert len(TopicJudge(WordClassifier().fit([], long), long).name) == MAX_NAME
 
     def test_bad_settings(self, classifier):
-        with pytest.raises(ConfigError, match="not learned topic 'Sport/Sialing'; near are 'Sport/Sailing'"):
+        with pytest.raises(ConfigError, match="not learned topic 'Sport/Sialing'; did you mean 'Sport/Sailing'"):
             TopicJudge(classifier, ["Sport/Sialing"])
         with pytest.raises(ConfigError, match="at least one topic"):
             TopicJudge(classifier, [])
         with pytest.raises(InputError, match="'Sport' and 'Sport/Sailing' cannot both be good"):
             TopicJudge(classifier, ["Sport", SAILING])
         many = [f"t{number:02}" for number in range(65)]
-        with pytest.raises(ConfigError, match="a judge takes at most 64; mark the topic above them"):
+        with pytest.raises(ConfigError, match="a judge takes at most 64; mark a topic above them"):
             TopicJudge(WordClassifier().fit([], many), many)
         for threshold in (0.0, 1.1, float("nan")):
-            with pytest.raises(ConfigError, match=r"judge\.threshold is .*: it must lie above 0"):
+            with pytest.raises(ConfigError, match=r"judge\.threshold is .*: it must be above 0"):
                 TopicJudge(classifier, [SAILING], threshold=threshold)
 
     def test_it_travels(self, classifier):
@@ -311,9 +311,9 @@ class TestFormulaJudge:
         assert list(words) == [f"{part}{number:02}" for part in ("a", "b") for number in range(5)]
 
     def test_bad_settings(self, classifier):
-        with pytest.raises(ConfigError, match="not learned topic 'Sailing'; near are 'Sport/Sailing'"):
+        with pytest.raises(ConfigError, match="not learned topic 'Sailing'; did you mean 'Sport/Sailing'"):
             FormulaJudge(classifier, parse("Sailing AND Camping"))
-        with pytest.raises(InputError, match="only says what is not wanted"):
+        with pytest.raises(InputError, match="only excludes topics"):
             FormulaJudge(classifier, parse("NOT Camping"), not_after=True)
         with pytest.raises(ConfigError, match=r"judge\.considerable is 0"):
             FormulaJudge(classifier, parse("Camping"), considerable=0)

@@ -261,7 +261,7 @@ class TestJudges:
         with pytest.raises(InputError, match="no trained judge; train one with: lycosa topics train"):
             book.load_judge()
         book.save_judge("svm", b"", settings={}, report={}, trained_at=0.0)
-        with pytest.raises(InputError, match="no judge of version 7; there are 1"):
+        with pytest.raises(InputError, match="no judge of version 7; the newest are 1"):
             book.load_judge(7)
 
 

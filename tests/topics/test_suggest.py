@@ -149,7 +149,7 @@ class TestNeighbours:
         assert found.neighbours[0].share == pytest.approx(4 / 7)
         (advice,) = found.advice
         assert (advice.good, advice.widen_to) == (self.FUNDS, "Investment")
-        assert "57% are Investment outside the focus and 29% are Investment/Funds" in advice.reason
+        assert "57% are on Investment outside the focus and 29% on Investment/Funds" in advice.reason
         assert advice.reason.endswith("mark Investment good instead")
 
     def test_one_sibling_is_the_least_widening(self):

@@ -18,6 +18,7 @@ from lycosa.engine import reading_of
 from lycosa.errors import InputError
 from lycosa.fetch.urls import parse_seed
 from lycosa.judges.classifier import ANY, Example
+from lycosa.judges.table import CLASSIFIER_NAMES
 from lycosa.judges.taxonomy import Taxonomy
 from lycosa.judges.taxonomy_file import load_taxonomy
 from lycosa.lab.worlds.world import World
@@ -35,7 +36,7 @@ from lycosa.topics.importing import (
     taxonomy_examples,
     text_page,
 )
-from lycosa.topics.judges import CLASSIFIERS, load_classifier, take_in, train_judge
+from lycosa.topics.judges import load_classifier, train_judge, update_judge
 from lycosa.topics.rows import Added
 from lycosa.topics.suggest import (
     Candidate,
@@ -226,7 +227,7 @@ def move(
 
 def _tell_judge(book: TopicBook, before: list[Example], after: list[Example]) -> None:
     """Examples have changed: a judge that can takes them in at once."""
-    if version := take_in(book, before, after):
+    if version := update_judge(book, before, after):
         out.print(f"judge {version} has taken it in")
     elif book.newest_version():
         out.print("[dim]the judge learns of it when it is trained again: lycosa topics train[/]")
@@ -372,7 +373,7 @@ def _tell_fits(fits: Fits) -> None:
 
 @app.command()
 def train(
-    judge: str = typer.Option("bayes", "--judge", "-j", help=f"What is to learn: {', '.join(CLASSIFIERS)}."),
+    judge: str = typer.Option("bayes", "--judge", "-j", help=f"What is to learn: {', '.join(CLASSIFIER_NAMES)}."),
     folds: int = typer.Option(5, "--folds", help="Parts in which the examples are judged by what the others taught."),
     confusions: int = typer.Option(10, "--confusions", help="How many confusions to show."),
     book: Path = BOOK,
