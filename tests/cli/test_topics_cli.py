@@ -96,7 +96,7 @@ class TestBook:
         listed = done("topics", "examples", "Sculling", "--book", book, "-n", "3")
         number = next(word for word in listed.split() if word.isdecimal())
         told = done("topics", "move", number, "Cycling", "--example", "--book", book)
-        assert "trained again" in told or "has taken it in" in told
+        assert "retrained" in told or "includes the change" in told
         counts = json.loads(done("topics", "show", "--book", book, "--json"))["topics"]
         assert counts["Recreation/Cycling"]["examples"] == 13
         assert counts["Sports/Water"]["keywords"] == {"yacht": 2.0, "sail": 1.0}
@@ -105,8 +105,10 @@ class TestBook:
     def test_a_document_that_is_moved_changes_the_judge_at_once(self, book: Path) -> None:
         listed = done("topics", "examples", "Rowing", "--book", book, "-n", "1")
         number = next(word for word in listed.split() if word.isdecimal())
-        assert "judge 2 has taken it in" in done("topics", "move", number, "Cycling", "--example", "--book", book)
-        assert "judge 3 has taken it in" in done("topics", "examples", "Cycling", "--remove", number, "--book", book)
+        assert "judge 2 includes the change" in done("topics", "move", number, "Cycling", "--example", "--book", book)
+        assert "judge 3 includes the change" in done(
+            "topics", "examples", "Cycling", "--remove", number, "--book", book
+        )
 
     def test_out_and_in_again(self, book: Path, tmp_path: Path) -> None:
         done("topics", "mark-good", "Cycling", "--book", book)
