@@ -149,12 +149,12 @@ class TestErrors:
         assert head.startswith(f"formula, position {position}: ")
         assert pointer.index("^") == 4 + position - 1
 
-    def test_they_point_at_the_place(self):
+    def test_they_point_at_the_error(self):
         with pytest.raises(InputError) as caught:
             parse("tourism\nAND )")
         assert str(caught.value).split("\n")[1:] == ["    tourism AND )", "                ^"]
 
-    def test_of_a_long_formula_the_part_around_the_place_is_shown(self):
+    def test_only_the_part_of_a_long_formula_around_the_error_is_shown(self):
         with pytest.raises(InputError) as caught:
             parse("A AND " * 1000 + ")" + " OR B" * 500)
         _, shown, pointer = str(caught.value).split("\n")
@@ -228,7 +228,7 @@ class TestMeaning:
         assert evaluate(parse("A^5 AND B^3 AND C^2"), scores) == pytest.approx(0.2 * 0.9 + 0.2 * 0.4 + 0.6 * 0.1)
 
     @given(SCORES, st.lists(WEIGHTS, min_size=3, max_size=3), st.sampled_from([And, Or]))
-    def test_fagin_and_wimmers_promises(self, scores, weights, kind):
+    def test_properties_of_fagin_and_wimmers_rule(self, scores, weights, kind):
         pick = min if kind is And else max
         values = [scores[name] for name in "ABC"]
         value = evaluate(kind((A, B, C), tuple(weights)), scores)

@@ -60,7 +60,7 @@ class TestRelevance:
 
 
 class TestThreshold:
-    def test_relevant_from_the_threshold_on(self):
+    def test_relevant_at_the_threshold(self):
         half = page("cycling soup salt onion")  # 1 / √4
         assert KeywordJudge("cycling", threshold=0.5).judge(half).is_relevant
         assert not KeywordJudge("cycling", threshold=0.51).judge(half).is_relevant

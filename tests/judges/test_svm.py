@@ -27,7 +27,7 @@ def page(text: str, title: str = "") -> Page:
 
 
 def examples(count: int = 12, *, seed: int = 0) -> list[Example]:
-    """Documents that mix their topic's words with those of everybody."""
+    """Documents that mix their topic's words with common ones."""
     rng = np.random.default_rng(seed)
     common = ["people", "year", "world", "good", "time", "large", "house", "water"]
     found = []

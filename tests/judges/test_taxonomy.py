@@ -16,7 +16,7 @@ def leisure() -> Taxonomy:
 
 
 class TestTree:
-    def test_topics_above_exist_by_themselves(self, leisure):
+    def test_topics_above_exist_implicitly(self, leisure):
         assert list(leisure.topics) == [
             "Business",
             "Business/Cycling",
@@ -98,7 +98,7 @@ class TestNames:
             Taxonomy({f"t{number}": Topic() for number in range(MAX_TOPICS + 1)})
 
 
-class TestSaidOfATopic:
+class TestTopic:
     @pytest.mark.parametrize("weight", [0.0, -1.0, float("nan"), float("inf"), 2e6])
     def test_a_weight_must_weigh(self, weight):
         with pytest.raises(InputError, match=r"keyword 'tandem' has the weight .* must be above 0"):
@@ -131,7 +131,7 @@ class TestChanges:
         with pytest.raises(InputError, match="there is already a topic 'Business'"):
             leisure.add("Business")
 
-    def test_rename_takes_along_what_is_below(self, leisure):
+    def test_rename_moves_the_subtree(self, leisure):
         renamed = leisure.mark_good("Recreation/Cycling").rename("Recreation", "Leisure")
         assert renamed.good == ("Leisure/Cycling",)
         assert renamed.topics["Leisure/Cycling/Tours"].description == "about Recreation/Cycling/Tours"
@@ -223,7 +223,7 @@ class TestResolve:
     def test_by_path_or_last_names(self, leisure, name, path):
         assert leisure.resolve(name) == path
 
-    def test_a_full_path_goes_before_an_ending(self, leisure):
+    def test_a_full_path_takes_precedence_over_an_ending(self, leisure):
         assert leisure.add("Cycling").resolve("Cycling") == "Cycling"
         assert leisure.add("Cycling").resolve("cycling") == "Cycling"
 

@@ -82,7 +82,7 @@ def page(text: str) -> Page:
 
 
 def is_plain(judgement: Judgement) -> bool:
-    """Readers send nothing else; of a numpy float marshal would make bytes."""
+    """Readers send nothing else; marshal would turn a numpy float into bytes."""
     values = (judgement.relevance, judgement.is_relevant, judgement.scores, judgement.terms, judgement.best)
     return bool(marshal.loads(marshal.dumps(values)) == values)
 
@@ -103,7 +103,7 @@ class TestTopicJudge:
         assert judgement.best == CYCLING
         assert judgement.terms == {"cycl": 2.0, "sail": 1.0}
 
-    def test_relevant_from_the_threshold_on(self, classifier):
+    def test_relevant_at_the_threshold(self, classifier):
         half = page("sailing usedom")
         relevance = TopicJudge(classifier, [SAILING]).judge(half).relevance
         assert TopicJudge(classifier, [SAILING], threshold=relevance).judge(half).is_relevant
@@ -304,7 +304,7 @@ class TestFormulaJudge:
         assert judge.judge(page("sailing usedom")).terms == {}
         assert judge.strongest(page("sailing usedom")) == {"sail": 1.0, "usedom": 1.0}
 
-    def test_the_places_for_words_are_shared_out(self):
+    def test_words_are_divided_among_topics(self):
         topics = [f"{part}/{part}{number:02}" for part in ("a", "b") for number in range(20)]
         judge = FormulaJudge(WordClassifier().fit([], topics), parse("a AND b"), threshold=0.1)
         words = judge.judge(page(" ".join(topics))).terms

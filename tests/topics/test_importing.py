@@ -57,7 +57,7 @@ class TestFolders:
         assert not found[2].page.links
         assert not skips.counts
 
-    def test_what_is_passed_over_is_counted_with_its_reason(self, tmp_path, skips):
+    def test_skipped_files_are_counted_by_reason(self, tmp_path, skips):
         write(
             tmp_path,
             {

@@ -6,7 +6,7 @@ that is itself a formula is the formula's value over the frequencies. The first 
 rarest.
 
 AR explains all this for A ∧ B. For other formulas: each alternative of an OR is treated by itself; in an AND of many
-parts the rarest, or the most frequent, is chosen as of two; a NOT is never widened by changing what is under it.
+parts the rarest, or the most frequent, is chosen as for two; a NOT is never widened by changing what is under it.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class TfidfCosine:
     """Cosine of TF-IDF vectors, computed with an inverted index: term → the examples it occurs in.
 
     Only a page's heaviest terms are looked up: rare words have short lists and count most, the many common ones have
-    long lists and count little. The cosine is slightly too small for that, but long pages cost no more than short ones.
+    long lists and count little. The cosine comes out slightly too small, but long pages cost no more than short ones.
     """
 
     ARRAYS = ("starts", "documents", "weights", "size", "query_terms")

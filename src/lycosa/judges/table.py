@@ -1,4 +1,4 @@
-"""Classifiers by name. Each is imported when it is asked for, as a name alone must not cost the import."""
+"""Classifiers by name, each imported only when it is used."""
 
 from __future__ import annotations
 

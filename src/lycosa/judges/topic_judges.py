@@ -269,21 +269,21 @@ _EMPTY = Page("")
 class _Topics:
     """The topics of a classifier, and their positions in its results."""
 
-    def __init__(self, classifier: Classifier, asked: Sequence[str]) -> None:
-        """`asked`: topics the classifier must know."""
+    def __init__(self, classifier: Classifier, required: Sequence[str]) -> None:
+        """`required`: topics the classifier must know."""
         names = classifier.topics_
         self._names = names
         self._leaves = np.array(leaves_of(names), dtype=np.intp)
         place_of = {topic: place for place, topic in enumerate(names)}
-        if not asked:
+        if not required:
             raise ConfigError("a judge needs at least one topic: mark one good, or name one in the interest")
-        if len(asked) > MAX_TOPICS:
-            raise ConfigError(f"{len(asked)} topics: a judge takes at most {MAX_TOPICS}; mark a topic above them")
-        for topic in asked:
+        if len(required) > MAX_TOPICS:
+            raise ConfigError(f"{len(required)} topics: a judge takes at most {MAX_TOPICS}; mark a topic above them")
+        for topic in required:
             if topic not in place_of:
                 hint = topic_hint(topic, names) or f"; it knows {len(names)} topics, the first is {names[0]!r}"
                 raise ConfigError(f"the classifier has not learned topic {topic!r}{hint}")
-        self._place_of = {topic: place_of[topic] for topic in with_ancestors(asked)}
+        self._place_of = {topic: place_of[topic] for topic in with_ancestors(required)}
 
     def places(self, topics: Iterable[str]) -> NDArray[np.intp]:
         return np.array([self._place_of[topic] for topic in topics], dtype=np.intp)

@@ -146,10 +146,10 @@ class TopicBook:
             tree, _ = load_taxonomy(db)
             path = tree.resolve(name)
             tree.remove(path)
-            gone = f"select id from topics where {BELOW}"
+            subtree = f"select id from topics where {BELOW}"
             removed = db.execute(
-                f"delete from documents where id in (select document_id from memberships where topic_id in ({gone}))"
-                f" and id not in (select document_id from memberships where topic_id not in ({gone}))",
+                f"delete from documents where id in (select document_id from memberships where topic_id in ({subtree}))"
+                f" and id not in (select document_id from memberships where topic_id not in ({subtree}))",
                 {"topic": path},
             ).rowcount
             db.execute(f"delete from topics where {BELOW}", {"topic": path})
