@@ -61,7 +61,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def trained(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A book with these examples and a judge; not to be changed."""
+    """A book with these examples and a judge. Read-only."""
     book = tmp_path_factory.mktemp("book") / "topics.db"
     told = done("topics", "import", folder, "--book", book)
     assert "5 topics; 36 examples added" in told
@@ -72,7 +72,7 @@ def trained(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def book(trained: Path, tmp_path: Path) -> Path:
-    """A copy to change."""
+    """A copy that may be changed."""
     copy = tmp_path / "topics.db"
     with closing(sqlite3.connect(trained)) as source, closing(sqlite3.connect(copy)) as target:
         source.backup(target)
@@ -96,7 +96,7 @@ class TestBook:
         listed = done("topics", "examples", "Sculling", "--book", book, "-n", "3")
         number = next(word for word in listed.split() if word.isdecimal())
         told = done("topics", "move", number, "Cycling", "--example", "--book", book)
-        assert "trained again" in told or "has taken it in" in told
+        assert "retrained" in told or "includes the change" in told
         counts = json.loads(done("topics", "show", "--book", book, "--json"))["topics"]
         assert counts["Recreation/Cycling"]["examples"] == 13
         assert counts["Sports/Water"]["keywords"] == {"yacht": 2.0, "sail": 1.0}
@@ -105,10 +105,12 @@ class TestBook:
     def test_a_document_that_is_moved_changes_the_judge_at_once(self, book: Path) -> None:
         listed = done("topics", "examples", "Rowing", "--book", book, "-n", "1")
         number = next(word for word in listed.split() if word.isdecimal())
-        assert "judge 2 has taken it in" in done("topics", "move", number, "Cycling", "--example", "--book", book)
-        assert "judge 3 has taken it in" in done("topics", "examples", "Cycling", "--remove", number, "--book", book)
+        assert "judge 2 includes the change" in done("topics", "move", number, "Cycling", "--example", "--book", book)
+        assert "judge 3 includes the change" in done(
+            "topics", "examples", "Cycling", "--remove", number, "--book", book
+        )
 
-    def test_out_and_in_again(self, book: Path, tmp_path: Path) -> None:
+    def test_export_and_import(self, book: Path, tmp_path: Path) -> None:
         done("topics", "mark-good", "Cycling", "--book", book)
         done("topics", "export", tmp_path / "tree.toml", "--book", book)
         assert "5 topics" in done("topics", "import", tmp_path / "tree.toml", "--book", tmp_path / "other.db")
@@ -128,7 +130,7 @@ class TestBook:
             (["examples", "Cycling", "--remove", "http://never.test/"], ["never.test"]),
         ],
     )
-    def test_what_is_wrong_is_told(self, book: Path, command: list[str], parts: list[str]) -> None:
+    def test_errors_say_what_is_wrong(self, book: Path, command: list[str], parts: list[str]) -> None:
         told = refused("topics", *command, "--book", book)
         for part in parts:
             assert part.lower() in told.lower()
@@ -138,7 +140,7 @@ class TestBook:
         told = refused("topics", "mark-good", "Cycling", "--book", book)
         assert "Recreation" in told
 
-    def test_a_book_that_is_not_there_is_not_made_by_looking(self, tmp_path: Path) -> None:
+    def test_looking_does_not_create_a_book(self, tmp_path: Path) -> None:
         assert "there is no topic book" in refused("topics", "show", "--book", tmp_path / "no.db")
         assert not (tmp_path / "no.db").exists()
 
@@ -260,7 +262,7 @@ def wait_until(condition, *, seconds: float = 60.0) -> None:
 
 
 class TestCrawl:
-    def test_for_a_topic_then_feedback_then_on(self, server, web_book, settings: Path, tmp_path: Path) -> None:
+    def test_crawl_give_feedback_resume(self, server, web_book, settings: Path, tmp_path: Path) -> None:
         book, topic, _ = web_book
         crawl = tmp_path / "crawl"
         command = ["crawl", "--topic", topic, "--book", book, "--seed", server.url(0), "-c", settings, "-o", crawl]
@@ -288,7 +290,7 @@ class TestCrawl:
         assert found["pages"] == 45
         assert done("topics", "explore", topic, "--crawl", crawl, "--book", crawl / "topics.db")
 
-    def test_a_running_crawl_takes_the_lesson_over(self, server, web_book, settings: Path, tmp_path: Path) -> None:
+    def test_a_running_crawl_adopts_the_new_judge(self, server, web_book, settings: Path, tmp_path: Path) -> None:
         book, topic, _ = web_book
         crawl = tmp_path / "crawl"
         command = ["crawl", "--topic", topic, "--book", book, "--seed", server.url(0), "-c", settings, "-o", crawl]
@@ -332,7 +334,7 @@ class TestCrawl:
         done("crawl", "-o", crawl, "-c", settings, "-n", "70", "-q")
         assert len(query(crawl, "select 1 from events where kind = 'judge'")) == 1
 
-    def test_distilled_while_it_goes(self, server, web_book, settings: Path, tmp_path: Path) -> None:
+    def test_distilling_during_the_crawl(self, server, web_book, settings: Path, tmp_path: Path) -> None:
         book, topic, _ = web_book
         crawl = tmp_path / "crawl"
         command = ["crawl", "--topic", topic, "--book", book, "--seed", server.url(0), "-c", settings, "-o", crawl]

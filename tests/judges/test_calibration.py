@@ -15,7 +15,7 @@ from lycosa.judges.calibration import (
 
 
 def drawn(logits: np.ndarray, seed: int) -> np.ndarray:
-    """A class for each row, drawn by the probabilities its logits stand for."""
+    """A class for each row, drawn with the probabilities of its logits."""
     shares = softmax(logits)
     points = np.random.default_rng(seed).random((len(logits), 1))
     return (points > shares.cumsum(axis=1)).sum(axis=1).clip(max=logits.shape[1] - 1)
@@ -64,7 +64,7 @@ class TestPlatt:
         fitted = Platt.fit([-1.0, -2.0, 1.0, 2.0], [False, False, True, True])
         assert 0.5 < fitted.apply(1.0) < 1.0
 
-    def test_scores_that_lie_give_the_base_rate(self):
+    def test_misleading_scores_give_the_base_rate(self):
         fitted = Platt.fit([3.0, 2.0, 1.0, 0.0], [False, False, False, True])
         assert fitted.slope == 0.0
         assert fitted.apply([-5.0, 5.0]) == pytest.approx([2 / 6, 2 / 6])
@@ -77,24 +77,24 @@ class TestPlatt:
 
 
 class TestCalibrationError:
-    def test_promises_kept_have_none(self):
+    def test_perfect_predictions_have_none(self):
         assert expected_calibration_error([0.5, 0.5, 1.0, 0.0], [True, False, True, False]) == 0.0
 
     def test_it_weighs_bins_by_what_is_in_them(self):
-        # Three promises of 0.9 of which one came true; one of 0.1 that did not.
+        # Three predictions of 0.9, one of which came true; one of 0.1 that did not.
         found = expected_calibration_error([0.9, 0.9, 0.9, 0.1], [True, False, False, False], bins=10)
         assert found == pytest.approx(3 / 4 * (0.9 - 1 / 3) + 1 / 4 * 0.1)
 
     def test_bins_are_of_equal_width_and_the_last_holds_certainty(self):
         table = reliability([0.0, 0.5, 1.0], [False, True, True], bins=2)
         assert [(row.least, row.most, row.pages) for row in table] == [(0.0, 0.5, 1), (0.5, 1.0, 2)]
-        assert (table[1].promised, table[1].came) == (0.75, 1.0)
+        assert (table[1].predicted, table[1].observed) == (0.75, 1.0)
 
     def test_no_predictions_have_none(self):
         assert expected_calibration_error([], []) == 0.0
 
     def test_each_probability_needs_its_truth(self):
-        with pytest.raises(ValueError, match="2 probabilities for 1 truths"):
+        with pytest.raises(ValueError, match="2 probabilities but 1 outcomes"):
             reliability([0.1, 0.2], [True])
 
 
@@ -104,7 +104,7 @@ def test_what_was_learned_survives_as_plain_numbers():
 
 
 @pytest.mark.parametrize("kind", [Temperature, Platt])
-def test_numbers_that_are_none_are_refused(kind):
+def test_invalid_numbers_are_refused(kind):
     for numbers in ([1.0], [np.nan, 1.0]):
         with pytest.raises(ValueError, match="2 finite numbers"):
             kind.from_array(np.array(numbers))

@@ -119,15 +119,19 @@ class TestErrors:
             ("A B) C", 4, r"expected AND, OR or the end; found '\)'"),
             ("(A OR B", 8, r"expected AND, OR or the '\)' for the '\(' at position 1; found the end"),
             ("A AND OR B", 7, "expected a topic name, .* found 'OR'"),
-            ("Love not war", 6, "expected AND, OR or the end; found 'not'; a name that holds this word goes in quotes"),
+            (
+                "Love not war",
+                6,
+                "expected AND, OR or the end; found 'not'; put a name that contains this word in quotes",
+            ),
             ('"A" "B"', 5, "expected AND, OR or the end; found 'B'"),
             ('A AND "B', 7, 'the name that begins here has no closing "'),
             ('A AND "B\\', 7, "no closing"),
             ('A AND " "', 7, "a topic name cannot be empty"),
-            ("A # B", 3, "unexpected '#': put a name that holds it in quotes"),
+            ("A # B", 3, "unexpected '#': put a name that contains it in quotes"),
             ("A\ud800", 2, "unexpected"),
-            ("A^0.5", 2, "a weight must stand against another part"),
-            ("(A^0.5) AND B", 3, "a weight must stand against another part"),
+            ("A^0.5", 2, "a weight needs another part beside it"),
+            ("(A^0.5) AND B", 3, "a weight needs another part beside it"),
             ("A^ AND B", 4, "expected a weight above 0 and at most 1000000, such as 0.7; found 'AND'"),
             ("A^0 AND B", 3, "expected a weight above 0"),
             ("A^x AND B", 3, "expected a weight above 0"),
@@ -145,12 +149,12 @@ class TestErrors:
         assert head.startswith(f"formula, position {position}: ")
         assert pointer.index("^") == 4 + position - 1
 
-    def test_they_point_at_the_place(self):
+    def test_they_point_at_the_error(self):
         with pytest.raises(InputError) as caught:
             parse("tourism\nAND )")
         assert str(caught.value).split("\n")[1:] == ["    tourism AND )", "                ^"]
 
-    def test_of_a_long_formula_the_part_around_the_place_is_shown(self):
+    def test_only_the_part_of_a_long_formula_around_the_error_is_shown(self):
         with pytest.raises(InputError) as caught:
             parse("A AND " * 1000 + ")" + " OR B" * 500)
         _, shown, pointer = str(caught.value).split("\n")
@@ -169,7 +173,7 @@ class TestErrors:
         assert parse(deep) == A
         assert parse("NOT " * MAX_NESTING + "A") is not None
         for text in ["(" + deep + ")", "NOT " * (MAX_NESTING + 1) + "A", "(" * 9000]:
-            with pytest.raises(InputError, match=f"within each other: at most {MAX_NESTING}"):
+            with pytest.raises(InputError, match=f"nested parentheses and NOTs: at most {MAX_NESTING}"):
                 parse(text)
         with pytest.raises(InputError, match=f"at most {MAX_LENGTH}"):
             parse("A" * (MAX_LENGTH + 1))
@@ -224,7 +228,7 @@ class TestMeaning:
         assert evaluate(parse("A^5 AND B^3 AND C^2"), scores) == pytest.approx(0.2 * 0.9 + 0.2 * 0.4 + 0.6 * 0.1)
 
     @given(SCORES, st.lists(WEIGHTS, min_size=3, max_size=3), st.sampled_from([And, Or]))
-    def test_fagin_and_wimmers_promises(self, scores, weights, kind):
+    def test_properties_of_fagin_and_wimmers_rule(self, scores, weights, kind):
         pick = min if kind is And else max
         values = [scores[name] for name in "ABC"]
         value = evaluate(kind((A, B, C), tuple(weights)), scores)

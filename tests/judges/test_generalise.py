@@ -12,7 +12,7 @@ RARE_FIRST = {"A": 0.01, "B": 0.1, "C": 0.2, "D": 0.3}
 
 
 def steps(text: str, way: Way, frequency: dict[str, float]) -> list[str]:
-    """The formula and all it is generalised to."""
+    """The formula and all its generalisations."""
     found: list[str] = []
     formula: Formula | None = parse(text)
     while formula is not None:
@@ -23,15 +23,15 @@ def steps(text: str, way: Way, frequency: dict[str, float]) -> list[str]:
 
 
 class TestDrop:
-    def test_the_more_frequent_topic_goes(self):
+    def test_the_more_frequent_topic_is_dropped(self):
         assert steps("A AND B", Way.DROP, RARE_FIRST) == ["A AND B", "A"]
         assert steps("B AND A", Way.DROP, RARE_FIRST) == ["B AND A", "A"]
         assert steps("C AND A AND B", Way.DROP, RARE_FIRST) == ["C AND A AND B", "A AND B", "A"]
 
-    def test_of_equals_the_first_stays(self):
+    def test_the_first_of_equals_stays(self):
         assert steps("A AND B", Way.DROP, {}) == ["A AND B", "A"]
 
-    def test_alternatives_each_for_itself(self):
+    def test_each_alternative_by_itself(self):
         assert steps("A AND B OR C AND D", Way.DROP, RARE_FIRST) == ["A AND B OR C AND D", "A OR C"]
         assert steps("A OR B", Way.DROP, RARE_FIRST) == ["A OR B"]
 
@@ -39,7 +39,7 @@ class TestDrop:
         assert steps("(A OR C) AND B", Way.DROP, RARE_FIRST)[1] == "B"
         assert steps("(A^2 AND C) AND B", Way.DROP, RARE_FIRST)[1] == "A^2 AND C"
 
-    def test_exclusions_go_first(self):
+    def test_exclusions_are_dropped_first(self):
         frequency = {"A": 0.9, "B": 0.8, "C": 0.5}
         assert steps("A AND NOT C AND B", Way.DROP, frequency) == ["A AND NOT C AND B", "A AND B", "B"]
 
@@ -64,7 +64,7 @@ class TestWeight:
 
 
 class TestParent:
-    def test_the_way_of_the_papers_experiment(self):
+    def test_the_papers_experiment(self):
         # AR, section 5: sailing on Rügen → water sports → sports → tourism on Rügen → tourism in Mecklenburg.
         sailing, ruegen = "Tourism/Sports/Water sports/Sailing", "Mecklenburg/Ruegen"
         frequency = {
@@ -138,7 +138,7 @@ class TestWithoutNot:
 
     def test_there_must_be_something_to_look_for(self):
         for text in ["NOT A", "NOT A AND NOT B", "NOT (A OR B)"]:
-            with pytest.raises(InputError, match="only says what is not wanted: name a topic to look for"):
+            with pytest.raises(InputError, match="only excludes topics: name one to look for"):
                 without_not(parse(text))
 
     PARTS = st.recursive(

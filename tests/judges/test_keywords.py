@@ -60,14 +60,14 @@ class TestRelevance:
 
 
 class TestThreshold:
-    def test_relevant_from_the_threshold_on(self):
+    def test_relevant_at_the_threshold(self):
         half = page("cycling soup salt onion")  # 1 / √4
         assert KeywordJudge("cycling", threshold=0.5).judge(half).is_relevant
         assert not KeywordJudge("cycling", threshold=0.51).judge(half).is_relevant
 
     @pytest.mark.parametrize("threshold", [0.0, -0.1, 1.01, 7, float("nan")])
     def test_it_must_mean_something(self, threshold):
-        with pytest.raises(ConfigError, match=r"judge\.threshold is .*: it must lie above 0 and at most at 1"):
+        with pytest.raises(ConfigError, match=r"judge\.threshold is .*: it must be above 0 and at most 1"):
             KeywordJudge("cycling", threshold=threshold)
 
 

@@ -96,7 +96,7 @@ class TestCosine:
             assert found[number] == pytest.approx(1, abs=1e-5)
             assert found.max() <= found[number] + 1e-6
 
-    def test_of_a_long_page_only_the_heaviest_words_are_looked_up(self):
+    def test_only_the_heaviest_words_of_a_long_page_are_looked_up(self):
         pages = [page("people sail"), page("people wheel"), page("people")]
         similarity = TfidfCosine(query_terms=1).fit(pages)
         found = similarity.to_examples(page("people sail"))
@@ -141,7 +141,7 @@ class TestJudging:
         assert against["mast"] < 0
         assert len(against) == 3
 
-    def test_an_other_similarity_can_take_the_cosines_place(self):
+    def test_another_similarity_can_replace_the_cosine(self):
         classifier = KnnClassifier(KnnSettings(k=5), similarity=SharedWords()).fit(examples(), TOPICS)
         found = of(classifier, classifier.posteriors(page(WORDS["Sport/Sailing"])))
         assert found["Sport/Sailing"] > 0.5

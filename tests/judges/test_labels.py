@@ -78,7 +78,7 @@ class TestFolds:
         assert blocks(np.zeros(0, np.int64), 3).tolist() == []
 
 
-def test_of_several_classes_the_likeliest_is_taken_and_what_cannot_be_told_is_left_out():
+def test_the_likeliest_class_is_taken_and_unknown_ones_are_left_out():
     truth = np.array([[True, True, False], [False, False, True], [True, False, True]])
     scores = np.array([[1.0, 2.0, 9.0], [5.0, 5.0, np.nan], [-3.0, 0.0, np.nan]])
     rows, classes = likeliest(scores, truth)

@@ -27,7 +27,7 @@ def page(text: str, title: str = "") -> Page:
 
 
 def examples(count: int = 12, *, seed: int = 0) -> list[Example]:
-    """Documents that mix their topic's words with those of everybody."""
+    """Documents that mix their topic's words with common ones."""
     rng = np.random.default_rng(seed)
     common = ["people", "year", "world", "good", "time", "large", "house", "water"]
     found = []
@@ -91,7 +91,7 @@ class TestJudging:
         assert [abs(v) for v in terms.values()] == sorted((abs(v) for v in terms.values()), reverse=True)
 
     def test_strongest_words_of_an_unknown_topic(self, fitted):
-        with pytest.raises(InputError, match=r"'Sport/Sailin'.*nearest.*Sport/Sailing"):
+        with pytest.raises(InputError, match=r"'Sport/Sailin'; did you mean 'Sport/Sailing'"):
             fitted.strongest(page("sail"), "Sport/Sailin")
 
     def test_strongest_words_add_up_to_the_decision(self, fitted):
@@ -180,7 +180,7 @@ class TestFewExamples:
         assert found["Sport"] == found["Sport/Sailing"] > found["Sport/Cycling"]
 
     def test_an_unknown_topic_is_named(self):
-        with pytest.raises(InputError, match=r"'Sport/Sailling'.*nearest.*Sport/Sailing"):
+        with pytest.raises(InputError, match=r"'Sport/Sailling'; did you mean 'Sport/Sailing'"):
             SvmClassifier().fit([Example(page("sail"), ("Sport/Sailling",))], TOPICS)
 
 

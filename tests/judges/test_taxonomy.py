@@ -6,7 +6,7 @@ import pytest
 
 from lycosa.errors import InputError
 from lycosa.judges.classifier import ANY
-from lycosa.judges.taxonomy import MAX_DEPTH, MAX_NAME, MAX_TOPICS, Taxonomy, Topic, nearest, relocated
+from lycosa.judges.taxonomy import MAX_DEPTH, MAX_NAME, MAX_TOPICS, Taxonomy, Topic, nearest_topics, relocated
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def leisure() -> Taxonomy:
 
 
 class TestTree:
-    def test_topics_above_exist_by_themselves(self, leisure):
+    def test_topics_above_exist_implicitly(self, leisure):
         assert list(leisure.topics) == [
             "Business",
             "Business/Cycling",
@@ -59,7 +59,7 @@ class TestTree:
         taxonomy = Taxonomy({"Ru\u0308gen": Topic()})
         assert "R\u00fcgen" in taxonomy
         assert taxonomy.resolve("ru\u0308gen") == "R\u00fcgen"
-        with pytest.raises(InputError, match="differ in nothing but how accents are encoded"):
+        with pytest.raises(InputError, match="differ only in how accents are encoded"):
             Taxonomy({"Ru\u0308gen": Topic(), "R\u00fcgen": Topic()})
 
 
@@ -98,7 +98,7 @@ class TestNames:
             Taxonomy({f"t{number}": Topic() for number in range(MAX_TOPICS + 1)})
 
 
-class TestSaidOfATopic:
+class TestTopic:
     @pytest.mark.parametrize("weight", [0.0, -1.0, float("nan"), float("inf"), 2e6])
     def test_a_weight_must_weigh(self, weight):
         with pytest.raises(InputError, match=r"keyword 'tandem' has the weight .* must be above 0"):
@@ -113,7 +113,7 @@ class TestSaidOfATopic:
         assert Topic(description="two\nlines\t…").description
         with pytest.raises(InputError, match="at most 10000"):
             Topic(description="x" * 10_001)
-        with pytest.raises(InputError, match="half a character"):
+        with pytest.raises(InputError, match="lone surrogate"):
             Topic(description="\udcff")
 
     def test_edit_changes_what_is_given(self, leisure):
@@ -128,10 +128,10 @@ class TestSaidOfATopic:
 class TestChanges:
     def test_add_refuses_what_exists(self, leisure):
         assert "Arts/Music" in leisure.add("Arts/Music")
-        with pytest.raises(InputError, match="there is a topic 'Business' already"):
+        with pytest.raises(InputError, match="there is already a topic 'Business'"):
             leisure.add("Business")
 
-    def test_rename_takes_along_what_is_below(self, leisure):
+    def test_rename_moves_the_subtree(self, leisure):
         renamed = leisure.mark_good("Recreation/Cycling").rename("Recreation", "Leisure")
         assert renamed.good == ("Leisure/Cycling",)
         assert renamed.topics["Leisure/Cycling/Tours"].description == "about Recreation/Cycling/Tours"
@@ -139,9 +139,9 @@ class TestChanges:
         assert leisure.rename("Recreation", "Recreation") == leisure
 
     def test_rename_refuses_a_taken_or_unfit_name(self, leisure):
-        with pytest.raises(InputError, match="cannot become 'Business': there is a topic of that name already"):
+        with pytest.raises(InputError, match="cannot become 'Business': there is already a topic of that name"):
             leisure.rename("Recreation", "Business")
-        with pytest.raises(InputError, match="holds a '/', which separates names"):
+        with pytest.raises(InputError, match="contains a '/', which separates names"):
             leisure.rename("Recreation", "Fun/Games")
 
     def test_move_carries_a_subtree(self, leisure):
@@ -188,11 +188,6 @@ class TestGood:
         marked = leisure.mark_good("Recreation/Cycling").mark_good("Business/Funds")
         assert marked.good == ("Business/Funds", "Recreation/Cycling")
         assert marked.path_topics == ("Business", "Recreation")
-        assert [topic for topic in marked.topics if marked.is_good_or_below(topic)] == [
-            "Business/Funds",
-            "Recreation/Cycling",
-            "Recreation/Cycling/Tours",
-        ]
         assert marked.mark_good("Business/Funds") == marked
         assert marked.unmark("Recreation/Cycling").good == ("Business/Funds",)
         assert leisure.path_topics == ()
@@ -228,7 +223,7 @@ class TestResolve:
     def test_by_path_or_last_names(self, leisure, name, path):
         assert leisure.resolve(name) == path
 
-    def test_a_full_path_goes_before_an_ending(self, leisure):
+    def test_a_full_path_takes_precedence_over_an_ending(self, leisure):
         assert leisure.add("Cycling").resolve("Cycling") == "Cycling"
         assert leisure.add("Cycling").resolve("cycling") == "Cycling"
 
@@ -252,7 +247,7 @@ class TestResolve:
             leisure.resolve("Sialing")
         with pytest.raises(InputError, match="did you mean 'Recreation/Sailing'"):
             leisure.resolve("Recreation/Sayling")
-        assert leisure.nearest("Fund") == ("Business/Funds",)
+        assert nearest_topics("Fund", leisure.topics) == ["Business/Funds"]
 
     @pytest.mark.parametrize("name", ["", "/", "zzzz", "ycling/", "x" * 100_000])
     def test_nothing_near(self, leisure, name):
@@ -260,8 +255,8 @@ class TestResolve:
             leisure.resolve(name)
 
     def test_an_empty_taxonomy(self):
-        with pytest.raises(InputError, match="there are no topics at all"):
+        with pytest.raises(InputError, match="the taxonomy is empty"):
             Taxonomy().resolve("A")
 
     def test_the_most_similar_comes_first(self):
-        assert nearest("cyclng", ["Cyclone", "A/Cycling", "Soup"]) == ("A/Cycling", "Cyclone")
+        assert nearest_topics("cyclng", ["Cyclone", "A/Cycling", "Soup"]) == ["A/Cycling", "Cyclone"]

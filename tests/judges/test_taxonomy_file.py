@@ -72,8 +72,8 @@ class TestReading:
             ("topics = 3", "t.toml: topics is 3: it must be tables like"),
             ("topics.A = 1", 't.toml: topics."A" is 1: it must be a table, with good, description'),
             ("[topics.A]\ngod = true", "t.toml: topics.\"A\": unknown key 'god'; did you mean 'good'?"),
-            ("[topics.A.B]\ngood = true", r"unknown key 'B'; a topic below is written \[topics.\"A/B\"\]"),
-            ("[topics.A]\nzzz = 1", "unknown key 'zzz'; there are good, description, keywords, examples"),
+            ("[topics.A.B]\ngood = true", r"unknown key 'B'; a subtopic is written \[topics.\"A/B\"\]"),
+            ("[topics.A]\nzzz = 1", "unknown key 'zzz'; the keys are good, description, keywords, examples"),
             ('[topics.A]\ngood = "yes"', "topics.\"A\".good is 'yes': it must be true or false"),
             ('[topics.A]\nkeywords = ["b"]', "keywords is .*: it must be words with weights, { bicycle = 2.0"),
             ("[topics.A]\nkeywords = { b = true }", "keywords is .*: it must be words with weights"),
@@ -104,7 +104,7 @@ class TestReading:
             load_taxonomy(file)
         with file.open("wb") as opened:
             opened.truncate(MAX_FILE + 1)
-        with pytest.raises(InputError, match="a taxonomy has at most"):
+        with pytest.raises(InputError, match="a taxonomy file has at most"):
             load_taxonomy(file)
         with pytest.raises(InputError, match="cannot be read"):
             load_taxonomy(tmp_path)

@@ -82,7 +82,7 @@ def page(text: str) -> Page:
 
 
 def is_plain(judgement: Judgement) -> bool:
-    """Readers send nothing else; of a numpy float marshal would make bytes."""
+    """Readers send nothing else; marshal would turn a numpy float into bytes."""
     values = (judgement.relevance, judgement.is_relevant, judgement.scores, judgement.terms, judgement.best)
     return bool(marshal.loads(marshal.dumps(values)) == values)
 
@@ -103,7 +103,7 @@ class TestTopicJudge:
         assert judgement.best == CYCLING
         assert judgement.terms == {"cycl": 2.0, "sail": 1.0}
 
-    def test_relevant_from_the_threshold_on(self, classifier):
+    def test_relevant_at_the_threshold(self, classifier):
         half = page("sailing usedom")
         relevance = TopicJudge(classifier, [SAILING]).judge(half).relevance
         assert TopicJudge(classifier, [SAILING], threshold=relevance).judge(half).is_relevant
@@ -166,17 +166,17 @@ class TestTopicJudge:
         assert len(TopicJudge(WordClassifier().fit([], long), long).name) == MAX_NAME
 
     def test_bad_settings(self, classifier):
-        with pytest.raises(ConfigError, match="not learned topic 'Sport/Sialing'; near are 'Sport/Sailing'"):
+        with pytest.raises(ConfigError, match="not learned topic 'Sport/Sialing'; did you mean 'Sport/Sailing'"):
             TopicJudge(classifier, ["Sport/Sialing"])
         with pytest.raises(ConfigError, match="at least one topic"):
             TopicJudge(classifier, [])
         with pytest.raises(InputError, match="'Sport' and 'Sport/Sailing' cannot both be good"):
             TopicJudge(classifier, ["Sport", SAILING])
         many = [f"t{number:02}" for number in range(65)]
-        with pytest.raises(ConfigError, match="a judge takes at most 64; mark the topic above them"):
+        with pytest.raises(ConfigError, match="a judge takes at most 64; mark a topic above them"):
             TopicJudge(WordClassifier().fit([], many), many)
         for threshold in (0.0, 1.1, float("nan")):
-            with pytest.raises(ConfigError, match=r"judge\.threshold is .*: it must lie above 0"):
+            with pytest.raises(ConfigError, match=r"judge\.threshold is .*: it must be above 0"):
                 TopicJudge(classifier, [SAILING], threshold=threshold)
 
     def test_it_travels(self, classifier):
@@ -304,16 +304,16 @@ class TestFormulaJudge:
         assert judge.judge(page("sailing usedom")).terms == {}
         assert judge.strongest(page("sailing usedom")) == {"sail": 1.0, "usedom": 1.0}
 
-    def test_the_places_for_words_are_shared_out(self):
+    def test_words_are_divided_among_topics(self):
         topics = [f"{part}/{part}{number:02}" for part in ("a", "b") for number in range(20)]
         judge = FormulaJudge(WordClassifier().fit([], topics), parse("a AND b"), threshold=0.1)
         words = judge.judge(page(" ".join(topics))).terms
         assert list(words) == [f"{part}{number:02}" for part in ("a", "b") for number in range(5)]
 
     def test_bad_settings(self, classifier):
-        with pytest.raises(ConfigError, match="not learned topic 'Sailing'; near are 'Sport/Sailing'"):
+        with pytest.raises(ConfigError, match="not learned topic 'Sailing'; did you mean 'Sport/Sailing'"):
             FormulaJudge(classifier, parse("Sailing AND Camping"))
-        with pytest.raises(InputError, match="only says what is not wanted"):
+        with pytest.raises(InputError, match="only excludes topics"):
             FormulaJudge(classifier, parse("NOT Camping"), not_after=True)
         with pytest.raises(ConfigError, match=r"judge\.considerable is 0"):
             FormulaJudge(classifier, parse("Camping"), considerable=0)

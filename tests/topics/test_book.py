@@ -62,7 +62,7 @@ def topics_of(book) -> dict[str, tuple[str, ...]]:
 
 
 class TestTree:
-    def test_topics_with_what_is_said_of_them(self, book, path):
+    def test_topics_with_their_properties(self, book, path):
         book.add_topic("Recreation/Cycling", description="for pleasure", keywords={"bicycle": 2.0})
         book.mark_good("cycling")
         with TopicBook(path) as again:
@@ -88,7 +88,7 @@ class TestTree:
         topic = sports.taxonomy().topics["Recreation/Sailing"]
         assert (topic.description, topic.keywords) == ("with wind", {"mast": 1.0})
 
-    def test_renaming_takes_examples_and_children_along(self, sports):
+    def test_renaming_moves_examples_and_children(self, sports):
         sports.add_topic("Recreation/Cycling/Tandems")
         assert sports.rename_topic("Recreation", "Leisure") == "Leisure"
         assert [*sports.taxonomy().topics] == [
@@ -114,7 +114,7 @@ class TestTree:
         with pytest.raises(InputError, match="no topic 'Nowhere'"):
             sports.move_topic("Cycling", "Nowhere")
 
-    def test_removing_takes_the_documents_that_are_nowhere_else(self, sports):
+    def test_removing_removes_documents_under_no_other_topic(self, sports):
         sports.add_topic("Recreation-al")  # sorts between Recreation and what is below it
         assert sports.remove_topic("Recreation") == 2
         assert [*sports.taxonomy().topics] == ["Business", "Recreation-al"]
@@ -261,7 +261,7 @@ class TestJudges:
         with pytest.raises(InputError, match="no trained judge; train one with: lycosa topics train"):
             book.load_judge()
         book.save_judge("svm", b"", settings={}, report={}, trained_at=0.0)
-        with pytest.raises(InputError, match="no judge of version 7; there are 1"):
+        with pytest.raises(InputError, match="no judge of version 7; the newest are 1"):
             book.load_judge(7)
 
 
@@ -329,7 +329,7 @@ print(refused)
 
 
 def test_editing_by_several_processes_at_once(path):
-    """All make the file, then edit the same tree; of two edits that exclude each other one is refused."""
+    """All create the file, then edit the same tree; one of two incompatible edits is refused."""
     editors = [
         subprocess.Popen([sys.executable, "-c", EDITOR, str(path), name], stdout=subprocess.PIPE, text=True)
         for name in ("a", "b", "c")

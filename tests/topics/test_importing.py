@@ -57,7 +57,7 @@ class TestFolders:
         assert not found[2].page.links
         assert not skips.counts
 
-    def test_what_is_passed_over_is_counted_with_its_reason(self, tmp_path, skips):
+    def test_skipped_files_are_counted_by_reason(self, tmp_path, skips):
         write(
             tmp_path,
             {
@@ -80,13 +80,13 @@ class TestFolders:
             "neither HTML nor text": 1,
             "binary": 1,
             "too large": 1,
-            "folder cannot name a topic": 1,
+            "folder name cannot be a topic": 1,
             "no such file": 1,
         }
         assert (str(tmp_path / "README.txt"), "not in a topic's folder") in skips.first
 
     def test_not_a_folder(self, tmp_path, skips):
-        with pytest.raises(InputError, match="not a folder; give one whose sub-folders are topics"):
+        with pytest.raises(InputError, match="not a folder; give one whose subfolders are topics"):
             list(folder_examples(tmp_path / "none", skips))
 
     def test_as_many_as_allowed(self, tmp_path, skips):
@@ -151,7 +151,7 @@ class TestLabels:
         assert [one.topics for one in found] == [("A",)]
         assert skips.first == [
             ("labels.tsv, line 2", "not a URL and a topic"),
-            ("labels.tsv, line 4", "not the name of a topic"),
+            ("labels.tsv, line 4", "not a valid topic name"),
         ]
 
     def test_another_kind_of_file(self, tmp_path, skips):
@@ -180,7 +180,7 @@ class TestJsonLines:
         assert [(one.page.url, one.topics) for one in found] == [("1", ("rec/autos",)), ("2", ("a", "b"))]
         assert (found[0].page.title, found[0].page.text) == ("Cars", "the engine of cars")
         assert found[0].page.terms == term_counts("Cars the engine of cars")
-        assert skips.counts == {"no label": 1, "no object with labels, title and body": 2, "not JSON": 1}
+        assert skips.counts == {"no label": 1, "not an object with labels, title and body": 2, "not JSON": 1}
 
     def test_splits(self, path, skips):
         assert [one.page.url for one in json_examples(path, skips, splits={"test"})] == ["2"]
@@ -188,7 +188,7 @@ class TestJsonLines:
 
     def test_a_file_cut_off(self, path, skips):
         path.write_bytes(path.read_bytes()[:-20])
-        with pytest.raises(InputError, match="damaged or cut off"):
+        with pytest.raises(InputError, match="damaged or truncated"):
             list(json_examples(path, skips))
 
     def test_deeply_nested_json(self, tmp_path, skips):

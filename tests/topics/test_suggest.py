@@ -149,7 +149,7 @@ class TestNeighbours:
         assert found.neighbours[0].share == pytest.approx(4 / 7)
         (advice,) = found.advice
         assert (advice.good, advice.widen_to) == (self.FUNDS, "Investment")
-        assert "57% are Investment outside the focus and 29% are Investment/Funds" in advice.reason
+        assert "57% are on Investment outside the focus and 29% on Investment/Funds" in advice.reason
         assert advice.reason.endswith("mark Investment good instead")
 
     def test_one_sibling_is_the_least_widening(self):
@@ -174,7 +174,7 @@ class TestNeighbours:
         spread = around(30, Funds=1.0) + [one for name in "abcd" for one in around(20, **{name: 1.0})]
         assert neighbouring_topics(spread, ["Funds"]).advice == ()
 
-    def test_strangers_are_shown_and_not_advised(self):
+    def test_unrelated_topics_are_shown_but_not_advised(self):
         pages = around(30, Investment_Funds=1.0) + around(60, Sports_Golf=1.0)
         found = neighbouring_topics(pages, [self.FUNDS])
         assert found.neighbours[0][:2] == ("Sports", pytest.approx(2 / 3))
@@ -189,7 +189,7 @@ class TestNeighbours:
         assert found.advice == ()
         assert found.neighbours[0] == ("Investment", pytest.approx(3 / 63), 1.0)
 
-    def test_few_pages_are_no_ground_for_advice(self):
+    def test_no_advice_from_few_pages(self):
         pages = around(10, Investment_Funds=1.0) + around(39, Investment_Stocks=1.0)
         assert neighbouring_topics(pages, [self.FUNDS]).advice == ()
         assert neighbouring_topics([], [self.FUNDS]).neighbours == ()

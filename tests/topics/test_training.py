@@ -15,7 +15,7 @@ from lycosa.topics.training import TrainingSettings, cross_validate, document_ha
 
 
 class SmallBayes:
-    """Just enough of a classifier: naive Bayes over the leaves, an inner topic has the sum of its leaves."""
+    """A minimal classifier: naive Bayes over the leaves; an inner topic has the sum of its leaves."""
 
     name = "small"
 
@@ -73,7 +73,7 @@ class TestCrossValidation:
         ]
         assert report.confusions == report.untested == report.without_examples == ()
 
-    def test_no_example_is_judged_by_who_has_seen_it_or_a_copy(self):
+    def test_no_classifier_judges_an_example_it_has_seen(self):
         class Strict(SmallBayes):
             def posteriors(self, page):
                 assert document_hash(page) not in {document_hash(seen.page) for seen in self.seen_}
@@ -108,7 +108,7 @@ class TestCrossValidation:
         f1 = 2 * (10 / 14) / (1 + 10 / 14)
         assert report.macro_f1 == pytest.approx((f1 + f1 + 1) / 3)
 
-    def test_a_topic_of_one_example_is_said_to_be_untested(self):
+    def test_a_topic_of_one_example_is_reported_as_untested(self):
         report = cross_validate(SmallBayes, [*sample(), example("paint brush", "Arts")], (*TOPICS, "Arts", "Empty"))
         assert (report.tested, report.accuracy) == (30, 1.0)
         assert report.untested == ("Arts",)
@@ -176,7 +176,7 @@ class TestTraining:
         assert plain["topics"][0]["topic"] == "Business"
         assert plain["relevance"]["recall"] == 1.0
 
-    def test_progress_is_told(self):
+    def test_progress_is_reported(self):
         told = []
         train(SmallBayes, sample(), TOPICS, progress=lambda *step: told.append(step))
         assert told[0] == ("counting", 0, 1)

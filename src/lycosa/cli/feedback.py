@@ -64,7 +64,7 @@ def feedback(
         marks += [Mark(page, False) for page in _pages(not_useful, pages, config)]
     with TopicBook(workspace.topics) as book:
         lesson = learn(book, marks, _good(book, config))
-    for seen in lesson.seen:
+    for seen in lesson.pages:
         told = "useful" if seen.is_useful else "not useful"
         where = f", now an example of {plain(seen.topic)}" if seen.topic else ""
         out.print(f"{plain(seen.url, 80)}: {told}{where}; R {seen.before:.2f} → {seen.after:.2f}")
@@ -109,7 +109,7 @@ def _judge_again(workspace: Workspace, reading: Reading, lesson: Lesson) -> int:
         judged = store.judged_pages()
         before = dict(zip(judged.ids.tolist(), judged.is_relevant.tolist(), strict=True))
         now = time.time()
-        store.write(Batch(feedback=[(now, seen.url, seen.is_useful, seen.topic) for seen in lesson.seen]))
+        store.write(Batch(feedback=[(now, seen.url, seen.is_useful, seen.topic) for seen in lesson.pages]))
         rows = _rows(ArchivedPages(workspace.archive, store, reading), reading.judge.name)
         columns = (TextColumn("judging again"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         changed = 0

@@ -1,4 +1,4 @@
-"""lycosa judge: score anything, with the words that decided it."""
+"""lycosa judge: score documents, and show the words that decided."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.table import Table
 
 from lycosa.cli.pages_by_url import gather
 from lycosa.cli.terminal import out, plain
-from lycosa.cli.topics import BOOK, page_of_file
+from lycosa.cli.topic_examples import BOOK, page_of_file
 from lycosa.errors import InputError
 from lycosa.fetch.urls import parse_seed
 from lycosa.judges.keywords import KeywordJudge
@@ -21,27 +21,27 @@ from lycosa.topics.book import TopicBook
 from lycosa.topics.importing import Failure
 from lycosa.topics.judges import interest_judge, topic_judge
 
-OWN_THRESHOLD = 0.5
+DEFAULT_THRESHOLD = 0.5
 
 
 def judge(
-    documents: list[str] = typer.Argument(help="URLs and files."),
+    documents: list[str] = typer.Argument(help="URLs and files to score."),
     words: str = typer.Option("", "--words", help="Judge by these words instead of a trained topic."),
     topic: list[str] = typer.Option([], "--topic", "-t", help="A topic of the book. Default: those marked good."),
-    interest: str = typer.Option("", "--interest", "-i", help="A formula: 'tourism AND (Ruegen OR Usedom)'."),
-    threshold: float | None = typer.Option(None, "--threshold", help="Relevance from which on a page is relevant."),
+    interest: str = typer.Option("", "--interest", "-i", help="A formula, as in 'tourism AND (Ruegen OR Usedom)'."),
+    threshold: float | None = typer.Option(None, "--threshold", help="Minimum relevance of a relevant page."),
     book: Path = BOOK,
-    as_json: bool = typer.Option(False, "--json", help="A JSON object on each line."),
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON object per line."),
 ) -> None:
     """Score documents as a crawl would: relevance, topics, and the words that speak for and against."""
     chosen = _judge(words, topic, interest, threshold, book)
     for source, page in _pages(documents):
         if isinstance(page, Failure):
-            _tell({"document": source, "error": page.reason}, as_json=as_json)
+            _print_row({"document": source, "error": page.reason}, as_json=as_json)
             continue
         found = chosen.judge(page)
         terms = dict(found.terms) if isinstance(chosen, KeywordJudge) else chosen.strongest(page)
-        _tell(
+        _print_row(
             {
                 "document": source,
                 "title": page.title,
@@ -62,13 +62,13 @@ def _judge(
         return KeywordJudge(words, threshold=threshold or 0.1)
     if not book.exists():
         raise InputError(
-            f"{book}: there is no topic book; judge by words with --words 'recreational cycling', or make a book with: "
+            f"{book}: there is no topic book; judge by words with --words 'recreational cycling', or create one with: "
             "lycosa topics import"
         )
     with TopicBook(book) as opened_book:
         if interest:
-            return interest_judge(opened_book, interest, threshold=threshold or OWN_THRESHOLD)
-        return topic_judge(opened_book, topics, threshold=threshold or OWN_THRESHOLD)
+            return interest_judge(opened_book, interest, threshold=threshold or DEFAULT_THRESHOLD)
+        return topic_judge(opened_book, topics, threshold=threshold or DEFAULT_THRESHOLD)
 
 
 def _pages(documents: list[str]) -> list[tuple[str, Page | Failure]]:
@@ -85,7 +85,7 @@ def _pages(documents: list[str]) -> list[tuple[str, Page | Failure]]:
     return found
 
 
-def _tell(row: dict[str, Any], *, as_json: bool) -> None:
+def _print_row(row: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(row, ensure_ascii=False))
         return

@@ -1,8 +1,8 @@
-"""How common words are in general: the share of documents that hold a stem, shipped as a table.
+"""How common words are in general: the share of documents that contain a stem, shipped as a table.
 
-A crawl that has fetched five pages cannot tell which of their words are special. The table can: document frequencies of
-stems over newsgroup posts, some twenty thousand stems that are in four documents or more. It holds numbers only, none
-of the texts; `experiments/background.py` builds it anew.
+A crawl that has fetched five pages cannot tell which of their words are specific. The table can: document frequencies
+in newsgroup posts, of some twenty thousand stems that occur in four documents or more. It contains none of the texts;
+`experiments/background.py` rebuilds it.
 
 The file: lines of stems, compressed; the stems of line i are in 2^(−i/4) of the documents, rounded.
 """
@@ -20,12 +20,12 @@ from lycosa.lib.wordhash import SIZE, numbers_of
 
 FILE = "background.txt.gz"
 STEPS = 4
-"""Lines for each halving of the share."""
+"""Lines per halving of the share."""
 
 
 @cache
 def background_shares() -> NDArray[np.float32]:
-    """By word number (`lib.wordhash`): the share of documents with the word, 0 for others. Not to be written."""
+    """By word number (`lib.wordhash`): the share of documents with the word, 0 for unknown words. Read-only."""
     shares = np.zeros(SIZE, dtype=np.float32)
     text = gzip.decompress(files("lycosa.judges").joinpath(FILE).read_bytes()).decode()
     for line, found in enumerate(text.split("\n")):

@@ -1,18 +1,18 @@
 """From scores to probabilities: of the pages that got 0.8, eight in ten should be relevant.
 
-A classifier learns on some examples and is calibrated on others; on those it has learned from, its scores look better
-than they are. Two ways, both monotonic, so that neither changes the order of two scores:
+A classifier learns from some examples and is calibrated on others; on those it has learned from, its scores look better
+than they are. There are two methods, both monotonic: neither changes the order of two scores.
 
-- `Temperature` for scores of classes that exclude each other: softmax(offset + β · score / length^α). One number β, or
-  two where a document's length matters: naive Bayes counts every word as a new witness, words come in company, and so
-  its odds grow with the length of the page much faster than its knowledge does (α lies between 0, length ignored, and
-  1, the mean over words).
-- `Platt` for one score, yes or no: 1 / (1 + exp(−(slope · score + intercept))). Works from a few examples on.
+- `Temperature` for scores of mutually exclusive classes: softmax(offset + β · score / length^α). One parameter, β, or
+  two if a document's length matters: naive Bayes counts every word as an independent witness, which words are not, and
+  its odds grow with the length of the page much faster than its knowledge does (α is between 0, length ignored, and 1,
+  the mean over words).
+- `Platt` for one score, yes or no: 1 / (1 + exp(−(slope · score + intercept))). A few examples are enough.
   J. Platt, "Probabilistic outputs for support vector machines" (1999), with its softened targets.
 
-Calibration error: mean distance between what was promised and what came, over bins of equal width.
+Calibration error: mean distance between predicted probabilities and observed shares, over bins of equal width.
 
-A fitted calibration is a frozen value; `to_array` and `from_array` turn it into plain numbers and back.
+A fitted calibration is a frozen value; `to_array` and `from_array` convert it to plain numbers and back.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NEWTON_STEPS = 50
 
 @dataclass(frozen=True, slots=True)
 class Temperature:
-    """softmax(offset + scale · score / length^exponent) over classes that exclude each other."""
+    """softmax(offset + scale · score / length^exponent) over mutually exclusive classes."""
 
     scale: float = 1.0
     exponent: float = 0.0
@@ -46,10 +46,10 @@ class Temperature:
         lengths: ArrayLike | None = None,
         offsets: ArrayLike = 0.0,
     ) -> Self:
-        """The scale, and with lengths the exponent, of the least log loss.
+        """Find the scale, and with lengths the exponent, of the smallest log loss.
 
         scores: documents × classes; truth: the column of each document's class; offsets: added unscaled (log priors).
-        For a given exponent the loss is convex in the scale: Newton finds it; the exponent comes from a grid.
+        For a given exponent the loss is convex in the scale, which Newton's method finds; the exponent is from a grid.
         """
         values = np.asarray(scores, dtype=np.float64)
         columns = np.asarray(truth, dtype=np.int64)
@@ -66,7 +66,7 @@ class Temperature:
         return cls(best[1], best[2])
 
     def apply(self, scores: ArrayLike, *, lengths: ArrayLike = 1.0, offsets: ArrayLike = 0.0) -> NDArray[np.float64]:
-        """Probabilities, of one document's scores or of documents × classes."""
+        """Probabilities, for the scores of one document or for documents × classes."""
         factor = self.scale / np.maximum(np.asarray(lengths, dtype=np.float64), 1.0) ** self.exponent
         scaled: NDArray[np.float64] = np.asarray(scores, dtype=np.float64) * (
             factor[:, None] if factor.ndim else factor
@@ -93,7 +93,7 @@ class Platt:
     def fit(cls, scores: ArrayLike, is_true: ArrayLike, *, weights: ArrayLike | None = None) -> Self:
         """Logistic regression of one variable by damped Newton steps, on targets (n₊ + 1)/(n₊ + 2) and 1/(n₋ + 2).
 
-        The slope is never negative: a score that tells nothing, or lies, is flattened to the base rate.
+        The slope is never negative: a score that is useless or misleading is flattened to the base rate.
         """
         values = np.asarray(scores, dtype=np.float64)
         true = np.asarray(is_true, dtype=bool)
@@ -103,7 +103,7 @@ class Platt:
         positive, negative = float(weight[true].sum()), float(weight[~true].sum())
         target = np.where(true, (positive + 1) / (positive + 2), 1 / (negative + 2))
         base = float(np.log((positive + 1) / (negative + 1)))
-        # In units of the spread, the two unknowns are of one size and the Newton steps well behaved.
+        # In units of the spread, both unknowns have the same magnitude and Newton's steps are well behaved.
         centre, spread = float(values.mean()), float(values.std())
         if spread < 1e-12 * max(1.0, abs(centre)):
             return cls(0.0, base)
@@ -125,57 +125,57 @@ class Platt:
         return cls(slope, intercept)
 
 
-class Bin(NamedTuple):
+class ReliabilityBin(NamedTuple):
     """A row of a reliability table: the predictions with least ≤ probability < most (the last bin: ≤ most)."""
 
     least: float
     most: float
     pages: int
-    promised: float
+    predicted: float
     """Mean probability; 0 in an empty bin."""
-    came: float
+    observed: float
     """Share that was true; 0 in an empty bin."""
 
 
-def reliability(probabilities: ArrayLike, is_true: ArrayLike, bins: int = 15) -> list[Bin]:
-    """What was promised against what came, in bins of equal width."""
-    promised = np.asarray(probabilities, dtype=np.float64).ravel()
-    came = np.asarray(is_true, dtype=np.float64).ravel()
-    if promised.shape != came.shape:
-        raise ValueError(f"{promised.size} probabilities for {came.size} truths: there must be as many")
-    place = np.clip((promised * bins).astype(np.int64), 0, bins - 1)
+def reliability(probabilities: ArrayLike, is_true: ArrayLike, bins: int = 15) -> list[ReliabilityBin]:
+    """Predicted probabilities against observed shares, in bins of equal width."""
+    predicted = np.asarray(probabilities, dtype=np.float64).ravel()
+    observed = np.asarray(is_true, dtype=np.float64).ravel()
+    if predicted.shape != observed.shape:
+        raise ValueError(f"{predicted.size} probabilities but {observed.size} outcomes: there must be one for each")
+    place = np.clip((predicted * bins).astype(np.int64), 0, bins - 1)
     counts = np.bincount(place, minlength=bins)
     divisor = np.maximum(counts, 1)
-    mean_promised = np.bincount(place, weights=promised, minlength=bins) / divisor
-    mean_came = np.bincount(place, weights=came, minlength=bins) / divisor
+    mean_predicted = np.bincount(place, weights=predicted, minlength=bins) / divisor
+    mean_observed = np.bincount(place, weights=observed, minlength=bins) / divisor
     return [
-        Bin(
+        ReliabilityBin(
             number / bins,
             (number + 1) / bins,
             int(counts[number]),
-            float(mean_promised[number]),
-            float(mean_came[number]),
+            float(mean_predicted[number]),
+            float(mean_observed[number]),
         )
         for number in range(bins)
     ]
 
 
 def expected_calibration_error(probabilities: ArrayLike, is_true: ArrayLike, bins: int = 15) -> float:
-    """Σ over bins of (share of the predictions in it) · |promised − came|; 0 where there are no predictions."""
+    """Σ over bins of (share of all predictions) · |predicted − observed|; 0 without predictions."""
     table = reliability(probabilities, is_true, bins)
     total = sum(row.pages for row in table)
-    return sum(row.pages * abs(row.promised - row.came) for row in table) / max(total, 1)
+    return sum(row.pages * abs(row.predicted - row.observed) for row in table) / max(total, 1)
 
 
 def softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Along the last axis; no overflow, whatever the size of the logits."""
+    """Along the last axis, without overflow."""
     raised = np.exp(logits - logits.max(axis=-1, keepdims=True))
     shares: NDArray[np.float64] = raised / raised.sum(axis=-1, keepdims=True)
     return shares
 
 
 def sigmoid(logits: ArrayLike) -> NDArray[np.float64]:
-    """1 / (1 + exp(−x)), by way of tanh, which does not overflow."""
+    """1 / (1 + exp(−x)), computed with tanh, which does not overflow."""
     half: NDArray[np.float64] = np.tanh(0.5 * np.asarray(logits, dtype=np.float64))
     return 0.5 + 0.5 * half
 
@@ -183,13 +183,13 @@ def sigmoid(logits: ArrayLike) -> NDArray[np.float64]:
 def _best_scale(
     scores: NDArray[np.float64], truth: NDArray[np.int64], offsets: NDArray[np.float64]
 ) -> tuple[float, float]:
-    """The β of the least mean log loss of softmax(offsets + β·scores), and that loss.
+    """The β of the smallest mean log loss of softmax(offsets + β·scores), and that loss.
 
     dloss/dβ = mean(E_p[score] − score of the truth) rises with β (its own derivative is the variance of the score
-    under p), so that its sign tells on which side the minimum lies: Newton, kept inside a shrinking interval.
+    under p), so its sign tells on which side the minimum is: Newton's method within a shrinking interval.
     """
     rows = np.arange(len(truth))
-    # Relative to the best class, scores of any size stay inside the floats.
+    # Relative to the best class, scores of any magnitude are safe from overflow.
     scores = scores - scores.max(axis=1, keepdims=True)
     true_score = scores[rows, truth]
     low, high = _SMALLEST_SCALE, _LARGEST_SCALE
@@ -201,7 +201,7 @@ def _best_scale(
         low, high = (scale, high) if slope < 0 else (low, scale)
         curvature = float(((shares * scores * scores).sum(axis=1) - expected * expected).mean())
         step = scale - slope / curvature if curvature > 1e-300 else -1.0
-        # Outside the interval, halve it; on a logarithmic scale, as the scale may be of any size.
+        # A step out of the interval halves it instead, logarithmically, as the scale may have any magnitude.
         previous, scale = scale, step if low < step < high else float(np.sqrt(low * high))
         if abs(scale - previous) <= 1e-6 * previous:
             break
@@ -220,35 +220,35 @@ def logistic_fit(
     start: Sequence[float],
     pull: float = 0.0,
 ) -> tuple[tuple[float, float], float]:
-    """The two coefficients of the least cross entropy of σ(offset + columns @ coefficients), and that loss.
+    """The two coefficients of the smallest cross entropy of σ(offset + columns @ coefficients), and that loss.
 
-    columns: examples × 2. `pull` draws the coefficients towards where they start: a fit from few examples stays near.
-    Newton; halving a step that does not help tames it.
+    columns: examples × 2. `pull` draws the coefficients towards `start`, near which a fit to few examples stays.
+    Newton's method; a step that does not reduce the loss is halved.
     """
     aim, added = np.asarray(target, dtype=np.float64), np.asarray(offset, dtype=np.float64)
-    weight, home = np.asarray(weights, dtype=np.float64), np.asarray(start, dtype=np.float64)
-    firmness = pull / np.maximum(home * home, 1e-6)
+    weight, begin = np.asarray(weights, dtype=np.float64), np.asarray(start, dtype=np.float64)
+    firmness = pull / np.maximum(begin * begin, 1e-6)
 
     def loss(at: NDArray[np.float64]) -> float:
         logit = columns @ at + added
         error = weight * (np.logaddexp(0.0, logit) - aim * logit)
-        return float(error.sum() + 0.5 * (firmness * (at - home) ** 2).sum())
+        return float(error.sum() + 0.5 * (firmness * (at - begin) ** 2).sum())
 
-    found = home
+    found = begin
     current = loss(found)
     for _ in range(_NEWTON_STEPS):
         share = sigmoid(columns @ found + added)
-        gradient = columns.T @ (weight * (share - aim)) + firmness * (found - home)
-        bend = (weight * share * (1 - share))[:, None]
-        # A hair on the diagonal: with few examples the two directions may be one.
-        step = np.linalg.solve(columns.T @ (columns * bend) + np.diag(firmness + 1e-9), gradient)
-        while (trial := loss(found - step)) > current and np.abs(step).max() > 1e-12:
+        gradient = columns.T @ (weight * (share - aim)) + firmness * (found - begin)
+        curvature = (weight * share * (1 - share))[:, None]
+        # A tiny addition to the diagonal: with few examples the columns may be collinear.
+        step = np.linalg.solve(columns.T @ (columns * curvature) + np.diag(firmness + 1e-9), gradient)
+        while (reached := loss(found - step)) > current and np.abs(step).max() > 1e-12:
             step = step / 2
-        if trial > current:
+        if reached > current:
             break
         found = found - step
-        is_done = current - trial <= 1e-10 * abs(current)
-        current = trial
+        is_done = current - reached <= 1e-10 * abs(current)
+        current = reached
         if is_done:
             break
     return (float(found[0]), float(found[1])), current

@@ -1,8 +1,8 @@
-"""The seam between examples and judges: a classifier has learned from a taxonomy's examples how pages fit its topics.
+"""The interface between examples and judges: a classifier learns from a taxonomy's examples how pages fit its topics.
 
 A topic is named by its path below the root, `Recreation/Cycling`; its parent is the path without the last name. The
-root itself, ANY, is the empty path: every document belongs to it. `topics.py` makes judges of a classifier and a set of
-good topics, or of a classifier and a formula.
+root itself, ANY, is the empty path: every document belongs to it. `topic_judges.py` makes judges of a classifier and a
+set of good topics, or of a classifier and a formula.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Example(NamedTuple):
     """A document with the topics a person put it under."""
 
     page: Page
-    """Its title, text and terms count; text may be missing (pages of a world), terms never are."""
+    """Title, text and terms are used; the text may be missing (pages of a world), the terms never are."""
     topics: tuple[str, ...]
     """Paths. Most documents have one; an inner topic may have examples of its own."""
 
@@ -33,14 +33,14 @@ class Classifier(Protocol):
 
     name: str
     topics_: tuple[str, ...]
-    """All topics below ANY, inner ones too, in sorted order."""
+    """All topics below ANY, including inner ones, sorted."""
 
     def fit(self, examples: Iterable[Example], topics: Sequence[str]) -> Self:
-        """Learn. The examples may be iterated more than once, each time from the start; they need not fit in memory."""
+        """Learn. The examples may be iterated several times, each time from the start; they need not fit in memory."""
         ...
 
     def posteriors(self, page: Page) -> NDArray[np.float64]:
-        """Pr[topic | page] by topic: siblings exclude each other, and a topic has at most its parent's."""
+        """Pr[topic | page] by topic: siblings are mutually exclusive, and a topic has at most its parent's."""
         ...
 
     def memberships(self, page: Page) -> NDArray[np.float64]:
@@ -56,8 +56,8 @@ class Classifier(Protocol):
         ...
 
     @classmethod
-    def load(cls, saved: bytes) -> Self:
-        """The opposite of `save`; ValueError where the bytes are not what it wrote."""
+    def load(cls, data: bytes) -> Self:
+        """The inverse of `save`; ValueError if the bytes are not its output."""
         ...
 
 
@@ -66,8 +66,14 @@ def parent_of(topic: str) -> str:
     return topic.rpartition("/")[0]
 
 
+def leaves_of(topics: Sequence[str]) -> list[int]:
+    """Positions of the topics with none below them. Sorting does not put `a/b` next to `a`: `a-b` comes between."""
+    inner = {parent_of(topic) for topic in topics}
+    return [place for place, topic in enumerate(topics) if topic not in inner]
+
+
 def with_ancestors(topics: Iterable[str]) -> tuple[str, ...]:
-    """These topics and all topics above them but ANY, each once, in sorted order."""
+    """These topics and all above them except ANY, each once, sorted."""
     found: set[str] = set()
     for topic in topics:
         while topic and topic not in found:

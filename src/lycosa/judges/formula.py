@@ -2,20 +2,20 @@
 
     tourism AND (Ruegen OR Usedom) AND NOT camping
 
-NOT binds closer than AND, AND closer than OR. Operators are written in any case, or as & | ! or ∧ ∨ ¬. Words in a row
-are one topic's name up to the next operator or parenthesis; a name that holds an operator's word, or anything but
-letters, digits and _ - / . ' stands in quotes, "Black & white", where \\ goes before a quote or another \\.
+NOT binds tighter than AND, AND tighter than OR. Operators are written in any case, or as & | ! or ∧ ∨ ¬. Consecutive
+words up to the next operator or parenthesis are one topic's name; a name that contains an operator's word, or anything
+but letters, digits and _ - / . ' is put in quotes, "Black & white", with a \\ before a quote or another \\.
 
 The meaning of a formula is AR's: μ(¬F) = 1 − μ(F), ∧ is the minimum, ∨ the maximum. The parts of one AND or OR may
-carry weights, `tourism^0.7 AND Ruegen^0.3` (a part without one has the weight 1). Then the rule of Fagin and Wimmers
-("A formula for incorporating weights into scoring rules", Theoretical Computer Science 239, 2000) holds: with the
-weights divided by their sum and the parts ordered so that θ₁ ≥ … ≥ θₘ ≥ θₘ₊₁ = 0,
+have weights, `tourism^0.7 AND Ruegen^0.3` (1 by default). Then the rule of Fagin and Wimmers applies ("A formula for
+incorporating weights into scoring rules", Theoretical Computer Science 239, 2000): with the weights divided by their
+sum and the parts ordered so that θ₁ ≥ … ≥ θₘ ≥ θₘ₊₁ = 0,
 
     f_θ(x₁ … xₘ) = Σᵢ i·(θᵢ − θᵢ₊₁)·f(x₁ … xᵢ),    f = min or max.
 
-Equal weights are no weights. A formula is an immutable tree in a normal form: without weights, an AND in an AND is
-spliced into it, and a part said twice stands once (likewise OR). `str` gives a text that parses to the same tree.
-`generalise.py` makes other formulas of one: for links, for tunnelling, and to crawl without NOT.
+Equal weights are no weights. A formula is an immutable tree in normal form: without weights, an AND in an AND is
+spliced into it, and a repeated part appears once (likewise OR). `str` gives a text that parses to the same tree.
+`generalise.py` derives other formulas from one: for links, for tunnelling, and to crawl without NOT.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from typing import NamedTuple, NoReturn
 from lycosa.errors import InputError
 
 MAX_LENGTH = 10_000
-"""Characters of a formula."""
+"""Maximum number of characters of a formula."""
 MAX_NESTING = 50
-"""Parentheses and NOTs within each other."""
+"""Maximum depth of nested parentheses and NOTs."""
 MAX_WEIGHT = 1_000_000
 
 _OPERATORS = {"AND", "OR", "NOT"}
@@ -40,7 +40,7 @@ _WORD_MARKS = "_-/."
 _WITHIN_WORDS = "'’\u200c\u200d"
 _NUMBER = re.compile(r"[0-9]{1,20}(\.[0-9]{1,30})?(e-?[0-9]{1,3})?", re.ASCII)
 _SHOWN = 60
-"""So many characters to either side of an error are shown."""
+"""Number of characters shown on either side of an error."""
 
 
 class _Node:
@@ -52,7 +52,7 @@ class _Node:
 
 @dataclass(frozen=True, slots=True)
 class Named(_Node):
-    """A topic, by its path or whatever name stood in the text."""
+    """A topic, by its path or by the name in the text."""
 
     topic: str
 
@@ -64,7 +64,7 @@ class Not(_Node):
 
 @dataclass(frozen=True, slots=True)
 class And(_Node):
-    """Made by `join`, which keeps the normal form."""
+    """Made by `join`, which ensures the normal form."""
 
     parts: tuple[Formula, ...]
     """Two or more."""
@@ -74,7 +74,7 @@ class And(_Node):
 
 @dataclass(frozen=True, slots=True)
 class Or(_Node):
-    """Made by `join`, which keeps the normal form."""
+    """Made by `join`, which ensures the normal form."""
 
     parts: tuple[Formula, ...]
     """Two or more."""
@@ -86,7 +86,7 @@ Formula = Named | Not | And | Or
 
 
 def join(kind: type[And] | type[Or], parts: Sequence[Formula], weights: Sequence[float] = ()) -> Formula:
-    """The parts under one AND or OR, in normal form; of a single part, that part."""
+    """The parts under one AND or OR, in normal form; a single part is returned by itself."""
     if len(set(weights)) > 1:
         return kind(tuple(parts), tuple(weights))
     spliced: dict[Formula, None] = {}
@@ -125,7 +125,7 @@ def evaluate(
 
 
 def _weighted(pick: Callable[..., float], values: Sequence[float], weights: Sequence[float]) -> float:
-    """Fagin and Wimmers' rule, see above."""
+    """Fagin and Wimmers' rule, see the module."""
     total = sum(weights)
     ordered = sorted(zip(weights, values, strict=True), key=lambda pair: -pair[0])
     score, best = 0.0, ordered[0][1]
@@ -133,7 +133,7 @@ def _weighted(pick: Callable[..., float], values: Sequence[float], weights: Sequ
         best = pick(best, value)
         following = ordered[rank][0] if rank < len(ordered) else 0.0
         score += rank * (weight - following) / total * best
-    # Rounding may carry a sum of parts of 1 a hair beyond it.
+    # Rounding may push the sum slightly beyond 1.
     return min(1.0, max(0.0, score))
 
 
@@ -149,9 +149,9 @@ def _names(formula: Formula) -> Iterator[str]:
 
 
 def parse(text: str, *, resolve: Callable[[str], str] | None = None) -> Formula:
-    """A formula from its text. `resolve` turns each name into a topic's path (`Taxonomy.resolve`).
+    """Parse a formula. `resolve` turns each name into a topic's path (`Taxonomy.resolve`).
 
-    InputError tells the position, what was expected and what was found, with the place pointed at.
+    InputError states the position, what was expected and what was found, and points at the place.
     """
     if len(text) > MAX_LENGTH:
         raise InputError(f"formula of {len(text)} characters: at most {MAX_LENGTH} are allowed")
@@ -160,7 +160,7 @@ def parse(text: str, *, resolve: Callable[[str], str] | None = None) -> Formula:
 
 class _Token(NamedTuple):
     kind: str
-    """`word`, `quoted`, `end`, an operator in capitals, or the sign itself."""
+    """`word`, `quoted`, `end`, an operator in capitals, or the symbol itself."""
     text: str
     position: int
     """From 0."""
@@ -176,7 +176,7 @@ class _Parser:
     def __init__(self, text: str, resolve: Callable[[str], str] | None) -> None:
         self._text = text
         self._resolve = resolve
-        self._tokens = list(self._cut())
+        self._tokens = list(self._tokenise())
         self._at = 0
         self._nesting = 0
 
@@ -192,14 +192,14 @@ class _Parser:
         self._at += 1
         return token
 
-    def _until(self, end: str, end_in_words: str) -> Formula:
-        """A whole expression: a weight on its only part would weigh that against nothing."""
+    def _until(self, end: str, end_shown: str) -> Formula:
+        """A whole expression. A weight on its only part is an error: it would weigh that against nothing."""
         formula, weight = self._either()
         if self._token.kind != end:
-            self._expected(f"AND, OR or {end_in_words}")
+            self._expected(f"AND, OR or {end_shown}")
         if weight is not None:
             caret = next(token for token in reversed(self._tokens[: self._at]) if token.kind == "^")
-            self._fail(caret.position, "a weight must stand against another part, as in 'tourism^0.7 AND Ruegen^0.3'")
+            self._fail(caret.position, "a weight needs another part beside it, as in 'tourism^0.7 AND Ruegen^0.3'")
         return formula
 
     def _either(self) -> tuple[Formula, float | None]:
@@ -211,7 +211,7 @@ class _Parser:
     def _chain(
         self, kind: type[And] | type[Or], operator: str, part: Callable[[], tuple[Formula, float | None]]
     ) -> tuple[Formula, float | None]:
-        """Parts with an operator between them. The weight of a single part is left to the level above."""
+        """Parts joined by an operator. The weight of a single part is left to the caller."""
         found = [part()]
         while self._token.kind == operator:
             self._next()
@@ -242,7 +242,7 @@ class _Parser:
         self._next()
         self._nesting += 1
         if self._nesting > MAX_NESTING:
-            self._fail(token.position, f"parentheses and NOTs within each other: at most {MAX_NESTING} are allowed")
+            self._fail(token.position, f"too many nested parentheses and NOTs: at most {MAX_NESTING} are allowed")
         formula: Formula
         if token.kind == "NOT":
             formula = Not(self._negated())
@@ -265,8 +265,8 @@ class _Parser:
         except InputError as error:
             self._fail(first.position, str(error))
 
-    def _cut(self) -> Iterator[_Token]:
-        """The text's tokens, the end last."""
+    def _tokenise(self) -> Iterator[_Token]:
+        """The tokens of the text, `end` last."""
         text, at = self._text, 0
         while at < len(text):
             character, start = text[at], at
@@ -285,11 +285,11 @@ class _Parser:
                 word = text[start:at]
                 yield _Token(word.upper() if word.upper() in _OPERATORS else "word", word, start)
             else:
-                self._fail(at, f"unexpected {character!r}: put a name that holds it in quotes")
+                self._fail(at, f"unexpected {character!r}: put a name that contains it in quotes")
         yield _Token("end", "", len(text))
 
     def _quoted(self, start: int) -> tuple[str, int]:
-        """The name in quotes that begins here, and where it ends."""
+        """The quoted name that begins here, and the position after it."""
         text, name, at = self._text, list[str](), start + 1
         while at < len(text) and text[at] != text[start]:
             at += text[at] == "\\"
@@ -304,10 +304,10 @@ class _Parser:
     def _expected(self, what: str) -> NoReturn:
         token = self._token
         found = f"found {token.text[:40]!r}" if token.kind != "end" else "found the end"
-        # "Love not war" is a name that was meant to be quoted.
+        # "Love not war" is a name that should have been quoted.
         is_after_name = self._at > 0 and self._tokens[self._at - 1].kind == "word"
         is_spelt_out = token.kind in _OPERATORS and token.text.isalpha()
-        hint = "; a name that holds this word goes in quotes" if is_spelt_out and is_after_name else ""
+        hint = "; put a name that contains this word in quotes" if is_spelt_out and is_after_name else ""
         self._fail(token.position, f"expected {what}; {found}{hint}")
 
     def _fail(self, position: int, why: str) -> NoReturn:
@@ -347,7 +347,7 @@ def _part_text(part: Formula, enclosed: tuple[type, ...]) -> str:
 
 
 def _name_text(topic: str) -> str:
-    """The name as it can stand in a formula: bare where that reads back as the same."""
+    """The name as written in a formula: without quotes if that parses to the same name."""
     words = topic.split(" ")
     if all(_is_bare(word) for word in words):
         return topic

@@ -1,12 +1,12 @@
-"""Formulas made of formulas: wider ones to tunnel with, ones for short texts, ones without NOT (paper AR).
+"""Formulas derived from formulas: wider ones to tunnel with, ones for short texts, ones without NOT (paper AR).
 
-Which topic is rare is told by `frequency`: the share of pages, in [0, 1], that are about a topic, from domain knowledge
-or from the pages crawled so far (AR, section 3.3). A topic that is not in it counts as never met. The frequency of a
-part that is a formula itself is the formula's value over the frequencies. Of equally frequent parts the first counts
-as the rarest.
+`frequency` tells which topic is rare: the share of pages, in [0, 1], that are about a topic, from domain knowledge or
+from the pages crawled so far (AR, section 3.3). A topic missing from it has the frequency 0. The frequency of a part
+that is itself a formula is the formula's value over the frequencies. The first of equally frequent parts counts as the
+rarest.
 
-AR explains all this by A ∧ B. For other formulas: an OR is treated alternative by alternative; in an AND of many parts
-the rarest, or the most frequent, is chosen as among two; a NOT is never made wider by changing what is under it.
+AR explains all this for A ∧ B. For other formulas: each alternative of an OR is treated by itself; in an AND of many
+parts the rarest, or the most frequent, is chosen as for two; a NOT is never widened by changing what is under it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from lycosa.judges.classifier import ANY, parent_of
 from lycosa.judges.formula import And, Formula, Named, Not, Or, evaluate, join, topics_of
 
 RAISED = 2.0
-"""By how much the weight of the rarer part grows in one step."""
+"""Factor by which a step raises the weight of the rarer part."""
 ENOUGH = 0.9
-"""A part that has so much of all weight decides nearly alone: there is nothing left to raise."""
+"""Share of the total weight at which a part decides nearly alone, and is not raised further."""
 CONSIDERABLE = 0.5
-"""From this score on a page is about a topic that was not wanted."""
+"""Minimum score of a page that is about an excluded topic."""
 
 _Item = TypeVar("_Item")
 
@@ -38,23 +38,23 @@ class Way(StrEnum):
     WEIGHT = "weight"
     """To A ∧ B with a larger weight for A."""
     PARENT = "parent"
-    """To A′ ∧ B, where A′ is the topic above A. Where A is at the top already: to A ∧ B′."""
+    """To A′ ∧ B, where A′ is the topic above A. If A is at the top already: to A ∧ B′."""
 
 
 class ForLinks(StrEnum):
-    """What stands for A ∧ B when a URL or an anchor is scored (AR, section 3.2)."""
+    """What replaces A ∧ B when a URL or an anchor is scored (AR, section 3.2)."""
 
     RARER = "rarer"
-    """The rarer of both."""
+    """The rarer of the two."""
     EITHER = "either"
     """A ∨ B."""
 
 
 def generalise(formula: Formula, way: Way, frequency: Mapping[str, float]) -> Formula | None:
-    """The formula one step wider; None where nothing is left to generalise.
+    """The formula one step wider; None if nothing is left to generalise.
 
-    Differs from AR, which treats formulas without NOT: to drop parts of `A AND NOT B` is to drop NOT B first, whatever
-    the frequencies, as AR itself crawls for A and excludes B afterwards.
+    Differs from AR, which treats formulas without NOT: dropping parts of `A AND NOT B` drops NOT B first, whatever the
+    frequencies, as AR itself crawls for A and excludes B afterwards.
     """
     known = _all_frequencies(formula, frequency)
     step = {Way.DROP: _without_most_frequent, Way.WEIGHT: _weighed_to_rarest, Way.PARENT: _with_parent}[way]
@@ -62,7 +62,7 @@ def generalise(formula: Formula, way: Way, frequency: Mapping[str, float]) -> Fo
 
 
 def for_links(formula: Formula, frequency: Mapping[str, float], *, by: ForLinks = ForLinks.RARER) -> Formula:
-    """The variant to score URLs and anchors with: so few words cannot be about several topics at once.
+    """The variant for scoring URLs and anchors: their few words cannot be about several topics at once.
 
     Nor can they show what a page is not about: NOT is left out, unless there is nothing else.
     """
@@ -77,13 +77,13 @@ class NotAfter:
     crawl: Formula
     """The formula without what it excludes."""
     formula: Formula
-    """The whole, NOT at single topics only."""
+    """The whole formula, with NOT at single topics only."""
 
     def keeps(self, scores: Mapping[str, float], *, threshold: float, considerable: float = CONSIDERABLE) -> bool:
-        """Whether a page passes: what is excluded counts as fully there from a considerable score on, else not at all.
+        """Whether a page passes: with a considerable score, an excluded topic counts as fully there, else not at all.
 
         So A ∧ ¬B keeps a page with A at the threshold and B below `considerable`: a judge's threshold may be far
-        below, and 1 − B would pass it in nearly every page.
+        lower, and nearly every page would pass it with 1 − B.
         """
 
         def is_not(score: float) -> float:
@@ -93,15 +93,15 @@ class NotAfter:
 
 
 def without_not(formula: Formula) -> NotAfter:
-    """The part to crawl with, and the filter to apply afterwards; InputError where everything is excluded."""
+    """The part to crawl with, and the filter to apply afterwards; InputError if the formula only excludes."""
     crawl = positive_part(formula)
     if crawl is None:
-        raise InputError(f"formula '{formula}' only says what is not wanted: name a topic to look for, 'A AND NOT B'")
+        raise InputError(f"formula '{formula}' only excludes topics: name one to look for, as in 'A AND NOT B'")
     return NotAfter(crawl, _inward(formula))
 
 
 def positive_part(formula: Formula) -> Formula | None:
-    """What a formula asks for, without what it excludes; None where it only excludes."""
+    """What a formula asks for, without what it excludes; None if it only excludes."""
     return _positive(_inward(formula))
 
 
@@ -110,7 +110,7 @@ def _all_frequencies(formula: Formula, frequency: Mapping[str, float]) -> dict[s
 
 
 def _by_frequency(parts: Sequence[Formula], frequency: Mapping[str, float]) -> list[int]:
-    """Places of the parts, the rarest first."""
+    """Positions of the parts, the rarest first."""
     return sorted(range(len(parts)), key=lambda place: evaluate(parts[place], frequency))
 
 
@@ -118,8 +118,8 @@ def _without_most_frequent(formula: Formula, frequency: Mapping[str, float]) -> 
     match formula:
         case And(parts, weights):
             ordered = _by_frequency(parts, frequency)
-            gone = max(ordered, key=lambda place: (isinstance(parts[place], Not), ordered.index(place)))
-            return join(And, _left_out(parts, gone), _left_out(weights, gone))
+            dropped = max(ordered, key=lambda place: (isinstance(parts[place], Not), ordered.index(place)))
+            return join(And, _without(parts, dropped), _without(weights, dropped))
         case Or():
             return _each(formula, lambda part: _without_most_frequent(part, frequency))
     return None
@@ -128,12 +128,12 @@ def _without_most_frequent(formula: Formula, frequency: Mapping[str, float]) -> 
 def _weighed_to_rarest(formula: Formula, frequency: Mapping[str, float]) -> Formula | None:
     match formula:
         case And(parts, weights):
-            now = list(weights) or [1.0] * len(parts)
+            raised = list(weights) or [1.0] * len(parts)
             rarest = _by_frequency(parts, frequency)[0]
-            if now[rarest] >= ENOUGH * sum(now):
+            if raised[rarest] >= ENOUGH * sum(raised):
                 return None
-            now[rarest] *= RAISED
-            return join(And, parts, now)
+            raised[rarest] *= RAISED
+            return join(And, parts, raised)
         case Or():
             return _each(formula, lambda part: _weighed_to_rarest(part, frequency))
     return None
@@ -155,7 +155,7 @@ def _with_parent(formula: Formula, frequency: Mapping[str, float]) -> Formula | 
 
 
 def _each(formula: Or, step: Callable[[Formula], Formula | None]) -> Formula | None:
-    """Every alternative one step wider, where it can be."""
+    """Every alternative one step wider, if it can be."""
     wider = [step(part) for part in formula.parts]
     if all(part is None for part in wider):
         return None
@@ -163,7 +163,7 @@ def _each(formula: Or, step: Callable[[Formula], Formula | None]) -> Formula | N
 
 
 def _for_short(formula: Formula, frequency: Mapping[str, float], by: ForLinks) -> Formula:
-    """Of a formula without NOT."""
+    """For a formula without NOT."""
     match formula:
         case And(parts):
             if by is ForLinks.EITHER:
@@ -175,7 +175,7 @@ def _for_short(formula: Formula, frequency: Mapping[str, float], by: ForLinks) -
 
 
 def _inward(formula: Formula, is_negated: bool = False) -> Formula:
-    """The same meaning with NOT at single topics only: De Morgan's rules hold for min and max, weighted too."""
+    """The same meaning with NOT at single topics only: De Morgan's laws hold for min and max, weighted too."""
     match formula:
         case Not(part):
             return _inward(part, not is_negated)
@@ -186,17 +186,17 @@ def _inward(formula: Formula, is_negated: bool = False) -> Formula:
 
 
 def _positive(formula: Formula) -> Formula | None:
-    """Without its NOTs, which stand at single topics; None where nothing is left."""
+    """Without its NOTs, which are at single topics; None if nothing is left."""
     match formula:
         case Not():
             return None
         case And(parts, weights) | Or(parts, weights):
             left = [_positive(part) for part in parts]
             kept = [part for part in left if part is not None]
-            of_kept = [weight for part, weight in zip(left, weights, strict=False) if part is not None]
-            return join(type(formula), kept, of_kept) if kept else None
+            kept_weights = [weight for part, weight in zip(left, weights, strict=False) if part is not None]
+            return join(type(formula), kept, kept_weights) if kept else None
     return formula
 
 
-def _left_out(items: Sequence[_Item], place: int) -> list[_Item]:
+def _without(items: Sequence[_Item], place: int) -> list[_Item]:
     return [item for number, item in enumerate(items) if number != place]

@@ -1,6 +1,6 @@
-"""What tunnelling asks of an interest: a wider one (paper AR, section 3.3).
+"""What tunnelling needs from an interest: a wider one (paper AR, section 3.3).
 
-A formula is widened as `generalise` says. Good topics (paper FC) are widened by climbing: each is replaced by the topic
+A formula is widened by `generalise`. Good topics (paper FC) are widened by climbing: each is replaced by the topic
 above it, as AR generalises along the taxonomy; those at the top stay.
 """
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class FormulaInterest:
-    """The formula of a judge, which knows how to score texts by it."""
+    """The formula of a judge, which scores texts by it."""
 
     def __init__(self, judge: FormulaJudge) -> None:
         self._judge = judge
@@ -27,7 +27,7 @@ class FormulaInterest:
         return str(self._judge.formula)
 
     def relevance(self, scores: Mapping[str, float]) -> float:
-        """Of a page with these scores. A topic it has no score for counts as absent."""
+        """Relevance of a page with these scores. A topic without a score counts as absent."""
         return evaluate(self._judge.formula, {topic: scores.get(topic, 0.0) for topic in self._judge.named})
 
     def similarity(self, text: str) -> float:
@@ -58,7 +58,7 @@ class TopicInterest:
 
     def generalised(self, frequency: Mapping[str, float]) -> TopicInterest | None:  # noqa: ARG002 - all topics climb
         wider = dict.fromkeys(parent_of(topic) or topic for topic in self._judge.good)
-        # One may have climbed to where it lies above another: no good topic stands under another.
+        # A topic may have climbed above another one: no good topic may be below another.
         apart = tuple(topic for topic in wider if not any(topic.startswith(f"{other}/") for other in wider))
         return None if apart == self._judge.good else TopicInterest(self._judge.changed(apart))
 

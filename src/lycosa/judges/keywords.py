@@ -2,7 +2,7 @@
 
     sim(q, p) = Σ f(k,q)·f(k,p) / √(Σ f(k,q)² · Σ f(k,p)²)
 
-with f the raw frequencies of stems, stop words left out.
+with f the raw frequencies of stems, without stop words.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lycosa.model import Judgement, Page
 
 
 class KeywordJudge(Judge):
-    """Cosine between the topic's words and a page's words; relevant from a threshold on."""
+    """Cosine of the topic's words and a page's words; at `threshold` or above, the page is relevant."""
 
     name = "keywords"
 
@@ -30,7 +30,7 @@ class KeywordJudge(Judge):
                 "such as 'recreational cycling'"
             )
         if not 0 < threshold <= 1:
-            raise ConfigError(f"judge.threshold is {threshold}: it must lie above 0 and at most at 1")
+            raise ConfigError(f"judge.threshold is {threshold}: it must be above 0 and at most 1")
         self._norm = math.sqrt(sum(count * count for count in self.keywords.values()))
 
     @property
@@ -50,5 +50,5 @@ class KeywordJudge(Judge):
         if not hits:
             return 0.0, {}
         norm = self._norm * math.sqrt(sum(count * count for count in terms.values()))
-        # Rounding can lift the cosine of two equal directions a hair above 1.
+        # Rounding can lift the cosine of parallel vectors slightly above 1.
         return min(1.0, sum(hits.values()) / norm), {word: hit / norm for word, hit in hits.items()}

@@ -1,14 +1,14 @@
 """The k examples nearest to a page vote on its topics (paper GP, section III: the kNN classifier).
 
-How near an example is, is a part that is handed in (`Similarity`): the cosine of TF-IDF vectors here, the similarity
-evolved by genetic programming in its place later. With the neighbours' similarities s_n,
+A `Similarity` determines how near an example is: by default the cosine of TF-IDF vectors; one evolved by genetic
+programming can replace it. With the neighbours' similarities s_n,
 
     vote(topic) = Σ_{n under topic} s_n / (Σ_n s_n + doubt)
 
-`doubt` stands for a neighbour under no topic that is always there: a page unlike all examples gets low votes instead
-of the full vote of whatever happens to be nearest. `memberships` are the votes through one logistic curve, the same for
-all topics; `posteriors` share each neighbour's vote among its classes (`labels`), sharpen by one temperature and sum
-up the tree. Both are fitted to votes on examples that were held out together with their block of neighbours.
+`doubt` is the similarity of an additional neighbour under no topic: a page unlike all examples gets low votes instead
+of the full vote of whatever happens to be nearest. `memberships` are the votes mapped by one logistic curve, the same
+for all topics; `posteriors` share each neighbour's vote among its classes (`labels`), sharpen by one temperature and
+sum up the tree. Both are fitted to votes on examples held out together with their block of neighbours.
 
 A topic without examples, its own or below, gets membership 0 and posterior 0.
 """
@@ -34,18 +34,18 @@ from lycosa.model import Page
 
 _KIND = "knn 2"
 _FLOOR = 1e-2
-"""Added to votes before their logarithm is taken: what is true of a page no neighbour of which has voted for it."""
+"""Added to votes before taking the logarithm, as a class may be right though no neighbour votes for it."""
 
 
 class Similarity(Protocol):
-    """How much a page is like each example. Never negative; 0: they have nothing in common."""
+    """How similar a page is to each example. Never negative; 0: they have nothing in common."""
 
     def fit(self, pages: Iterable[Page]) -> Self:
-        """Take in the examples; they may be iterated more than once."""
+        """Index the examples, which may be iterated several times."""
         ...
 
     def to_examples(self, page: Page) -> NDArray[np.float64]:
-        """By example, in the order they were taken in."""
+        """By example, in the order of `fit`."""
         ...
 
     def explain(self, page: Page, weights: NDArray[np.float64]) -> Mapping[str, float]:
@@ -56,10 +56,10 @@ class Similarity(Protocol):
 
 
 class TfidfCosine:
-    """Cosine of TF-IDF vectors, by way of an inverted index: term → the examples it occurs in.
+    """Cosine of TF-IDF vectors, computed with an inverted index: term → the examples it occurs in.
 
     Only a page's heaviest terms are looked up: rare words have short lists and count most, the many common ones have
-    long lists and count little. The cosine is a little too small by that, and a long page costs as much as a short one.
+    long lists and count little. The cosine comes out slightly too small, but long pages cost no more than short ones.
     """
 
     ARRAYS = ("starts", "documents", "weights", "size", "query_terms")
@@ -94,7 +94,7 @@ class TfidfCosine:
         }
 
     def _postings(self, page: Page) -> list[tuple[int, float, int, int]]:
-        """Column, value, and where its examples begin and end, of the page's heaviest terms."""
+        """Column, value, and begin and end of the list of examples, for each of the page's heaviest terms."""
         columns, values = _heaviest(self._space.vector(page), self.query_terms)
         lows, highs = self._starts[columns].tolist(), self._starts[columns + 1].tolist()
         return list(zip(columns.tolist(), values.tolist(), lows, highs, strict=True))
@@ -120,12 +120,12 @@ class TfidfCosine:
 @dataclass(frozen=True, slots=True)
 class KnnSettings:
     k: int = 20
-    """How many examples vote."""
+    """Number of examples that vote."""
     doubt: float = 0.1
-    """The similarity of the neighbour under no topic that is always there."""
+    """Similarity of the additional neighbour under no topic."""
     folds: int = 5
     max_held_out: int = 2_000
-    """So many examples are asked for their neighbours to calibrate."""
+    """Maximum number of examples used for calibration."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "knn", k=1, folds=2, max_held_out=1)
@@ -135,7 +135,7 @@ class KnnSettings:
 class _Neighbours(NamedTuple):
     examples: NDArray[np.int64]
     shares: NDArray[np.float64]
-    """Of the vote: they sum to less than 1 by the doubt."""
+    """Shares of the vote; because of `doubt` their sum is below 1."""
 
 
 class KnnClassifier:
@@ -145,7 +145,7 @@ class KnnClassifier:
 
     topics_: tuple[str, ...]
     classes_: tuple[str, ...]
-    """What excludes each other: topics with examples of their own, and ANY where there were negatives."""
+    """Mutually exclusive: topics with examples of their own, and ANY if there were negatives."""
 
     def __init__(self, settings: KnnSettings | None = None, *, similarity: Similarity | None = None) -> None:
         self.settings = settings or KnnSettings()
@@ -154,13 +154,13 @@ class KnnClassifier:
     # ── learning ──────────────────────────────────────────────────────────────────────────────────────────
 
     def fit(self, examples: Iterable[Example], topics: Iterable[str], *, negatives: Iterable[Page] = ()) -> Self:
-        """Learn. `negatives` are pages of no topic at all; an example without topics is one as well."""
+        """Learn. `negatives` are pages on no topic at all; an example without topics is one as well."""
         labels = Labels(tuple(topics))
         without: tuple[str, ...] = ()
         labelled = chain(examples, (Example(page, without) for page in negatives))
         kept = [bool(example.page.terms) and labels.add(example.page, example.topics) for example in labelled]
         if not len(labels):
-            raise InputError("no example has a word in it: give each topic pages to learn from")
+            raise InputError("no example contains a word: give each topic pages to learn from")
         self.topics_ = labels.topics
         self._set_classes(labels.classes(), labels.by_class(labels.classes()))
         require_contrast(self.classes_, self._by_class)
@@ -186,8 +186,8 @@ class KnnClassifier:
                 votes.append(self._topic_votes(near))
                 class_votes.append(self._class_votes(near))
         by_topic = self._by_class[chosen] @ self._below > 0
-        some = self._has_examples
-        self._curve = Platt.fit(np.array(votes)[:, some].ravel(), by_topic[:, some].ravel())
+        learned = self._has_examples
+        self._curve = Platt.fit(np.array(votes)[:, learned].ravel(), by_topic[:, learned].ravel())
         scores = np.log(np.array(class_votes) + _FLOOR)
         rows, classes = likeliest(scores, self._by_class[chosen])
         self._temperature = Temperature.fit(scores[rows], classes)
@@ -213,7 +213,7 @@ class KnnClassifier:
         return {word: shares[word] for word in order if shares[word]}
 
     def _neighbours(self, page: Page, *, is_out: NDArray[np.bool_] | None = None) -> _Neighbours:
-        """The k nearest, those marked left out; fewer where fewer have something in common with the page."""
+        """The k nearest, except those marked; fewer if fewer have anything in common with the page."""
         nearness = self.similarity.to_examples(page)
         if is_out is not None:
             nearness[is_out] = 0.0
@@ -247,14 +247,14 @@ class KnnClassifier:
     @classmethod
     def load(
         cls,
-        saved: bytes,
+        data: bytes,
         *,
         similarity: Callable[[Mapping[str, AnyArray]], Similarity] = TfidfCosine.from_arrays,
         names: Sequence[str] = (*TfidfCosine.ARRAYS, *TermSpace.ARRAYS),
     ) -> Self:
-        """`similarity` makes a similarity of the arrays it was saved as, which have these names."""
+        """`similarity` restores a similarity from the arrays it was saved as, which have these names."""
         own = ("by_class", "curve", "temperature")
-        meta, arrays = unpack(_KIND, saved, (*own, *names))
+        meta, arrays = unpack(_KIND, data, (*own, *names))
         loaded = cls(settings_from(KnnSettings, meta), similarity=similarity(arrays))
         loaded.topics_, classes = topics_from(meta)
         by_class = arrays["by_class"]
@@ -266,7 +266,7 @@ class KnnClassifier:
 
 
 class _Kept:
-    """The pages of examples and negatives that are kept; to be iterated as often as one likes."""
+    """The pages of examples and negatives that are kept; can be iterated repeatedly."""
 
     def __init__(self, examples: Iterable[Example], negatives: Iterable[Page], kept: Sequence[bool]) -> None:
         self._examples, self._negatives, self._kept = examples, negatives, kept

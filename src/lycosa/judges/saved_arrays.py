@@ -1,4 +1,4 @@
-"""What a classifier has learned, as bytes: named arrays in numpy's container, and a JSON text. No pickle, no code."""
+"""A trained classifier as bytes: named arrays in numpy's container, and a JSON text. No pickle, no code."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ def pack(kind: str, meta: Mapping[str, object], arrays: Mapping[str, AnyArray]) 
     return buffer.getvalue()
 
 
-def unpack(kind: str, saved: bytes, names: Iterable[str] | None = None) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-    """Meta, and the arrays of these names or all; ValueError where these are not what `pack` made for this kind."""
+def unpack(kind: str, data: bytes, names: Iterable[str] | None = None) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    """Meta, and the arrays with these names or all; ValueError if `pack` did not make the bytes for this kind."""
     try:
-        with np.load(io.BytesIO(saved), allow_pickle=False) as file:
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
             meta = json.loads(file[_META].tobytes())
             if isinstance(meta, dict) and meta.get("kind") == kind:
                 return meta, {name: file[name] for name in (file.files if names is None else names)}
     except _DAMAGE as error:
-        # numpy's own words would advise to trust the file.
+        # numpy's own message would suggest trusting the file.
         raise ValueError(f"these bytes are not a saved classifier of the kind {kind!r}, or are damaged") from error
     raise ValueError(f"this is a saved classifier, but not of the kind {kind!r}")
 
 
 def settings_from(kind: type[Settings], meta: Mapping[str, Any]) -> Settings:
-    """The settings a classifier was saved with, checked as any others."""
+    """The settings a classifier was saved with, validated."""
     try:
         return kind(**meta["settings"])
     except (KeyError, TypeError, LycosaError) as error:
-        raise ValueError(f"a saved classifier with settings that are not its own: {error}") from error
+        raise ValueError(f"a saved classifier with invalid settings: {error}") from error
 
 
 def topics_from(meta: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The topics and the classes a classifier was saved with."""
     topics, classes = meta.get("topics"), meta.get("classes")
     if not (isinstance(topics, list) and isinstance(classes, list) and {*map(type, topics + classes)} <= {str}):
-        raise ValueError("a saved classifier without a list of its topics")
+        raise ValueError("a saved classifier without a list of topics")
     require({*classes} <= {ANY, *topics} and with_ancestors(topics) == tuple(topics), "topics")
     return tuple(topics), tuple(classes)
 
@@ -70,10 +70,10 @@ def array_to_lines(array: AnyArray) -> list[str]:
     return text.split("\n") if text else []
 
 
-def require(is_so: bool, what: str) -> None:
-    """ValueError unless the parts of a saved classifier fit together."""
-    if not is_so:
-        raise ValueError(f"a saved classifier whose parts do not fit together: {what}")
+def require(is_valid: bool, part: str) -> None:
+    """ValueError unless this part of a saved classifier is consistent with the others."""
+    if not is_valid:
+        raise ValueError(f"the parts of a saved classifier are inconsistent: {part}")
 
 
 def _as_bytes(text: str) -> NDArray[np.uint8]:

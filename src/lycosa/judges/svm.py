@@ -1,20 +1,20 @@
-"""Linear support vector machines on words and bi-grams (paper GA, section 2), one a topic.
+"""Linear support vector machines on words and bi-grams (paper GA, section 2), one per topic.
 
 Each topic is separated from all other examples; an inner topic's examples are those of all topics below it. A
 document's signed distances from these planes are its decisions:
 
     decision(d, topic) = Σ weight(t, d) · w(t, topic) + b(topic)         weight: see `tfidf`
 
-`memberships` are the decisions through a logistic curve a topic (Platt). `posteriors` are the shares of the classes
-(`labels`) in membership^β, summed up the tree: a page far on the right side of two planes is shared by both, where a
-softmax of decisions would be certain of one. Curves and β are fitted to decisions on examples held out: the planes are
-learned once for each fold without it, and once from everything.
+`memberships` are the decisions mapped by a logistic curve per topic (Platt). `posteriors` are the shares of the classes
+(`labels`) in membership^β, summed up the tree: a page far on the positive side of two planes is shared by both, where a
+softmax of decisions would be certain of one. Curves and β are fitted to decisions on held-out examples: the planes are
+learned once per fold without it, and once from everything.
 
-Differs from GA: it has one topic and negatives "randomly chosen"; here negatives are the examples of the other topics,
-and the background sample that is handed in as `negatives`. A single topic without them cannot be learned.
+Differs from GA, which has one topic and negatives "randomly chosen": here negatives are the examples of the other
+topics, and the background sample passed as `negatives`. A single topic without them cannot be learned.
 
-A topic without examples, its own or below, gets membership 0, posterior 0 and decision −1. A topic that holds all
-examples has nothing to be separated from: it gets the best of the topics below it.
+A topic without examples, its own or below, gets membership 0, posterior 0 and decision −1. A topic that contains all
+examples has nothing to be separated from: it gets the best value of the topics below it.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ _KIND = "svm 2"
 _NO_EXAMPLES = -1
 _ALL_EXAMPLES = -2
 _FAR = -1.0
-"""The decision where nothing was learned: on the margin, on the wrong side."""
+"""Decision of a topic that was not learned: on the margin, on the wrong side."""
 _UNCALIBRATED = Platt(2.0, 0.0)
-"""Where no example could be held out."""
+"""Used if no example could be held out."""
 _LEAST_MEMBERSHIP = 1e-4
-"""Added to memberships before their logarithm is taken."""
+"""Added to memberships before taking the logarithm."""
 _ENOUGH = 5
-"""With fewer examples held out, a topic has no curve of its own but the common one of all topics."""
+"""Minimum number of held-out examples for a topic to have a curve of its own, not the one common to all topics."""
 _MOST_POOLED = 500_000
 
 
@@ -56,19 +56,19 @@ class SvmSettings:
     """How the planes are learned."""
 
     cost: float = 1.0
-    """C, what an example on the wrong side costs: higher follows the examples more closely."""
+    """C, the cost of an example on the wrong side: higher values follow the examples more closely."""
     max_words: int = 100_000
     max_bigrams: int = 50_000
-    """0: words alone."""
+    """0: words only."""
     bigram_window: int = 200
-    """Bi-grams are made of so many words at the beginning of a page."""
+    """Number of words at the beginning of a page that bi-grams are made of."""
     least_documents: int = 1
-    """A word must occur in so many examples."""
+    """Minimum number of examples a word must occur in."""
     least_bigram_documents: int = 3
     folds: int = 3
-    """Into how many parts examples are cut, each held out once for the calibration."""
+    """Number of parts the examples are divided into, each held out once for calibration."""
     max_held_out: int = 20_000
-    """More examples are not needed to calibrate; the planes themselves are learned from all."""
+    """Maximum number of examples used for calibration; the planes themselves are learned from all."""
 
     def __post_init__(self) -> None:
         require_above_zero(self, "svm", "cost")
@@ -78,7 +78,7 @@ class SvmSettings:
 
 @dataclass(frozen=True, slots=True)
 class _Planes:
-    """Some learned planes: terms × planes, and the offsets."""
+    """Learned planes: terms × planes, and the offsets."""
 
     weights: NDArray[np.float32]
     offsets: NDArray[np.float32]
@@ -91,7 +91,7 @@ class SvmClassifier:
 
     topics_: tuple[str, ...]
     classes_: tuple[str, ...]
-    """What excludes each other: topics with examples of their own, and ANY where there were negatives."""
+    """Mutually exclusive: topics with examples of their own, and ANY if there were negatives."""
 
     def __init__(self, settings: SvmSettings | None = None) -> None:
         self.settings = settings or SvmSettings()
@@ -99,13 +99,13 @@ class SvmClassifier:
     # ── learning ──────────────────────────────────────────────────────────────────────────────────────────
 
     def fit(self, examples: Iterable[Example], topics: Iterable[str], *, negatives: Iterable[Page] = ()) -> Self:
-        """Learn. `negatives` are pages of no topic at all; an example without topics is one as well."""
+        """Learn. `negatives` are pages on no topic at all; an example without topics is one as well."""
         settings = self.settings
         space = _vocabulary(examples, negatives, settings)
         labels = Labels(tuple(topics))
         rows = space.rows(labelled(space, examples, negatives, labels))
         if not len(labels):
-            raise InputError("no example has a word in it: give each topic pages to learn from")
+            raise InputError("no example contains a word: give each topic pages to learn from")
         self.topics_ = labels.topics
         self.classes_ = labels.classes()
         by_class = labels.by_class(self.classes_)
@@ -113,7 +113,7 @@ class SvmClassifier:
         self._space = space
         self._below = below(self.classes_, self.topics_)
         truth = self._plan(by_class)
-        # As liblinear wants it: otherwise every plane would convert and sort the whole of it anew.
+        # In liblinear's format: otherwise the whole matrix would be converted and sorted again for every plane.
         matrix = rows.matrix(len(space)).astype(np.float64)
         matrix.sort_indices()
         self._planes = _train(matrix, truth, settings)
@@ -121,7 +121,7 @@ class SvmClassifier:
         return self
 
     def _plan(self, by_class: Truth) -> Truth:
-        """Which planes there are: rows × planes, what lies above each. Equal sets of examples share a plane."""
+        """Rows × planes: the rows on the positive side of each plane. Equal sets of examples share a plane."""
         planes: dict[bytes, int] = {}
         truth: list[NDArray[np.bool_]] = []
 
@@ -154,7 +154,7 @@ class SvmClassifier:
     # ── judging ───────────────────────────────────────────────────────────────────────────────────────────
 
     def decision(self, page: Page) -> NDArray[np.float64]:
-        """The signed scores by topic: above 0 the topic, below 0 the rest."""
+        """Signed scores by topic: above 0 for the topic, below 0 for the rest."""
         scores = self._decisions(page)
         return self._by_topic(scores, without=_FAR)
 
@@ -185,7 +185,7 @@ class SvmClassifier:
         return scores.astype(np.float64)
 
     def _by_topic(self, scores: NDArray[np.float64], *, without: float) -> NDArray[np.float64]:
-        """From values by plane to values by topic; `without` is the value of topics that have no examples."""
+        """Convert values by plane to values by topic; `without` is the value of topics without examples."""
         found = scores[np.maximum(self._plane_of_topic, 0)]
         found[self._plane_of_topic == _NO_EXAMPLES] = without
         for topic in (self._plane_of_topic == _ALL_EXAMPLES).nonzero()[0]:
@@ -208,9 +208,9 @@ class SvmClassifier:
         return pack(_KIND, meta, {**arrays, **self._space.to_arrays()})
 
     @classmethod
-    def load(cls, saved: bytes) -> Self:
+    def load(cls, data: bytes) -> Self:
         names = ("weights", "offsets", "plane_of_class", "plane_of_topic", "curves", "temperature")
-        meta, arrays = unpack(_KIND, saved, (*names, *TermSpace.ARRAYS))
+        meta, arrays = unpack(_KIND, data, (*names, *TermSpace.ARRAYS))
         loaded = cls(settings_from(SvmSettings, meta))
         loaded._space = space = TermSpace.from_arrays(arrays)
         loaded.topics_, loaded.classes_ = topics_from(meta)
@@ -241,14 +241,14 @@ def _vocabulary(examples: Iterable[Example], negatives: Iterable[Page], settings
 
 
 def _train(matrix: Any, truth: Truth, settings: SvmSettings) -> _Planes:
-    """One plane a column of `truth`; of a column that is all one value, an offset of NaN."""
-    from sklearn.exceptions import ConvergenceWarning
+    """One plane per column of `truth`; its offset is NaN if all values of the column are equal."""
+    from sklearn.exceptions import ConvergenceWarning  # here, as it loads slowly and only training needs it
     from sklearn.svm import LinearSVC
 
     weights = np.zeros((matrix.shape[1], truth.shape[1]), np.float32)
     offsets = np.full(truth.shape[1], np.nan, np.float32)
     with warnings.catch_warnings():
-        # A plane not quite at its best place still separates, and is calibrated where it is.
+        # A plane that has not quite converged still separates, and is calibrated as it is.
         warnings.simplefilter("ignore", ConvergenceWarning)
         for number, positives in enumerate(truth.T):
             if positives.any() and not positives.all():
@@ -258,7 +258,7 @@ def _train(matrix: Any, truth: Truth, settings: SvmSettings) -> _Planes:
 
 
 def _held_out(matrix: Any, truth: Truth, fold: NDArray[np.int64], settings: SvmSettings) -> NDArray[np.float64]:
-    """Rows × planes: decisions by planes that have not seen the row; NaN where the others could not be learned from."""
+    """Rows × planes: decisions by planes that have not seen the row; NaN where no such plane could be learned."""
     decisions = np.full(truth.shape, np.nan)
     for number in range(settings.folds):
         is_out = fold == number

@@ -1,10 +1,10 @@
 """The tree of topics a person chooses from, and which of them are good (paper FC, section 2; AR, section 2.2).
 
-A taxonomy is a value: every change gives another one, and a change that would break a rule is refused in words. A
-topic is named by its path, `Recreation/Cycling`. The topics above it exist by themselves: adding `Recreation/Cycling`
-makes `Recreation` where it is missing. The root, ANY, is the empty path; it is never listed and cannot be marked.
+A taxonomy is a value: every change gives another one, and a change that would break a rule is refused with a reason. A
+topic is named by its path, `Recreation/Cycling`. The topics above it exist implicitly: adding `Recreation/Cycling` adds
+`Recreation` if it is missing. The root, ANY, is the empty path; it is never listed and cannot be marked.
 
-The rule about good marks is FC's: no good topic stands under another good one, because R(d) = Σ Pr[c|d] over the good
+The rule about good marks is FC's: no good topic is below another good one, because R(d) = Σ Pr[c|d] over the good
 topics would count the lower one twice. The topics above good ones are path topics.
 
 `taxonomy_file.py` reads and writes it as TOML.
@@ -13,7 +13,6 @@ topics would count the lower one twice. The topics above good ones are path topi
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -21,21 +20,22 @@ from typing import Self
 
 from lycosa.errors import InputError
 from lycosa.judges.classifier import ANY, parent_of, with_ancestors
+from lycosa.lib.nearest import nearest
 
 MAX_NAME = 100
-"""Characters of one name, and of a keyword."""
+"""Maximum number of characters of one name, and of a keyword."""
 MAX_DEPTH = 16
 MAX_TOPICS = 20_000
 MAX_KEYWORDS = 1_000
-"""Keywords of one topic."""
+"""Per topic."""
 MAX_WEIGHT = 1_000_000
 MAX_EXAMPLES = 200_000
-"""Examples of one topic."""
+"""Per topic."""
 MAX_TEXT = 10_000
-"""Characters of a description or an example."""
+"""Maximum number of characters of a description or an example."""
 
 _LISTED = 5
-"""So many names are listed in an error; of the others only the number."""
+"""Number of names listed in an error; the others are only counted."""
 _JOINERS = "\u200c\u200d"
 """Format characters that Persian and Indic words are spelt with."""
 
@@ -74,10 +74,10 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Taxonomy:
-    """Topics by path, parents before children. Equal where they say the same."""
+    """Topics by path, parents before children."""
 
     topics: Mapping[str, Topic] = field(default_factory=dict)
-    """In the order of `sorted`, as classifiers have them; parents that are missing are filled in."""
+    """Sorted by path, as in classifiers; missing parents are filled in."""
     good: tuple[str, ...] = field(init=False, compare=False)
     """The topics marked good."""
     _children: dict[str, list[str]] = field(init=False, compare=False, repr=False)
@@ -85,7 +85,7 @@ class Taxonomy:
     def __post_init__(self) -> None:
         given = {checked_path(path): topic for path, topic in self.topics.items()}
         if len(given) < len(self.topics):
-            raise InputError("two topics have names that differ in nothing but how accents are encoded")
+            raise InputError("two topics have names that differ only in how accents are encoded")
         paths = with_ancestors(given)
         if len(paths) > MAX_TOPICS:
             raise InputError(f"{len(paths)} topics: a taxonomy has at most {MAX_TOPICS}")
@@ -99,7 +99,7 @@ class Taxonomy:
         object.__setattr__(self, "_children", children)
         require_apart(good)
 
-    # Looking
+    # Queries
 
     def __contains__(self, path: object) -> bool:
         return path in self.topics
@@ -108,7 +108,7 @@ class Taxonomy:
         return len(self.topics)
 
     def children(self, path: str = ANY) -> tuple[str, ...]:
-        """The topics right below one."""
+        """The topics directly below one."""
         if path != ANY:
             self._require(path)
         return tuple(self._children.get(path, ()))
@@ -124,22 +124,18 @@ class Taxonomy:
 
     @property
     def path_topics(self) -> tuple[str, ...]:
-        """The topics above good ones, ANY left out."""
+        """The topics above good ones, except ANY."""
         return with_ancestors(map(parent_of, self.good))
-
-    def is_good_or_below(self, path: str) -> bool:
-        """Whether a topic or one above it is marked good: asked by hard focus of the best leaf (FC, section 3.1)."""
-        return any(is_at_or_below(path, good) for good in self.good)
 
     @property
     def keywords(self) -> dict[str, Mapping[str, float]]:
-        """The hand-written keywords, of the topics that have any."""
+        """The keywords written by hand, by topic."""
         return {path: topic.keywords for path, topic in self.topics.items() if topic.keywords}
 
     def resolve(self, name: str) -> str:
-        """The path of a topic a person has named: in full, or by its last names where only one topic ends so.
+        """The path of a topic named in full, or by its last names if only one topic ends with them.
 
-        Upper and lower case are the same unless that would fit several. A full path goes before an ending.
+        Case is ignored unless several topics would match. A full path takes precedence over an ending.
         """
         name = unicodedata.normalize("NFC", name[: MAX_DEPTH * (MAX_NAME + 1)]).strip().strip("/")
         if name in self.topics:
@@ -152,23 +148,16 @@ class Taxonomy:
             return (exactly or found)[0]
         if found:
             raise InputError(f"topic {name!r} may be {_listed(found, 'or')}: give more of its path")
-        near = self.nearest(name)
-        if near:
-            raise InputError(f"there is no topic {name!r}; did you mean {_listed(near, 'or')}?")
-        tops = _listed(self.children(), "and") if self.topics else "no topics at all"
-        raise InputError(f"there is no topic {name!r}; at the top of the taxonomy there are {tops}")
+        tops = f"at the top there are {_listed(self.children(), 'and')}" if self.topics else "the taxonomy is empty"
+        raise InputError(f"there is no topic {name!r}{topic_hint(name, self.topics) or f'; {tops}'}")
 
-    def nearest(self, name: str, *, count: int = 3) -> tuple[str, ...]:
-        """Topics whose path, or last name, looks most like this one; the most similar first."""
-        return nearest(name, self.topics, count=count)
-
-    # Changing: each gives another taxonomy
+    # Changes: each gives another taxonomy
 
     def add(self, path: str, topic: Topic | None = None) -> Self:
-        """With one more topic; those above it are made where they are missing."""
+        """With one more topic; missing topics above it are added too."""
         path = checked_path(path)
         if path in self.topics:
-            raise InputError(f"there is a topic {path!r} already")
+            raise InputError(f"there is already a topic {path!r}")
         return self._with({**self.topics, path: topic or Topic()})
 
     def edit(
@@ -179,7 +168,7 @@ class Taxonomy:
         keywords: Mapping[str, float] | None = None,
         examples: Iterable[str] | None = None,
     ) -> Self:
-        """With something else said about a topic; what is not given stays."""
+        """With other properties of a topic; those not given stay."""
         old = self._require(path)
         new = dataclasses.replace(
             old,
@@ -190,26 +179,26 @@ class Taxonomy:
         return self._with({**self.topics, path: new})
 
     def rename(self, path: str, name: str) -> Self:
-        """With another last name for a topic; what is below it goes along."""
+        """With another last name for a topic; its subtree goes along."""
         self._require(path)
         _require_name("topic", name)
         return self._relocate(path, _join(parent_of(path), name))
 
     def move(self, path: str, under: str) -> Self:
-        """With a topic, and what is below it, under another one (which is made where it is missing) or under ANY."""
+        """With a topic and its subtree under another topic, which is added if it is missing, or under ANY."""
         self._require(path)
         under = checked_path(under) if under != ANY else ANY
         if is_at_or_below(under, path):
-            raise InputError(f"topic {path!r} cannot be moved under {under!r}: that is part of it")
+            raise InputError(f"topic {path!r} cannot be moved under {under!r}, which is part of it")
         return self._relocate(path, _join(under, path.rpartition("/")[2]))
 
     def remove(self, path: str) -> Self:
-        """Without a topic and what is below it."""
+        """Without a topic and its subtree."""
         self._require(path)
-        return self._with({topic: said for topic, said in self.topics.items() if not is_at_or_below(topic, path)})
+        return self._with({name: topic for name, topic in self.topics.items() if not is_at_or_below(name, path)})
 
     def mark_good(self, path: str) -> Self:
-        """With a topic marked as one we want pages of."""
+        """With a topic marked good: pages on it are wanted."""
         topic = self._require(path)
         return self._with({**self.topics, path: dataclasses.replace(topic, is_good=True)})
 
@@ -224,15 +213,13 @@ class Taxonomy:
         if target == source:
             return self
         if target in self.topics:
-            raise InputError(f"topic {source!r} cannot become {target!r}: there is a topic of that name already")
-        return self._with({relocated(topic, source, target): said for topic, said in self.topics.items()})
+            raise InputError(f"topic {source!r} cannot become {target!r}: there is already a topic of that name")
+        return self._with({relocated(name, source, target): topic for name, topic in self.topics.items()})
 
     def _require(self, path: str) -> Topic:
         topic = self.topics.get(path)
         if topic is None:
-            near = self.nearest(path)
-            hint = f"; did you mean {_listed(near, 'or')}?" if near else ""
-            raise InputError(f"there is no topic {path!r}{hint}")
+            raise InputError(f"there is no topic {path!r}{topic_hint(path, self.topics)}")
         return topic
 
     def _with(self, topics: Mapping[str, Topic]) -> Self:
@@ -240,17 +227,17 @@ class Taxonomy:
 
 
 def is_at_or_below(topic: str, other: str) -> bool:
-    """Whether a topic is the other one or lies below it; everything lies below ANY."""
+    """Whether a topic is the other one or below it; every topic is below ANY."""
     return other == ANY or topic == other or topic.startswith(other + "/")
 
 
 def relocated(topic: str, source: str, target: str) -> str:
-    """The path a topic has after the subtree `source` has become `target`: for labels kept outside the taxonomy."""
+    """A topic's path after the subtree `source` has become `target`: for labels kept outside the taxonomy."""
     return target + topic[len(source) :] if is_at_or_below(topic, source) else topic
 
 
 def checked_path(path: str) -> str:
-    """The path, its accents composed (NFC); InputError where it cannot name a topic."""
+    """The path with its accents composed (NFC); InputError if it cannot name a topic."""
     path = unicodedata.normalize("NFC", path[: MAX_DEPTH * (MAX_NAME + 1) + 1])
     names = path.split("/")
     if len(names) > MAX_DEPTH:
@@ -261,7 +248,7 @@ def checked_path(path: str) -> str:
 
 
 def require_apart(good: Iterable[str]) -> None:
-    """InputError where one good topic stands under another."""
+    """InputError if one good topic is below another."""
     marked = set(good)
     for lower in sorted(marked):
         upper = parent_of(lower)
@@ -269,31 +256,26 @@ def require_apart(good: Iterable[str]) -> None:
             upper = parent_of(upper)
         if upper:
             raise InputError(
-                f"topics {upper!r} and {lower!r} cannot both be good: a page of the lower one is one of the upper too, "
+                f"topics {upper!r} and {lower!r} cannot both be good: a page on the lower one is on the upper one too, "
                 "and would be counted twice; unmark one of them"
             )
 
 
-def nearest(name: str, topics: Iterable[str], *, count: int = 3) -> tuple[str, ...]:
+def nearest_topics(name: str, topics: Iterable[str], *, count: int = 3) -> list[str]:
     """The topics whose path, or last name, looks most like a name; the most similar first."""
-    matcher = difflib.SequenceMatcher(autojunk=False)
-    matcher.set_seq2(name[: 2 * MAX_NAME].casefold())
-    scored: list[tuple[float, str]] = []
+    paths: dict[str, list[str]] = {}
     for path in topics:
         folded = path.casefold()
-        best = max(_likeness(matcher, folded), _likeness(matcher, folded.rpartition("/")[2]))
-        if best:
-            scored.append((-best, path))
-    return tuple(path for _, path in sorted(scored)[:count])
+        for text in {folded, folded.rpartition("/")[2]}:
+            paths.setdefault(text, []).append(path)
+    near = nearest(name[: 2 * MAX_NAME].casefold(), paths, count=2 * count)
+    return list(dict.fromkeys(path for text in near for path in paths[text]))[:count]
 
 
-def _likeness(matcher: difflib.SequenceMatcher[str], text: str, cutoff: float = 0.6) -> float:
-    """difflib's ratio, or 0 below the cutoff. The two quick bounds spare most comparisons."""
-    matcher.set_seq1(text)
-    if matcher.real_quick_ratio() < cutoff or matcher.quick_ratio() < cutoff:
-        return 0.0
-    ratio = matcher.ratio()
-    return ratio if ratio >= cutoff else 0.0
+def topic_hint(name: str, topics: Iterable[str]) -> str:
+    """`; did you mean 'A' or 'B'?` to end a message about an unknown topic; empty if none is similar."""
+    near = nearest_topics(name, topics)
+    return f"; did you mean {_listed(near, 'or')}?" if near else ""
 
 
 def _join(parent: str, name: str) -> str:
@@ -301,7 +283,7 @@ def _join(parent: str, name: str) -> str:
 
 
 def _listed(paths: Iterable[str], last: str) -> str:
-    """`'A', 'B' or 'C'`; after a few the rest is only counted."""
+    """`'A', 'B' or 'C'`; after a few, the rest is only counted."""
     names = [repr(path) for path in paths]
     if len(names) > _LISTED:
         names = [*names[:_LISTED], f"{len(names) - _LISTED} more"]
@@ -309,7 +291,7 @@ def _listed(paths: Iterable[str], last: str) -> str:
 
 
 def _unfit(text: str) -> str:
-    """The first character that no name may have: controls, invisible marks, line ends, halves of characters."""
+    """The first character not allowed in a name: a control, invisible mark, line end or lone surrogate."""
     for character in text:
         if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"} and character not in _JOINERS:
             return character
@@ -317,24 +299,24 @@ def _unfit(text: str) -> str:
 
 
 def _require_name(what: str, name: str, *, of: str = "") -> None:
-    """A name is what a person can read and type on one line."""
+    """A name is something a person can read and type on one line."""
     inside = f" in {of!r:.80}" if of != name and of else ""
     if not name:
         raise InputError(
-            f"empty name of a {what}{inside}: write 'Recreation/Cycling', each name at least one character"
+            f"empty name of a {what}{inside}: write 'Recreation/Cycling', with at least one character for each name"
         )
     if len(name) > MAX_NAME:
         raise InputError(f"name {name[:20]!r}… of a {what} has {len(name)} characters: at most {MAX_NAME} are allowed")
     if name != name.strip():
         raise InputError(f"name {name!r} of a {what}{inside} begins or ends with white space")
     if what == "topic" and "/" in name:
-        raise InputError(f"name {name!r} of a topic holds a '/', which separates names")
+        raise InputError(f"name {name!r} of a topic contains a '/', which separates names")
     if unfit := _unfit(name):
-        raise InputError(f"name {name!r} of a {what}{inside} holds the invisible character U+{ord(unfit):04X}")
+        raise InputError(f"name {name!r} of a {what}{inside} contains the invisible character U+{ord(unfit):04X}")
 
 
 def _require_text(what: str, text: str) -> None:
     if len(text) > MAX_TEXT:
         raise InputError(f"{what} of {len(text)} characters: at most {MAX_TEXT} are allowed")
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise InputError(f"{what} holds half a character (a lone surrogate): it cannot be written as UTF-8")
+        raise InputError(f"{what} contains a lone surrogate, half a character, which UTF-8 cannot encode")

@@ -6,13 +6,12 @@
     keywords = { bicycle = 2.0, tandem = 1 }
     examples = ["https://cycling.example/", "pages/tandem.html"]
 
-Everything but the name may be missing, and so may the topics above. Examples are kept as they are written: URLs, or
-files relative to the TOML file; who trains a classifier fetches them. What is written reads back as the same taxonomy.
+Everything but the name is optional, and so are the topics above. Examples are kept as written: URLs, or files relative
+to the TOML file; they are fetched when they are imported. `from_toml` reads back what `to_toml` writes.
 """
 
 from __future__ import annotations
 
-import difflib
 import math
 import tomllib
 from collections.abc import Callable, Mapping
@@ -23,13 +22,14 @@ import tomli_w
 
 from lycosa.errors import InputError
 from lycosa.judges.taxonomy import MAX_NAME, Taxonomy, Topic
+from lycosa.lib.nearest import did_you_mean
 
 MAX_FILE = 64 << 20
-"""Bytes of a file."""
+"""Maximum size of a file in bytes."""
 
 
 def load_taxonomy(path: Path) -> Taxonomy:
-    """The taxonomy in a TOML file."""
+    """Read a taxonomy from a TOML file."""
     try:
         size = path.stat().st_size
         text = path.read_text(encoding="utf-8") if size <= MAX_FILE else ""
@@ -38,7 +38,7 @@ def load_taxonomy(path: Path) -> Taxonomy:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read as UTF-8 text: {error}") from error
     if size > MAX_FILE:
-        raise InputError(f"{path}: {size} bytes: a taxonomy has at most {MAX_FILE}")
+        raise InputError(f"{path}: {size} bytes: a taxonomy file has at most {MAX_FILE}")
     return from_toml(text, where=str(path))
 
 
@@ -47,7 +47,7 @@ def to_toml(taxonomy: Taxonomy) -> str:
 
 
 def from_toml(text: str, *, where: str = "taxonomy") -> Taxonomy:
-    """The opposite of `to_toml`. `where` names the text in messages."""
+    """The inverse of `to_toml`. `where` names the text in messages."""
     try:
         tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -66,18 +66,18 @@ def from_toml(text: str, *, where: str = "taxonomy") -> Taxonomy:
 
 
 def _plain(topic: Topic) -> dict[str, Any]:
-    """A topic as TOML has it: only what was said."""
-    said = {
+    """A topic's table, without empty values."""
+    values = {
         "good": topic.is_good,
         "description": topic.description,
         "examples": list(topic.examples),
         "keywords": {word: float(weight) for word, weight in topic.keywords.items()},
     }
-    return {key: value for key, value in said.items() if value}
+    return {key: value for key, value in values.items() if value}
 
 
 def _is_weights(value: Any) -> bool:
-    # A type check by isinstance would let true and false through: they are ints.
+    # isinstance would accept true and false, which are ints.
     return isinstance(value, dict) and all(type(weight) in (int, float) for weight in value.values())
 
 
@@ -91,11 +91,11 @@ _KEYS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "keywords": (_is_weights, "words with weights, { bicycle = 2.0, tandem = 1 }"),
     "examples": (_is_strings, 'a list of URLs and file names, ["https://cycling.example/"]'),
 }
-"""What a topic's table may hold: the test of a value, and what would be right."""
+"""Keys of a topic's table: the test of a value, and what would be right."""
 
 
 def _topic(table: Any, path: str, where: str) -> Topic:
-    """One table of the file."""
+    """The topic of one table."""
     here = f'{where}: topics."{path:.80}"'
     if not isinstance(table, dict):
         raise InputError(f"{here} is {table!r:.60}: it must be a table, with {', '.join(_KEYS)}")
@@ -117,17 +117,16 @@ def _topic(table: Any, path: str, where: str) -> Topic:
 
 
 def _hint(key: str, value: Any, path: str) -> str:
-    """What an unknown key was perhaps meant to be."""
-    near = difflib.get_close_matches(key[:MAX_NAME], _KEYS, n=1)
-    if near:
-        return f"did you mean {near[0]!r}?"
+    """What an unknown key may have been meant to be."""
+    if near := did_you_mean(key[:MAX_NAME], _KEYS):
+        return near.rstrip()
     if isinstance(value, dict):
-        return f'a topic below is written [topics."{path}/{key}"]'
-    return f"there are {', '.join(_KEYS)}"
+        return f'a subtopic is written [topics."{path}/{key}"]'
+    return f"the keys are {', '.join(_KEYS)}"
 
 
 def _weight(number: float) -> float:
-    """TOML's whole numbers have no bound, floats have."""
+    """TOML integers are unbounded, floats are not."""
     try:
         return float(number)
     except OverflowError:

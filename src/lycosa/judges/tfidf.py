@@ -1,14 +1,14 @@
-"""Documents as vectors of weighted words and bi-grams, and the vocabulary that says which there are.
+"""Documents as vectors of weighted words and bi-grams, and their vocabulary.
 
-    weight(t, d) = (1 + ln tf(t, d)) · (ln((1 + N) / (1 + df(t))) + 1),    then each vector is brought to length 1
+    weight(t, d) = (1 + ln tf(t, d)) · (ln((1 + N) / (1 + df(t))) + 1),    then each vector is scaled to length 1
 
-Words come from `page.terms`. Bi-grams (paper GA, section 2: "features are words or bi-grams") are pairs of stems that
-follow each other once stop words are gone, taken from the title and the first so many words of the text: what a page is
-about is said at its beginning, and a page of half a million words costs no more than one of two hundred. Pages of
-recorded worlds have no text; where most examples have none, there are no bi-grams.
+Words are those of `page.terms`. Bi-grams (paper GA, section 2: "features are words or bi-grams") are pairs of stems
+that follow each other once stop words are removed, from the title and the beginning of the text: that is where a page
+says what it is about, and a page of half a million words costs no more than one of two hundred. Pages of recorded
+worlds have no text; if most examples have none, there are no bi-grams.
 
-Memory while learning is bounded: when more different terms have been met than `_SLACK` vocabularies hold, those met in
-one document only are forgotten (a rare term may so lose some of its count, a common one cannot).
+Memory while learning is bounded: when the number of distinct terms exceeds `_SLACK` times the vocabulary, those found
+in only one document are forgotten (a rare term may thus lose some of its count, a common one cannot).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from lycosa.model import Page
 
 _SLACK = 8
 _CHARACTERS = 10
-"""Of text to look at for each word that bi-grams are made of: more than words and stop words take up."""
+"""Characters of text read for each word that bi-grams are made of: more than words and stop words take up."""
 
 
 class Vector(NamedTuple):
@@ -39,21 +39,21 @@ class Vector(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Vectors one after the other, as `scipy.sparse.csr_array((data, indices, indptr))` takes them."""
+    """Concatenated vectors, as `scipy.sparse.csr_array((data, indices, indptr))` takes them."""
 
     data: NDArray[np.float32]
     indices: NDArray[np.int32]
     indptr: NDArray[np.int32]
 
     def matrix(self, columns: int) -> Any:
-        """A `scipy.sparse.csr_array`; scipy is needed to learn, not to judge."""
-        from scipy.sparse import csr_array
+        """A `scipy.sparse.csr_array`."""
+        from scipy.sparse import csr_array  # here, as it loads slowly and only training needs it
 
         return csr_array((self.data, self.indices, self.indptr), shape=(len(self.indptr) - 1, columns))
 
 
 class Frequencies:
-    """In how many documents each term occurs; words and bi-grams apart, as each have their own limit."""
+    """Number of documents each term occurs in; words and bi-grams separately, as each have their own limit."""
 
     def __init__(self, *, words: int, bigrams: int, bigram_window: int) -> None:
         self._limits = (words, bigrams)
@@ -78,12 +78,12 @@ class Frequencies:
             del counts[term]
 
     def space(self, *, least_words: int, least_bigrams: int) -> TermSpace:
-        """The vocabulary: the terms of most documents, and at least so many; among equals the alphabet decides."""
+        """The vocabulary: the most frequent terms that occur in enough documents; ties are broken alphabetically."""
         window = self._window if 2 * self.with_text >= self.documents else 0
         kinds = ((0, least_words), (1, least_bigrams)) if window else ((0, least_words),)
         chosen: list[tuple[str, int]] = []
         for number, least in kinds:
-            # A line break would end the term when the vocabulary is saved; stems have none, but are not ours to trust.
+            # A line break would split the term when the vocabulary is saved. Stems have none, but may be given.
             frequent = [item for item in self._counts[number].items() if item[1] >= least and "\n" not in item[0]]
             frequent.sort(key=lambda item: (-item[1], item[0]))
             chosen += frequent[: self._limits[number]]
@@ -93,20 +93,20 @@ class Frequencies:
 
 
 class TermSpace:
-    """Which term has which column, and how much it weighs."""
+    """The column and the weight of each term."""
 
     def __init__(self, terms: Sequence[str], idf: NDArray[np.float32], *, bigram_window: int) -> None:
         self.terms = terms
         self.idf = idf
         self.bigram_window = bigram_window
-        """How many words at a page's beginning bi-grams are made of; 0: none are."""
+        """Number of words at a page's beginning that bi-grams are made of; 0: no bi-grams."""
         self._columns = {term: column for column, term in enumerate(terms)}
 
     def __len__(self) -> int:
         return len(self.terms)
 
     def vector(self, page: Page) -> Vector:
-        """Of length 1, or empty where the page has no known term."""
+        """Of length 1, or empty if the page has no known term."""
         terms = page.terms
         columns = np.fromiter(map(self._columns.get, terms, repeat(-1)), np.int64, len(terms))
         counts = np.fromiter(terms.values(), np.float32, len(terms))
@@ -120,7 +120,7 @@ class TermSpace:
         return Vector(columns, values / length if length else values)
 
     def _bigrams(self, page: Page) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        # Few bi-grams of a page are in the vocabulary: a loop over those is quicker than arrays of all.
+        # Few bi-grams of a page are in the vocabulary: a loop over those is faster than arrays of all.
         column_of = self._columns.get
         found = Counter(
             [column for pair in bigrams_of(page, self.bigram_window) if (column := column_of(pair, -1)) >= 0]
@@ -152,7 +152,7 @@ class TermSpace:
 def labelled(
     space: TermSpace, examples: Iterable[Example], negatives: Iterable[Page], labels: Labels
 ) -> Iterator[Vector]:
-    """The vector of each different document that has a known term, its topics written into `labels`."""
+    """The vector of each distinct document that has a known term; its topics are added to `labels`."""
     for page, topics in chain(examples, zip(negatives, repeat(()), strict=False)):
         vector = space.vector(page)
         if len(vector.columns) and labels.add(page, topics):

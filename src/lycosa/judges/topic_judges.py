@@ -1,14 +1,14 @@
-"""Judges made of a classifier: one for good topics (paper FC), one for a formula (paper AR).
+"""Judges based on a classifier: one for good topics (paper FC), one for a formula (paper AR).
 
-`TopicJudge` is FC's (section 3.1): R(d) = Σ Pr[c|d] over the good topics c, which exclude each other.
-`FormulaJudge` is AR's (section 2.3): the value of a formula over the page's membership in each topic, one by one.
+`TopicJudge` is FC's (section 3.1): R(d) = Σ Pr[c|d] over the good topics c, which are mutually exclusive.
+`FormulaJudge` is AR's (section 2.3): the value of a formula over the page's membership in each topic.
 
-Short texts, the anchor and the URL of a link, are scored by what they say, not by what is likely anyway. A classifier
-gives a text without a telling word the topic's base rate p₀, so every link would look somewhat relevant, and one
-whose anchor says nothing more relevant than one whose anchor names another topic. `score_text` is therefore
-max(0, (p − p₀) / (1 − p₀)), where p₀ is the score of no text at all: 0 for an empty text, one of unknown words and one
-that speaks against the topic, 1 for certainty. Strategies that ask whether an anchor says anything (Shark: anchor > 0)
-need that 0. A page without a single word, likewise, is irrelevant and no evidence of any topic.
+Short texts, such as the anchor and the URL of a link, are scored by what they say, not by what is likely anyway. A
+classifier gives a text without a telling word the topic's base rate p₀, so every link would look somewhat relevant, and
+one whose anchor says nothing would look more relevant than one whose anchor names another topic. `score_text` is
+therefore max(0, (p − p₀) / (1 − p₀)), where p₀ is the score of an empty text: 0 for an empty text, for unknown words
+and for a text that speaks against the topic, 1 for certainty. Strategies that ask whether an anchor says anything
+(Shark: anchor > 0) need that 0. Likewise, a page without a single word is irrelevant and no evidence of any topic.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.errors import ConfigError, InputError
-from lycosa.judges.classifier import Classifier, parent_of, with_ancestors
+from lycosa.judges.classifier import Classifier, leaves_of, with_ancestors
 from lycosa.judges.formula import Formula, evaluate, topics_of
 from lycosa.judges.generalise import CONSIDERABLE, ForLinks, Way, for_links, positive_part, without_not
 from lycosa.judges.interest import FormulaInterest, TopicInterest
 from lycosa.judges.protocol import Judge, JudgeAbilities
-from lycosa.judges.taxonomy import is_at_or_below, nearest, require_apart
+from lycosa.judges.taxonomy import is_at_or_below, require_apart, topic_hint
 from lycosa.lib.text import term_counts
 from lycosa.model import Judgement, Page
 
 BEST_TOPICS = 8
-"""So many scores, at most, are kept of a page beside those of the good topics."""
+"""Maximum number of scores kept of a page besides those of the good topics."""
 WORTH_KEEPING = 0.01
-"""A smaller score of another topic is noise."""
+"""Minimum of these scores; smaller ones are noise."""
 STRONGEST = 10
-"""So many deciding words are kept of a relevant page."""
+"""Number of deciding words kept of a relevant page."""
 MAX_TOPICS = 64
-"""Good topics, or topics in a formula: what is kept of each page grows with them."""
+"""Maximum number of good topics, or of topics in a formula: what is kept of each page grows with it."""
 MAX_SHORT_TEXT = 4_000
-"""Characters of an anchor or a URL that are looked at."""
+"""Maximum number of characters considered of an anchor or a URL."""
 MAX_NAME = 200
 
-_OF_EVERY_URL = frozenset({"www", "com", "org", "net", "html", "htm", "php", "asp", "aspx", "jsp", "cgi", "index"})
+_COMMON_IN_URLS = frozenset({"www", "com", "org", "net", "html", "htm", "php", "asp", "aspx", "jsp", "cgi", "index"})
 
 
 class TopicJudge(Judge):
-    """How probable it is that a page belongs to one of the good topics."""
+    """Probability that a page belongs to one of the good topics."""
 
     def __init__(
         self,
@@ -56,19 +56,19 @@ class TopicJudge(Judge):
         threshold: float = 0.5,
         keywords: Mapping[str, Mapping[str, float]] | None = None,
     ) -> None:
-        """`keywords`: hand-written ones by topic (`Taxonomy.keywords`)."""
+        """`keywords`: those written by hand, by topic (`Taxonomy.keywords`)."""
         self.good = tuple(dict.fromkeys(good))
         self._topics = _Topics(classifier, self.good)
         require_apart(self.good)
         self.classifier = classifier
         self.threshold = _checked_threshold(threshold)
-        self.name = _short(f"{classifier.name}:{' + '.join(self.good)}")
+        self.name = _shortened(f"{classifier.name}:{' + '.join(self.good)}")
         self.keywords = _stems_of(self.good, keywords or {})
         self._keywords = keywords or {}
         self._places = self._topics.places(self.good)
-        # What lies above them, too, is kept of each page: tunnelling may climb there.
+        # The topics above them are kept too: tunnelling may climb there.
         self._kept = self._topics.places(with_ancestors(self.good)).tolist()
-        self._base = self._relevance(classifier.posteriors(_NOTHING))
+        self._base = self._relevance(classifier.posteriors(_EMPTY))
 
     def judge(self, page: Page) -> Judgement:
         if not page.terms:
@@ -98,15 +98,15 @@ class TopicJudge(Judge):
 
     @property
     def interest(self) -> TopicInterest:
-        """The good topics as something that can be widened."""
+        """The good topics, in a form that can be widened."""
         return TopicInterest(self)
 
     def changed(self, good: Sequence[str]) -> TopicJudge:
-        """A judge like this one for other topics."""
+        """A copy of this judge for other topics."""
         return TopicJudge(self.classifier, good, threshold=self.threshold, keywords=self._keywords)
 
     def is_good(self, topic: str) -> bool:
-        """Whether a topic is one of the good ones or lies under one: what hard focus asks of the best leaf."""
+        """Whether a topic is at or below a good one: what hard focus asks of the best leaf."""
         return any(is_at_or_below(topic, good) for good in self.good)
 
     def score_text(self, text: str) -> float:
@@ -114,7 +114,7 @@ class TopicJudge(Judge):
         return _above_base(self._relevance(self.classifier.posteriors(page)), self._base) if page.terms else 0.0
 
     def strongest(self, page: Page) -> dict[str, float]:
-        """The words that speak most for or against the good topic that fits best, of an irrelevant page, too."""
+        """The words that speak most for or against the best-fitting good topic, even if the page is irrelevant."""
         return self._strongest(page, self.classifier.posteriors(page))
 
     def _strongest(self, page: Page, posteriors: NDArray[np.float64]) -> dict[str, float]:
@@ -126,7 +126,7 @@ class TopicJudge(Judge):
 
 
 class FormulaJudge(Judge):
-    """How well a page fits a formula. `changed` gives a copy with another focus: tunnelling goes that way."""
+    """How well a page fits a formula. `changed` gives a copy with another focus, for tunnelling."""
 
     def __init__(
         self,
@@ -143,13 +143,13 @@ class FormulaJudge(Judge):
     ) -> None:
         """`formula` names topics by their paths (`parse` with `Taxonomy.resolve`).
 
-        `not_after`: judge without the formula's NOTs, and apply them afterwards with `keeps`.
-        `way`: how the formula is widened, if it is.
-        `frequency`: the share of pages about each topic, to tell the rarer; the classifier's base rates if not given.
-        `keywords`: hand-written ones by topic (`Taxonomy.keywords`).
+        `not_after`: judge without the formula's NOTs, which `keeps` applies afterwards.
+        `way`: how to widen the formula.
+        `frequency`: the share of pages about each topic, to tell the rarer; by default the classifier's base rates.
+        `keywords`: those written by hand, by topic (`Taxonomy.keywords`).
         """
         self.named = topics_of(formula)
-        # What lies above them, too: tunnelling climbs the taxonomy, and reads the scores of pages judged before it did.
+        # Topics above them too: tunnelling climbs the taxonomy, and reads the scores of pages judged before it did.
         kept = with_ancestors(self.named)
         self._topics = _Topics(classifier, self.named)
         self.classifier = classifier
@@ -159,9 +159,9 @@ class FormulaJudge(Judge):
         self.considerable = _checked_threshold(considerable, "considerable")
         self.links = links
         self.way = way
-        self.name = _short(f"{classifier.name}:{formula}")
+        self.name = _shortened(f"{classifier.name}:{formula}")
         self._kept = dict(zip(kept, self._topics.places(kept).tolist(), strict=True))
-        base = self._memberships(classifier.memberships(_NOTHING))
+        base = self._memberships(classifier.memberships(_EMPTY))
         self._frequency = frequency
         self._keywords = keywords or {}
         self._wanted = topics_of(positive_part(formula) or formula)
@@ -185,11 +185,11 @@ class FormulaJudge(Judge):
 
     @property
     def interest(self) -> FormulaInterest:
-        """The formula as something that can be widened."""
+        """The formula, in a form that can be widened."""
         return FormulaInterest(self)
 
     def is_good(self, topic: str) -> bool:
-        """Whether a topic is named in the formula, outside of NOT, or lies under one that is."""
+        """Whether a topic is at or below one that the formula names outside of NOT."""
         return any(is_at_or_below(topic, wanted) for wanted in self._wanted)
 
     def changed(
@@ -199,7 +199,7 @@ class FormulaJudge(Judge):
         threshold: float | None = None,
         frequency: Mapping[str, float] | None = None,
     ) -> FormulaJudge:
-        """A judge like this one but for what is given."""
+        """A copy of this judge with the given changes."""
         return FormulaJudge(
             self.classifier,
             self.formula if formula is None else formula,
@@ -228,7 +228,7 @@ class FormulaJudge(Judge):
         )
 
     def keeps(self, judgement: Judgement) -> bool:
-        """Whether a page is to be kept after the crawl: relevant, and not about what the formula excludes."""
+        """Whether to keep a page after the crawl: it is relevant, and not about what the formula excludes."""
         if self._split is None or not judgement.scores:
             return judgement.is_relevant
         return self._split.keeps(judgement.scores, threshold=self.threshold, considerable=self.considerable)
@@ -242,11 +242,11 @@ class FormulaJudge(Judge):
         return _above_base(value, self._base)
 
     def strongest(self, page: Page) -> dict[str, float]:
-        """The words that speak most for or against the topics that fit best, of an irrelevant page, too."""
+        """The words that speak most for or against the best-fitting topics, even if the page is irrelevant."""
         return self._strongest(page, self._memberships(self.classifier.memberships(page)))
 
     def _strongest(self, page: Page, scores: Mapping[str, float]) -> dict[str, float]:
-        """A page fits an AND by several topics at once, so the places are shared out among them."""
+        """A page fits an AND by several topics at once, so the words are divided among them."""
         fitting = sorted(self._wanted, key=lambda topic: -scores[topic])[: STRONGEST // 2]
         words: dict[str, float] = {}
         for topic in fitting:
@@ -260,9 +260,9 @@ class FormulaJudge(Judge):
 
 
 def threshold_from(scores: Iterable[float], *, least: float = 0.0) -> float:
-    """The smallest positive score of the start pages: from there on a page is relevant (AR, section 2.3).
+    """The smallest positive score of the start pages, which is the threshold of relevance (AR, section 2.3).
 
-    Differs from AR where `least` is set: scores up to it do not count as positive. AR's keyword functions are 0 for a
+    Differs from AR if `least` is set: scores up to it do not count as positive. AR's keyword functions are 0 for a
     page without the keywords, while a classifier is never quite certain and gives a stray start page 10⁻⁹.
     """
     positive = [score for score in scores if score > least]
@@ -274,42 +274,40 @@ def threshold_from(scores: Iterable[float], *, least: float = 0.0) -> float:
 
 
 def short_page(text: str) -> Page:
-    """A link's anchor, its URL or a heading, as a page that classifiers can look at."""
+    """An anchor, a URL or a heading, as a page for classifiers."""
     text = text[:MAX_SHORT_TEXT]
     words = url_words(text) if text.startswith(("http://", "https://")) else text
     return Page("", text=words, terms=term_counts(words))
 
 
 def url_words(url: str) -> str:
-    """The words of a URL: runs of letters in host, path and query, without those that stand in every URL."""
+    """The words of a URL: runs of letters in host, path and query, except those common to URLs."""
     address = unquote(url.partition("://")[2], errors="ignore")
     letters = "".join(character if character.isalpha() else " " for character in address)
-    return " ".join(word for word in letters.split() if word.lower() not in _OF_EVERY_URL)
+    return " ".join(word for word in letters.split() if word.lower() not in _COMMON_IN_URLS)
 
 
-_NOTHING = Page("")
+_EMPTY = Page("")
 
 
 class _Topics:
-    """The topics of a classifier, and where each stands in its answers."""
+    """The topics of a classifier, and their positions in its results."""
 
-    def __init__(self, classifier: Classifier, asked: Sequence[str]) -> None:
-        """`asked`: topics the classifier has to know."""
+    def __init__(self, classifier: Classifier, required: Sequence[str]) -> None:
+        """`required`: topics the classifier must know."""
         names = classifier.topics_
-        inner = {parent_of(topic) for topic in names}
         self._names = names
-        self._leaves = np.array([place for place, topic in enumerate(names) if topic not in inner], dtype=np.intp)
+        self._leaves = np.array(leaves_of(names), dtype=np.intp)
         place_of = {topic: place for place, topic in enumerate(names)}
-        if not asked:
-            raise ConfigError("a judge needs at least one topic: mark one good, or name it in the interest")
-        if len(asked) > MAX_TOPICS:
-            raise ConfigError(f"{len(asked)} topics: a judge takes at most {MAX_TOPICS}; mark the topic above them")
-        for topic in asked:
+        if not required:
+            raise ConfigError("a judge needs at least one topic: mark one good, or name one in the interest")
+        if len(required) > MAX_TOPICS:
+            raise ConfigError(f"{len(required)} topics: a judge takes at most {MAX_TOPICS}; mark a topic above them")
+        for topic in required:
             if topic not in place_of:
-                near = ", ".join(map(repr, nearest(topic, names)))
-                hint = f"near are {near}" if near else f"it knows {len(names)}, the first is {names[0]!r}"
-                raise ConfigError(f"the classifier has not learned topic {topic!r}; {hint}")
-        self._place_of = {topic: place_of[topic] for topic in with_ancestors(asked)}
+                hint = topic_hint(topic, names) or f"; it knows {len(names)} topics, the first is {names[0]!r}"
+                raise ConfigError(f"the classifier has not learned topic {topic!r}{hint}")
+        self._place_of = {topic: place_of[topic] for topic in with_ancestors(required)}
 
     def places(self, topics: Iterable[str]) -> NDArray[np.intp]:
         return np.array([self._place_of[topic] for topic in topics], dtype=np.intp)
@@ -322,16 +320,16 @@ class _Topics:
 
 
 def _best(values: NDArray[np.float64]) -> list[int]:
-    """Places of the largest values worth keeping, the largest first."""
-    # Of ten thousand topics few reach a percent; to sort these alone takes a tenth of the time.
+    """Positions of the largest values worth keeping, the largest first."""
+    # Few of ten thousand topics reach a percent; sorting only those takes a tenth of the time.
     some = np.flatnonzero(values >= WORTH_KEEPING)
     order = np.argsort(-values[some], kind="stable")[:BEST_TOPICS]
     return [int(place) for place in some[order]]
 
 
 def _stems_of(topics: Sequence[str], keywords: Mapping[str, Mapping[str, float]]) -> dict[str, int]:
-    """What strategies know of the topic: the stems of the topics' last names, and the words written by hand for these
-    topics and those below them, by weight (rounded, at least 1)."""
+    """What strategies know about the topic: stems of the topics' last names, and of the keywords written by hand for
+    these topics and those below them, by weight (rounded, at least 1)."""
     counts: Counter[str] = Counter()
     for topic in topics:
         counts.update(term_counts(topic.rpartition("/")[2]))
@@ -352,15 +350,15 @@ def _in_bounds(value: float) -> float:
 
 
 def _plain(words: Mapping[str, float]) -> dict[str, float]:
-    """Readers send plain values only."""
+    """As plain values, the only ones that readers send."""
     return {str(word): float(weight) for word, weight in words.items()}
 
 
-def _short(name: str) -> str:
+def _shortened(name: str) -> str:
     return name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…"
 
 
 def _checked_threshold(value: float, name: str = "threshold") -> float:
     if not 0 < value <= 1:
-        raise ConfigError(f"judge.{name} is {value}: it must lie above 0 and at most at 1")
+        raise ConfigError(f"judge.{name} is {value}: it must be above 0 and at most 1")
     return value

@@ -1,25 +1,25 @@
-"""Topics as weighted keywords, given by hand or taken from examples (paper AR, section 2).
+"""Topics as weighted keywords, written by hand or taken from examples (paper AR, section 2).
 
 AR: evaluation functions "by hand, based on domain knowledge", "scoring functions for weighted keyword queries". With
-the weights w (negative ones speak against the topic) and the counts tf of the words on a page,
+the weights w (negative ones count against the topic) and the counts tf of the words on a page,
 
     evidence = Σ w(t) · tf(t) / (tf(t) + saturation · (1 − b + b · words / usual_words))
     membership = e / (1 + e),    e = max(0, evidence)
 
-so that a word said often counts at most its weight, a word in a long page less than in a short one, one keyword of
-weight 1 gives at most ½, two give ⅔, and no page reaches 1. A keyword of several words counts as often as the rarest
-of them.
+Thus a word counts at most its weight however often it occurs, a word on a long page counts less than on a short one,
+one keyword of weight 1 gives at most ½, two give ⅔, and no page reaches 1. A keyword of several words counts as often
+as the rarest of them.
 
-A topic without keywords, but with examples at or below it, is the TF-IDF centroid of these, cut down to its heaviest
-words. Its evidence is the cosine of page and centroid, its membership a logistic curve of that, fitted to examples
-that were held out of the centroid. Where there is nothing to tell the examples from, the curve passes ½ at half their
-own median cosine.
+A topic without keywords, but with examples at or below it, is represented by their TF-IDF centroid, reduced to its
+heaviest words. Its evidence is the cosine of page and centroid, its membership a logistic curve of that, fitted to
+examples held out of the centroid. If there is nothing to tell the examples from, the curve passes ½ at half their own
+median cosine.
 
-`posteriors` are the shares of membership^β, with one β where there are examples and else 1, over the classes: topics
-with keywords or examples of their own. Where keywords are by hand, "none of them" is a class as well, of membership
-½: so a page that fits nothing gets little everywhere.
+`posteriors` are the shares of membership^β over the classes: topics with keywords or examples of their own. β is fitted
+if there are examples, otherwise 1. If there are keywords written by hand, "none of them" is a class too, with the
+membership ½: a page that fits nothing gets little everywhere.
 
-A topic with neither keywords nor examples has the membership of the best topic below it, and 0 where there is none.
+A topic with neither keywords nor examples has the membership of the best topic below it, or 0 if there is none.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ from numpy.typing import NDArray
 from lycosa.errors import ConfigError, InputError
 from lycosa.judges.calibration import Platt, Temperature, sigmoid
 from lycosa.judges.classifier import ANY, Example
-from lycosa.judges.labels import Labels, Truth, below, folds, likeliest, nearest, number_of
+from lycosa.judges.labels import Labels, Truth, below, folds, likeliest, number_of
 from lycosa.judges.saved_arrays import AnyArray, pack, require, settings_from, topics_from, unpack
+from lycosa.judges.taxonomy import topic_hint
 from lycosa.judges.tfidf import Frequencies, TermSpace, labelled
 from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.lib.text import term_counts
@@ -44,25 +45,25 @@ from lycosa.model import Page
 
 _KIND = "keywords 2"
 _LEAST_MEMBERSHIP = 1e-4
-"""Added to memberships before their logarithm is taken."""
+"""Added to memberships before taking the logarithm."""
 _ENOUGH = 5
-"""With fewer examples held out, a topic has no curve of its own but the common one of all topics."""
+"""Minimum number of held-out examples for a topic to have a curve of its own, not the one common to all topics."""
 
 Keywords = Mapping[str, Mapping[str, float]]
-"""By topic: words, or several words as one, with their weights."""
+"""By topic: keywords of one or several words, with their weights."""
 _Compiled = dict[str, dict[tuple[str, ...], float]]
-"""The same, words as stems."""
+"""The same, as stems."""
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedKeywordsSettings:
     saturation: float = 1.2
-    """A word said so often on a page of usual length counts half its weight."""
+    """Number of occurrences on a page of usual length at which a word counts half its weight."""
     length_share: float = 0.75
-    """How much a page's length matters, from 0 to 1: b."""
+    """b: how much a page's length matters, from 0 to 1."""
     usual_words: int = 300
     centroid_words: int = 50
-    """So many of an example centroid's words are kept."""
+    """Number of words kept of a centroid: the heaviest."""
     max_words: int = 50_000
     folds: int = 3
 
@@ -80,7 +81,7 @@ class WeightedKeywordsClassifier:
 
     topics_: tuple[str, ...]
     classes_: tuple[str, ...]
-    """What excludes each other: topics with keywords or examples of their own, and ANY where none may be right."""
+    """Mutually exclusive: topics with keywords or examples of their own, and ANY if none of them may be right."""
 
     def __init__(self, keywords: Keywords | None = None, settings: WeightedKeywordsSettings | None = None) -> None:
         self.keywords = {topic: dict(words) for topic, words in (keywords or {}).items()}
@@ -89,7 +90,7 @@ class WeightedKeywordsClassifier:
     # ── learning ──────────────────────────────────────────────────────────────────────────────────────────
 
     def fit(self, examples: Iterable[Example], topics: Iterable[str], *, negatives: Iterable[Page] = ()) -> Self:
-        """Learn the topics that have no keywords. Examples may be missing where some topic has keywords."""
+        """Learn the topics without keywords. Examples are optional if some topic has keywords."""
         labels = Labels(tuple(topics))
         self.topics_ = labels.topics
         self._by_hand = _compile(self.keywords, self.topics_)
@@ -101,7 +102,7 @@ class WeightedKeywordsClassifier:
         self._space = frequencies.space(least_words=1, least_bigrams=1)
         rows = self._space.rows(labelled(self._space, examples, negatives, labels))
         if not self._by_hand and not any(labels.classes()):
-            raise InputError("no topic has keywords, or an example with a word in it: give one or the other")
+            raise InputError("no topic has keywords, or an example that contains a word: give at least one of them")
         self._learn(rows.matrix(len(self._space)), labels)
         return self
 
@@ -129,7 +130,7 @@ class WeightedKeywordsClassifier:
         self._below = below(self.classes_, self.topics_)
 
     def _plan(self, learned: tuple[str, ...], by_class: Truth) -> Truth:
-        """Which centroids there are, by rows × centroids; a class by hand, or a topic without examples, has none."""
+        """Rows × centroids: the rows of each centroid. Topics with keywords or without examples have no centroid."""
         columns: dict[bytes, int] = {}
         truth: list[NDArray[np.bool_]] = []
 
@@ -154,7 +155,7 @@ class WeightedKeywordsClassifier:
         return np.stack(truth, axis=1) if truth else np.zeros((len(by_class), 0), np.bool_)
 
     def _fit_temperature(self, cosines: NDArray[np.float64], learned: tuple[str, ...], by_class: Truth) -> Temperature:
-        """From the classes that have centroids; with fewer than two of them there is nothing to fit."""
+        """Fitted to the classes with centroids; with fewer than two of them there is nothing to fit."""
         places = np.array([self.classes_.index(name) for name in learned], np.int64)
         columns = self._centroid_of_class[places]
         has_centroid = columns >= 0
@@ -169,7 +170,7 @@ class WeightedKeywordsClassifier:
     # ── judging ───────────────────────────────────────────────────────────────────────────────────────────
 
     def posteriors(self, page: Page) -> NDArray[np.float64]:
-        found = np.full(len(self.classes_), 0.5)  # ANY, where it has no examples: even odds
+        found = np.full(len(self.classes_), 0.5)  # ANY without examples: even odds
         has_centroid = self._centroid_of_class >= 0
         found[has_centroid] = sigmoid(self._log_odds(page))[self._centroid_of_class[has_centroid]]
         for topic in self._by_hand:
@@ -216,7 +217,7 @@ class WeightedKeywordsClassifier:
         return max(0.0, sum(self._shares(page, topic).values()))
 
     def _shares(self, page: Page, topic: str) -> dict[str, float]:
-        """Each keyword's part in the evidence."""
+        """Each keyword's contribution to the evidence."""
         count_of = page.terms.get
         settings = self.settings
         length = 1 - settings.length_share + settings.length_share * page.words / settings.usual_words
@@ -243,15 +244,15 @@ class WeightedKeywordsClassifier:
         return pack(_KIND, meta, {**arrays, **self._space.to_arrays()})
 
     @classmethod
-    def load(cls, saved: bytes) -> Self:
+    def load(cls, data: bytes) -> Self:
         names = ("centroids", "centroid_of_class", "centroid_of_topic", "curves", "temperature")
-        meta, arrays = unpack(_KIND, saved, (*names, *TermSpace.ARRAYS))
+        meta, arrays = unpack(_KIND, data, (*names, *TermSpace.ARRAYS))
         loaded = cls(meta.get("keywords"), settings_from(WeightedKeywordsSettings, meta))
         loaded.topics_, classes = topics_from(meta)
         try:
             loaded._by_hand = _compile(loaded.keywords, loaded.topics_)
         except InputError as error:
-            raise ValueError(f"a saved classifier with keywords that are not its own: {error}") from error
+            raise ValueError(f"a saved classifier with invalid keywords: {error}") from error
         loaded._set_classes(classes)
         loaded._space = TermSpace.from_arrays(arrays)
         loaded._centroids = arrays["centroids"]
@@ -269,15 +270,15 @@ class WeightedKeywordsClassifier:
 
 
 def _compile(keywords: Keywords, topics: tuple[str, ...]) -> _Compiled:
-    """Keywords as stems, checked."""
+    """Keywords as stems, validated."""
     compiled: _Compiled = {}
     for topic, words in keywords.items():
         if topic not in topics:
-            raise InputError(f"there are keywords for an unknown topic, {topic!r}{nearest(topic, topics)}")
+            raise InputError(f"keywords: there is no topic {topic!r}{topic_hint(topic, topics)}")
         found: dict[tuple[str, ...], float] = {}
         for word, weight in words.items():
             if not (stems := tuple(sorted(term_counts(word)))):
-                raise InputError(f"the keyword {word!r} of {topic!r} is a stop word, or no word: choose another")
+                raise InputError(f"the keyword {word!r} of {topic!r} is a stop word or not a word: choose another")
             if not math.isfinite(weight):
                 raise InputError(f"the keyword {word!r} of {topic!r} has the weight {weight}: it must be a number")
             found[stems] = found.get(stems, 0.0) + weight
@@ -288,7 +289,7 @@ def _compile(keywords: Keywords, topics: tuple[str, ...]) -> _Compiled:
 
 
 def _centroids(matrix: Any, truth: Truth, count: int) -> NDArray[np.float32]:
-    """Terms × centroids: the mean of each column's rows, its heaviest terms only, of length 1."""
+    """Terms × centroids: the mean of each column's rows, reduced to its heaviest terms and scaled to length 1."""
     centroids = np.zeros((matrix.shape[1], truth.shape[1]), np.float32)
     for column, members in enumerate(truth.T):
         if members.any():
@@ -299,11 +300,11 @@ def _centroids(matrix: Any, truth: Truth, count: int) -> NDArray[np.float32]:
 
 
 def _curves(cosines: NDArray[np.float64], truth: Truth, seen: NDArray[np.float64]) -> list[Platt]:
-    """By centroid: from cosines (held out; and as a stopgap, seen) to membership."""
+    """By centroid: the curve from cosines (held out or, as a stopgap, `seen`) to membership."""
     is_known = ~np.isnan(cosines)
     has_both = [bool(truth[known, c].any() and not truth[known, c].all()) for c, known in enumerate(is_known.T)]
-    told = is_known & np.array(has_both, np.bool_)
-    common = Platt.fit(cosines[told], truth[told]) if told.any() else None
+    usable = is_known & np.array(has_both, np.bool_)
+    common = Platt.fit(cosines[usable], truth[usable]) if usable.any() else None
     curves = []
     for column, known in enumerate(is_known.T):
         if has_both[column] and truth[known, column].sum() >= _ENOUGH:

@@ -1,12 +1,12 @@
-"""What a person is interested in, kept in a file: topics, examples, and the judges that learned from them.
+"""What a person is interested in, kept in a file: topics, examples, and the judges trained on them.
 
     book             the file itself: a taxonomy, documents under its topics, trained judges
     schema, database, rows, documents, example_stream    its tables, connection, values, documents, and their stream
     importing        examples from folders, TOML taxonomies, label files, JSON lines and URLs
     training         cross-validation, then the fit on everything
     judges           from a book to the judge of a crawl
-    feedback         what people say about pages becomes examples
+    feedback         turns what people say about pages into examples
     suggest          topics that fit a page, further examples, neighbouring topics, when to widen the focus
 
-The rules of the tree are in `judges.taxonomy`, the classifiers beside it; here is only what lasts.
+The rules of the tree are in `judges.taxonomy`, the classifiers beside it; this package stores and trains them.
 """

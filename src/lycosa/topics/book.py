@@ -1,13 +1,13 @@
-"""The topic book: a taxonomy, the documents under its topics, and the judges that learned from them, in one file.
+"""The topic book: a taxonomy, the documents under its topics, and the judges trained on them, in one file.
 
-Several people, and a running crawl, may edit one book at the same time: each edit is one transaction that takes the
-write lock first, loads the tree as it is then, lets `Taxonomy` say whether the edit is allowed, and writes the
-difference. Who comes second sees what the first has done, or is refused in words. Documents refer to topics by number,
-so that moving a subtree moves its examples at no cost.
+Several people and a running crawl may edit one book at the same time: each edit is a transaction that takes the write
+lock first, loads the current tree, lets `Taxonomy` decide whether the edit is allowed, and writes the difference. The
+second of two editors sees what the first has done, or is refused with a reason. Documents refer to topics by number, so
+moving a subtree moves its examples at no cost.
 
-A document is kept once, however many topics it is under and from wherever it came; documents under no topic are a
-sample of everything else. `examples` reads them as a stream from one snapshot: a classifier that passes over them
-several times sees the same each time, whatever is edited meanwhile, and memory stays bounded.
+A document is stored once, however many topics it is under and wherever it came from; documents under no topic are a
+sample of everything else. `examples` streams them from one snapshot: a classifier that reads them several times sees
+the same documents each time, whatever is edited meanwhile, and memory stays bounded.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from typing import Any, Self
 
 from lycosa.errors import InputError, StoreError
 from lycosa.judges.classifier import ANY, Example
-from lycosa.judges.taxonomy import MAX_EXAMPLES, Taxonomy, Topic, checked_path, relocated
+from lycosa.judges.taxonomy import MAX_EXAMPLES, Taxonomy, Topic, checked_path, relocated, topic_hint
 from lycosa.judges.taxonomy_file import to_toml
 from lycosa.topics.database import (
     connect,
     insert_example,
     load_taxonomy,
     require_documents,
-    telling,
+    store_errors,
     write_taxonomy,
 )
 from lycosa.topics.documents import BookLimits, pack_document
@@ -40,17 +40,17 @@ from lycosa.topics.rows import Added, ExampleRow, TrainedJudge
 from lycosa.topics.schema import APPLICATION, MIGRATIONS, VERSION
 
 _BATCH = 500
-"""Examples written in one transaction: others get their turn in between."""
+"""Number of examples written per transaction: other processes can write in between."""
 _LISTED = 5
 
 
 class TopicBook:
-    """A topic book, made where there is none. Close it, or use it in a `with`."""
+    """A topic book, created if it does not exist. Close it, or use it in a `with`."""
 
     def __init__(self, path: Path, *, limits: BookLimits = BookLimits()) -> None:  # noqa: B008 - frozen
         self.path = path
         self.limits = limits
-        with telling(path):
+        with store_errors(path):
             self._db = connect(path)
         try:
             self._bring_up_to_date()
@@ -59,7 +59,7 @@ class TopicBook:
             raise
 
     def _bring_up_to_date(self) -> None:
-        with self._transaction() as db:  # of two processes that make one book, the second finds it made
+        with self._transaction() as db:  # the second of two processes that create a book finds it complete
             application = int(db.execute("pragma application_id").fetchone()[0])
             version = int(db.execute("pragma user_version").fetchone()[0])
             is_new = not db.execute("select count(*) from sqlite_schema").fetchone()[0]
@@ -67,7 +67,7 @@ class TopicBook:
                 raise StoreError(f"{self.path}: a database, but not a topic book; choose another file")
             if version > VERSION:
                 raise StoreError(
-                    f"{self.path}: written by a newer Lycosa (topic book {version}, this one knows {VERSION}); "
+                    f"{self.path}: written by a newer Lycosa (topic book version {version}, this one knows {VERSION}); "
                     "upgrade Lycosa"
                 )
             for number in range(version, VERSION):
@@ -86,13 +86,13 @@ class TopicBook:
         self._db.close()
 
     def copy_to(self, path: Path) -> None:
-        """A consistent copy, for a crawl to go on with whatever happens to this book. What was there is replaced."""
+        """Write a consistent copy, independent of later edits of this book. An existing file is replaced."""
         unfinished = path.with_name(f"{path.name}.part")
         unfinished.unlink(missing_ok=True)
         try:
-            with telling(path), closing(sqlite3.connect(unfinished)) as copy:
+            with store_errors(path), closing(sqlite3.connect(unfinished)) as copy:
                 self._db.backup(copy)
-                # The copy would need its write-ahead files at its side; as one file it can be renamed.
+                # Without write-ahead files the copy is a single file, which can be renamed.
                 copy.execute("pragma journal_mode = delete")
             unfinished.replace(path)
         except OSError as error:
@@ -103,12 +103,12 @@ class TopicBook:
     # The tree
 
     def taxonomy(self) -> Taxonomy:
-        """The tree as it is now. The examples of its topics are documents of the book and not named in it."""
-        with telling(self.path):
+        """The current tree. Examples are documents of the book and not listed in it."""
+        with store_errors(self.path):
             return load_taxonomy(self._db)[0]
 
     def add_topic(self, path: str, *, description: str = "", keywords: Mapping[str, float] | None = None) -> str:
-        """Make a topic, and those above it where they are missing."""
+        """Add a topic, and missing topics above it. Return its path."""
         topic = Topic(description=description, keywords=keywords or {})
         self._edit(lambda tree: tree.add(path, topic))
         return checked_path(path)
@@ -116,7 +116,7 @@ class TopicBook:
     def describe_topic(
         self, name: str, *, description: str | None = None, keywords: Mapping[str, float] | None = None
     ) -> str:
-        """Say something else about a topic; what is not given stays."""
+        """Change the properties of a topic; those not given stay. Return its path."""
         return self._edit_named(name, lambda tree, path: tree.edit(path, description=description, keywords=keywords))
 
     def mark_good(self, name: str) -> str:
@@ -126,14 +126,14 @@ class TopicBook:
         return self._edit_named(name, lambda tree, path: tree.unmark(path))
 
     def rename_topic(self, name: str, new_name: str) -> str:
-        """Give a topic another last name; examples and topics below go along. Gives the new path."""
+        """Give a topic another last name; its examples and subtree go along. Return the new path."""
         return self._relocate(name, lambda tree, path: (tree.rename(path, new_name), _sibling(path, new_name)))
 
     def move_topic(self, name: str, under: str) -> str:
-        """Put a topic, and all below it, under another one or under ANY. Gives the new path."""
+        """Move a topic and its subtree under another topic or under ANY. Return the new path."""
 
         def moved(tree: Taxonomy, path: str) -> tuple[Taxonomy, str]:
-            # A parent is not made on the way: it would hide a misspelt name.
+            # A missing parent is not added, which would hide a misspelt name.
             above = tree.resolve(under) if under != ANY else ANY
             last = path.rpartition("/")[2]
             return tree.move(path, above), f"{above}/{last}" if above else last
@@ -141,33 +141,32 @@ class TopicBook:
         return self._relocate(name, moved)
 
     def remove_topic(self, name: str) -> int:
-        """Remove a topic, all below it, and the documents that were nowhere else; gives their number."""
+        """Remove a topic, its subtree, and the documents under no other topic. Return the number of documents."""
         with self._transaction() as db:
             tree, _ = load_taxonomy(db)
             path = tree.resolve(name)
             tree.remove(path)
-            gone = f"select id from topics where {BELOW}"
+            subtree = f"select id from topics where {BELOW}"
             removed = db.execute(
-                f"delete from documents where id in (select document_id from memberships where topic_id in ({gone}))"
-                f" and id not in (select document_id from memberships where topic_id not in ({gone}))",
+                f"delete from documents where id in (select document_id from memberships where topic_id in ({subtree}))"
+                f" and id not in (select document_id from memberships where topic_id not in ({subtree}))",
                 {"topic": path},
             ).rowcount
             db.execute(f"delete from topics where {BELOW}", {"topic": path})
         return removed
 
     def import_taxonomy(self, given: Taxonomy) -> int:
-        """Merge a tree into this one; what it says of a topic goes before what was said. Gives how many are new."""
-
+        """Merge a tree into this one; its properties take precedence. Return the number of new topics."""
         with self._transaction() as db:
             tree, numbers = load_taxonomy(db)
-            said = {path: _over(tree.topics.get(path, Topic()), new) for path, new in given.topics.items()}
-            merged = Taxonomy({**tree.topics, **said})
+            updated = {path: _updated(tree.topics.get(path, Topic()), new) for path, new in given.topics.items()}
+            merged = Taxonomy({**tree.topics, **updated})
             write_taxonomy(db, tree, merged, numbers)
         return len(merged) - len(tree)
 
     def export_toml(self) -> str:
-        """The tree with the sources of its examples, as far as they can be found again: URLs and files."""
-        with telling(self.path), self._snapshot() as db:
+        """The tree with the sources of its examples that can be found again: URLs and files."""
+        with store_errors(self.path), self._snapshot() as db:
             tree, _ = load_taxonomy(db)
             sources: dict[str, dict[str, None]] = {}
             for path, source in db.execute(
@@ -181,7 +180,7 @@ class TopicBook:
         return to_toml(Taxonomy({path: replace(topic, examples=named[path]) for path, topic in tree.topics.items()}))
 
     def _edit(self, change: Callable[[Taxonomy], Taxonomy]) -> None:
-        """A change that neither moves nor removes topics."""
+        """Apply a change that neither moves nor removes topics."""
         with self._transaction() as db:
             tree, numbers = load_taxonomy(db)
             write_taxonomy(db, tree, change(tree), numbers)
@@ -205,7 +204,7 @@ class TopicBook:
             target = checked_path(target)
             if target != source:
                 places = {path: relocated(path, source, target) for path in tree.topics}
-                # By way of names no topic can have: a path must not meet one that is still to be moved.
+                # Via names no topic can have: a new path must not collide with one that is still to be moved.
                 moves = [(new, numbers[old]) for old, new in places.items() if old != new]
                 db.executemany(
                     "update topics set path = char(0) || id where id = ?", [(number,) for _, number in moves]
@@ -220,13 +219,13 @@ class TopicBook:
     def add_examples(self, examples: Iterable[Example], *, makes_topics: bool = False) -> Added:
         """Put documents under topics. The page's URL (or file, or any name) is kept as its source.
 
-        Unknown topics are made, or refused with the nearest names. Written in batches, each a transaction: where the
-        iterable raises, or a batch is refused, the batches before it stay.
+        Unknown topics are added if `makes_topics`, otherwise refused. Written in batches, each a transaction: if the
+        iterable raises, or a batch is refused, the earlier batches stay.
         """
         total = Added()
         stream = iter(examples)
         while batch := list(islice(stream, _BATCH)):
-            # Compressed before the lock is taken, not under it.
+            # Compressed before the lock is taken.
             packed = [(pack_document(page, self.limits), topics) for page, topics in batch if page.terms]
             total += Added(empty=len(batch) - len(packed))
             with self._transaction() as db:
@@ -247,15 +246,13 @@ class TopicBook:
             return {name: numbers[path] for name, path in places.items()}
         tree, numbers = load_taxonomy(db)
         if not makes_topics:
-            near = tree.nearest(missing[0])
-            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-            raise InputError(f"there is no topic {missing[0]!r}{hint}")
+            raise InputError(f"there is no topic {missing[0]!r}{topic_hint(missing[0], tree.topics)}")
         write_taxonomy(db, tree, Taxonomy({**tree.topics, **{path: Topic() for path in missing}}), numbers)
         numbers = dict(db.execute("select path, id from topics"))
         return {name: numbers[path] for name, path in places.items()}
 
     def move_examples(self, ids: Sequence[int], to: str, *, away_from: str | None = None) -> str:
-        """Put documents under a topic, in place of one they are under, or of all. Gives the topic's path."""
+        """Move documents to a topic, away from one they are under, or from all. Return the path of the topic."""
         with self._transaction() as db:
             tree, numbers = load_taxonomy(db)
             target = tree.resolve(to)
@@ -267,9 +264,9 @@ class TopicBook:
         return target
 
     def remove_examples(self, ids: Sequence[int], *, away_from: str | None = None) -> int:
-        """Remove documents, or take them away from one topic: then those that are left under none are removed too.
+        """Remove documents, or take them away from one topic and remove those then under none.
 
-        Gives how many documents are gone.
+        Return the number of documents removed.
         """
         with self._transaction() as db:
             tree, numbers = load_taxonomy(db)
@@ -296,21 +293,21 @@ class TopicBook:
                 raise InputError(f"example {number} is not under {path!r}; nothing was changed")
 
     def examples(self, topic: str | None = None, *, with_text: bool = True) -> Examples:
-        """The documents at and below a topic, or all of them, as a stream that can be read again and again."""
+        """The documents at and below a topic, or all, as a stream that can be read repeatedly."""
         path = None if topic is None else self.taxonomy().resolve(topic)
         return Examples(self.path, path, with_text=with_text)
 
     def examples_numbered(self, ids: Sequence[int]) -> list[Example]:
-        """Documents by their numbers, as far as they exist, with the topics they are under."""
+        """The documents with these numbers, as far as they exist, with the topics they are under."""
         with Examples(self.path, ids=ids) as found:
             return list(found)
 
     def example_rows(
         self, topic: str | None = None, *, source: str | None = None, count: int = 100, start: int = 0
     ) -> list[ExampleRow]:
-        """Examples for display, in the order they came: at and below a topic, or from one source."""
+        """Examples for display, in the order they were added: at and below a topic, or from one source."""
         path = None if topic is None else self.taxonomy().resolve(topic)
-        with telling(self.path), self._snapshot() as db:
+        with store_errors(self.path), self._snapshot() as db:
             where, values = condition(path)
             if source is not None:
                 where += " and d.source = :source"
@@ -323,8 +320,8 @@ class TopicBook:
         return [ExampleRow._make((*columns, topics_of(topics, names))) for *columns, topics in rows]
 
     def example_counts(self) -> dict[str, int]:
-        """How many documents are under each very topic; ANY counts those under none."""
-        with telling(self.path), self._snapshot() as db:
+        """Number of documents directly under each topic; ANY counts those under none."""
+        with store_errors(self.path), self._snapshot() as db:
             counts: dict[str, int] = dict(
                 db.execute(
                     "select t.path, count(m.document_id) from topics t left join memberships m on m.topic_id = t.id"
@@ -339,7 +336,7 @@ class TopicBook:
     def save_judge(
         self, kind: str, model: bytes, *, settings: Mapping[str, Any], report: Mapping[str, Any], trained_at: float
     ) -> int:
-        """Keep what a classifier has learned; gives its version."""
+        """Store a trained classifier. Return its version."""
         values = (kind, trained_at, json.dumps(dict(settings)), json.dumps(dict(report)), model)
         with self._transaction() as db:
             cursor = db.execute(
@@ -349,27 +346,27 @@ class TopicBook:
         return cursor.lastrowid
 
     def load_judge(self, version: int | None = None) -> TrainedJudge:
-        """A judge by its version, or the newest."""
+        """The judge of a version, or the newest."""
         where = "where version = :version" if version is not None else "order by version desc limit 1"
-        with telling(self.path):
+        with store_errors(self.path):
             row = self._db.execute(
                 f"select version, kind, trained_at, settings, report, model from judges {where}", {"version": version}
             ).fetchone()
         if row is None:
             known = [str(judge.version) for judge in self.judges()]
-            hint = f"there are {', '.join(known[-_LISTED:])}" if known else "train one with: lycosa topics train"
+            hint = f"the newest are {', '.join(known[-_LISTED:])}" if known else "train one with: lycosa topics train"
             which = "no trained judge" if version is None else f"no judge of version {version}"
             raise InputError(f"{self.path}: {which}; {hint}")
         return _judge(row)
 
     def newest_version(self) -> int:
-        """Of the judges; 0 where none was trained."""
-        with telling(self.path):
+        """Version of the newest judge; 0 if none was trained."""
+        with store_errors(self.path):
             return int(self._db.execute("select coalesce(max(version), 0) from judges").fetchone()[0])
 
     def judges(self) -> list[TrainedJudge]:
-        """All versions, oldest first, without what they have learned."""
-        with telling(self.path):
+        """All versions, oldest first, without their models."""
+        with store_errors(self.path):
             rows = self._db.execute(
                 "select version, kind, trained_at, settings, report, x'' from judges order by version"
             ).fetchall()
@@ -379,8 +376,8 @@ class TopicBook:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """The write lock is taken at once: what is read inside is still so when the edit is written."""
-        with telling(self.path):
+        """Take the write lock at once: what is read inside is still true when the edit is written."""
+        with store_errors(self.path):
             self._db.execute("begin immediate")
             try:
                 yield self._db
@@ -392,7 +389,7 @@ class TopicBook:
 
     @contextmanager
     def _snapshot(self) -> Iterator[sqlite3.Connection]:
-        """Several queries that see one state."""
+        """Several queries that see the same state."""
         self._db.execute("begin")
         try:
             yield self._db
@@ -400,8 +397,8 @@ class TopicBook:
             self._db.execute("rollback")
 
 
-def _over(old: Topic, new: Topic) -> Topic:
-    """What is said of a topic by two: the newer goes before, what it does not mention stays."""
+def _updated(old: Topic, new: Topic) -> Topic:
+    """The new properties take precedence; those it does not mention stay."""
     return Topic(
         description=new.description or old.description,
         keywords=new.keywords or old.keywords,

@@ -1,4 +1,4 @@
-"""A topic book's connection to SQLite, its taxonomy as rows, and how a document gets in."""
+"""A topic book's connection to SQLite, its taxonomy as rows, and the insertion of documents."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def _write_ahead(db: sqlite3.Connection) -> None:
-    """SQLite does not wait here while another process does the same: two that make one book at once would fail."""
+    """Retried, as SQLite does not wait here: of two processes that create a book at once, one would fail."""
     for attempt in range(_TRIES):
         try:
             db.execute("pragma journal_mode = wal")
@@ -50,8 +50,8 @@ def _write_ahead(db: sqlite3.Connection) -> None:
 
 
 @contextmanager
-def telling(path: Path) -> Iterator[None]:
-    """SQLite's errors, and those of the JSON in its rows, in words a person can act on."""
+def store_errors(path: Path) -> Iterator[None]:
+    """Turn errors of SQLite, and of the JSON in its rows, into messages a person can act on."""
     try:
         yield
     except (sqlite3.Error, json.JSONDecodeError) as error:
@@ -59,7 +59,7 @@ def telling(path: Path) -> Iterator[None]:
         if "locked" in text:
             hint = f"another process has been editing it for more than {BUSY_SECONDS:.0f} seconds; try again"
         elif "readonly" in text or "unable to open" in text:
-            hint = "check that the directory exists and is yours"
+            hint = "check that the directory exists and that you may write to it"
         elif "full" in text or "disk I/O" in text:
             hint = "the disk may be full; free some space and run the same command again"
         elif "not a database" in text or "malformed" in text:
@@ -70,7 +70,7 @@ def telling(path: Path) -> Iterator[None]:
 
 
 def load_taxonomy(db: sqlite3.Connection) -> tuple[Taxonomy, dict[str, int]]:
-    """The tree, and the number of each topic's row."""
+    """The tree, and the row number of each topic."""
     topics: dict[str, Topic] = {}
     numbers: dict[str, int] = {}
     for number, path, is_good, description, keywords in db.execute(
@@ -82,7 +82,7 @@ def load_taxonomy(db: sqlite3.Connection) -> tuple[Taxonomy, dict[str, int]]:
 
 
 def write_taxonomy(db: sqlite3.Connection, old: Taxonomy, new: Taxonomy, numbers: Mapping[str, int]) -> None:
-    """The difference of two trees: topics that are new, and what is said differently of others. None may be missing."""
+    """Write the difference of two trees: new topics and changed properties. No topic may have been removed."""
     assert old.topics.keys() <= new.topics.keys()
     for path, topic in new.topics.items():
         if path in old and _values(old.topics[path]) == _values(topic):

@@ -1,7 +1,7 @@
-"""A document as a book keeps it: text compressed and capped, terms ready for training, a hash that finds copies.
+"""A document as a book stores it: text compressed and capped, terms ready for training, a hash that detects copies.
 
-Terms are two columns: the words, in sorted order and separated by a space (no term holds white space), and their counts
-as bytes, or as 32 bits each where one does not fit. Reading them back takes a tenth of the time of cutting and stemming
+Terms are two columns: the words, sorted and separated by spaces (no term contains white space), and their counts as
+bytes, or as 32 bits each if one does not fit. Reading them back takes a tenth of the time of tokenising and stemming
 the text again.
 """
 
@@ -31,17 +31,17 @@ class BookLimits:
     """What is kept of one example."""
 
     max_text: int = 50_000
-    """Characters; the terms are those of the whole document all the same."""
+    """Number of characters; the terms are still those of the whole document."""
     max_title: int = 300
     max_terms: int = 20_000
-    """Distinct ones; of more, the most frequent."""
+    """Number of distinct terms; the most frequent are kept."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "book", max_text=0, max_title=0, max_terms=1)
 
 
 class PackedDocument(NamedTuple):
-    """The columns of `documents` that come from a page, in their order."""
+    """The columns of `documents` that are derived from a page, in order."""
 
     hash: bytes
     source: str
@@ -68,7 +68,7 @@ def pack_document(page: Page, limits: BookLimits) -> PackedDocument:
 
 
 def unpack_document(source: str, title: str, language: str, words: int, text: bytes, terms: bytes) -> Page:
-    """ValueError where the columns are not what `pack_document` wrote."""
+    """ValueError if the columns are not the output of `pack_document`."""
     return Page(
         url=source,
         title=title,
@@ -80,7 +80,7 @@ def unpack_document(source: str, title: str, language: str, words: int, text: by
 
 
 def content_hash(page: Page) -> bytes:
-    """16 bytes that stand for a document's content: its whole text, or its terms where there is no text."""
+    """16 bytes that identify a document's content: its whole text, or its terms if there is no text."""
     digest = blake2b(digest_size=16)
     if page.text:
         digest.update(page.title.encode("utf-8", "replace") + b"\0" + page.text.encode("utf-8", "replace"))
@@ -102,7 +102,7 @@ def pack_terms(terms: Mapping[str, int], *, most: int) -> bytes:
 
 
 def unpack_terms(packed: bytes) -> dict[str, int]:
-    """ValueError where the bytes are not what `pack_terms` wrote."""
+    """ValueError if the bytes are not the output of `pack_terms`."""
     plain = _inflate(packed)
     end = 5 + int.from_bytes(plain[1:5], "little")
     names = plain[5:end].decode().split()
@@ -112,17 +112,17 @@ def unpack_terms(packed: bytes) -> dict[str, int]:
 
 
 def _inflate(packed: bytes) -> bytes:
-    """A book may come from elsewhere: no blob grows without bound."""
+    """Decompress within a bound: a book may come from elsewhere."""
     inflater = zlib.decompressobj()
     try:
         plain = inflater.decompress(packed, _MAX_UNPACKED)
     except zlib.error as error:
-        raise ValueError(f"not compressed as it should be: {error}") from error
+        raise ValueError(f"not valid compressed data: {error}") from error
     if not inflater.eof:
-        raise ValueError("cut off, or larger than any document can be")
+        raise ValueError("truncated, or larger than any document can be")
     return plain
 
 
 def _storable(text: str) -> str:
-    """Halves of characters, which HTML can spell, cannot be stored as UTF-8."""
+    """Without lone surrogates, which HTML can spell but UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""The examples of a topic book as a stream: read again and again from one snapshot, in bounded memory."""
+"""The examples of a topic book as a stream: read repeatedly from one snapshot, in bounded memory."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Self
 
 from lycosa.errors import StoreError
 from lycosa.judges.classifier import Example
-from lycosa.topics.database import connect, telling
+from lycosa.topics.database import connect, store_errors
 from lycosa.topics.documents import unpack_document
 
 BELOW = "(path = :topic or (path > :topic || '/' and path < :topic || '0'))"
-"""A topic and all below it: '0' is the character after '/'."""
+"""A topic and its subtree: '0' is the character after '/'."""
 TOPICS = "(select group_concat(topic_id) from memberships where document_id = d.id)"
 """The numbers of a document's topics."""
 
 
 def condition(topic: str | None, ids: Sequence[int] | None = None) -> tuple[str, dict[str, str]]:
-    """Which documents, for a query over `documents d`, and the values it needs."""
+    """The condition that selects documents in a query over `documents d`, and its values."""
     if ids is not None:
         return f"d.id in ({', '.join(str(int(number)) for number in ids)})", {}
     if topic is None:
@@ -30,7 +30,7 @@ def condition(topic: str | None, ids: Sequence[int] | None = None) -> tuple[str,
 
 
 def topic_names(db: sqlite3.Connection) -> dict[str, str]:
-    """Paths by number, the number as text as `TOPICS` has it."""
+    """Paths by number; the numbers are text, as in `TOPICS`."""
     return {str(number): path for number, path in db.execute("select id, path from topics")}
 
 
@@ -39,9 +39,9 @@ def topics_of(numbers: str | None, names: Mapping[str, str]) -> tuple[str, ...]:
 
 
 class Examples:
-    """Each iteration gives the same documents in the same order, as they were when the first one began.
+    """Each iteration yields the same documents in the same order, as they were when the first one began.
 
-    The snapshot is held by a connection of its own until `close`, the end of a `with`, or the end of this object.
+    A separate connection holds the snapshot until `close`, the end of a `with`, or the end of this object.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Examples:
         self._db: sqlite3.Connection | None = None
 
     def __iter__(self) -> Iterator[Example]:
-        with telling(self.path):
+        with store_errors(self.path):
             db = self._snapshot()
             names = topic_names(db)
             where, values = self._condition
@@ -70,7 +70,7 @@ class Examples:
                 yield Example(page, topics_of(topics, names))
 
     def __len__(self) -> int:
-        with telling(self.path):
+        with store_errors(self.path):
             where, values = self._condition
             row = self._snapshot().execute(f"select count(*) from documents d where {where}", values).fetchone()
         return int(row[0])
@@ -93,5 +93,5 @@ class Examples:
             self._db = None
 
     def __del__(self) -> None:
-        with suppress(Exception):  # at the end of the process there may be nothing left to close
+        with suppress(Exception):  # when the interpreter exits, there may be nothing left to close
             self.close()

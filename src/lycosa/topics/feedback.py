@@ -1,8 +1,8 @@
-"""What people say of pages becomes examples, and the judge learns from them (paper FC, section 2: refine and retrain).
+"""Turns what people say about pages into examples, and updates the judge (paper FC, section 2: refine and retrain).
 
-A useful page becomes an example of the good topic it fits best; a page that is not, an example of none: a document
-of everything else. Naive Bayes takes the new counts in; the other judges learn again from the whole book. How the judge
-saw the pages before and after is kept with the new version.
+A useful page becomes an example of the good topic it fits best; a page that is not useful becomes one of no topic: a
+document of everything else. Naive Bayes adds the new counts; the other judges are retrained on the whole book. The new
+version records the relevance of these pages before and after.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from lycosa.topics.book import TopicBook
 from lycosa.topics.judges import load_classifier, new_classifier
 
 SAMPLE = 500
-"""Examples over which it is watched that the judge does not unlearn what it knew."""
+"""Number of examples used to check that the judge does not unlearn what it knew."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One page, and what was said of it."""
+    """A page, and what was said about it."""
 
     page: Page
     is_useful: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """How the judge saw a marked page before and after it learned."""
+class Rejudged:
+    """Relevance of a marked page before and after the judge learned from it."""
 
     url: str
     topic: str
-    """Where it was put; empty: under none."""
+    """The topic it was put under; empty: none."""
     is_useful: bool
     before: float
     after: float
@@ -46,30 +46,30 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What came of the feedback."""
+    """The result of feedback."""
 
     version: int
-    """Of the judge."""
-    seen: tuple[Seen, ...]
+    """Version of the new judge."""
+    pages: tuple[Rejudged, ...]
     agreement_before: float
-    """Share of (a sample of) the book's examples on which the judge and people agree whether they are relevant."""
+    """Share of a sample of the book's examples whose relevance the judge and people agree on."""
     agreement_after: float
 
     def __str__(self) -> str:
-        changes = ", ".join(f"{each.url} {each.before:.2f} → {each.after:.2f}" for each in self.seen[:3])
-        more = f" and {len(self.seen) - 3} more" if len(self.seen) > 3 else ""
+        changes = ", ".join(f"{each.url} {each.before:.2f} → {each.after:.2f}" for each in self.pages[:3])
+        more = f" and {len(self.pages) - 3} more" if len(self.pages) > 3 else ""
         return (
-            f"version {self.version} learned from {len(self.seen)} pages ({changes}{more}); agreement with the "
+            f"version {self.version} learned from {len(self.pages)} pages ({changes}{more}); agreement with the "
             f"examples {self.agreement_before:.1%} → {self.agreement_after:.1%}"
         )
 
 
 def learn(book: TopicBook, marks: Sequence[Mark], good: Sequence[str]) -> Lesson:
-    """Make examples of the marked pages, refit the newest judge, keep it as a new version."""
+    """Make examples of the marked pages, update the newest judge, and store it as a new version."""
     if not marks:
         raise InputError("no page is marked: give --useful URL or --not-useful URL")
     if not good:
-        raise InputError("no topic is good: it is not clear what useful pages are examples of")
+        raise InputError("no topic is marked good: useful pages would not be examples of anything")
     trained = book.load_judge()
     old = load_classifier(trained)
     examples = [Example(mark.page, (_home(old, mark.page, good),) if mark.is_useful else ()) for mark in marks]
@@ -79,8 +79,8 @@ def learn(book: TopicBook, marks: Sequence[Mark], good: Sequence[str]) -> Lesson
     new = _refitted(book, trained.kind, trained.model, fresh)
     sample = list(islice(book.examples(with_text=trained.kind == "svm"), SAMPLE))
     before, after = (_agreement(each, sample, good) for each in (old, new))
-    seen = tuple(
-        Seen(
+    pages = tuple(
+        Rejudged(
             mark.page.url,
             example.topics[0] if example.topics else "",
             mark.is_useful,
@@ -91,26 +91,26 @@ def learn(book: TopicBook, marks: Sequence[Mark], good: Sequence[str]) -> Lesson
     )
     report = {
         **trained.report,
-        "feedback": [{"url": s.url, "is_useful": s.is_useful, "before": s.before, "after": s.after} for s in seen],
+        "feedback": [{"url": p.url, "is_useful": p.is_useful, "before": p.before, "after": p.after} for p in pages],
         "agreement_before": before,
         "agreement_after": after,
     }
     version = book.save_judge(
         trained.kind, new.save(), settings=trained.settings, report=report, trained_at=time.time()
     )
-    return Lesson(version, seen, before, after)
+    return Lesson(version, pages, before, after)
 
 
 def _refitted(book: TopicBook, kind: str, model: bytes, fresh: Sequence[Example]) -> Classifier:
     if kind == "bayes":
-        # The old one's own copy: the old one is still asked what it thought before.
+        # A copy: the old classifier is still needed for the relevance before.
         return BayesClassifier.load(model).update(added=fresh)
     with book.examples() as examples:
         return new_classifier(kind, book).fit(examples, tuple(book.taxonomy().topics))
 
 
 def _home(classifier: Classifier, page: Page, good: Sequence[str]) -> str:
-    """The good topic a page fits best; below it, the leaf, if that is more likely than not."""
+    """The good topic a page fits best, or the likeliest topic below it if that is more likely than not."""
     shares = dict(zip(classifier.topics_, classifier.posteriors(page), strict=True))
     best = max(good, key=lambda topic: float(shares.get(topic, 0.0)))
     below = [topic for topic in shares if topic != best and is_at_or_below(topic, best)]

@@ -1,8 +1,8 @@
 """Examples from where people have them: folders, TOML taxonomies, label files, JSON lines, URLs.
 
-Each reader is a stream of `Example` for `TopicBook.add_examples`; what it cannot use it tells a `Skips`, with a reason.
-A bad file, line or URL costs itself only. Nothing here opens a connection or a crawl: pages that have to be fetched, or
-looked up in a world, come from a function that is handed in.
+Each reader is a stream of `Example` for `TopicBook.add_examples`; what it cannot use it records in a `Skips`, with a
+reason. A bad file, line or URL does not affect the others. Nothing here opens a connection or a crawl: pages that have
+to be fetched, or looked up in a world, come from a function that is passed in.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ from lycosa.page.language import detect_language
 from lycosa.page.limits import PageLimits
 
 CONTENT_TYPES = {".html": "text/html", ".htm": "text/html", ".txt": "text/plain", ".md": "text/plain"}
-"""The files that are read, by their endings."""
+"""The files that are read, by extension."""
 _SHOWN = 20
 _BINARY_SHARE = 100
-"""A text of which more than one byte in so many is NUL is none."""
+"""A file with more than one NUL in this many bytes is not text."""
 
 
 class Failure(NamedTuple):
-    """A URL that gave no page."""
+    """A URL that yielded no page."""
 
     url: str
     reason: str
-    """In few fixed words, so that it can be counted: `http 404`, `robots`."""
+    """One of a few fixed phrases, which can be counted: `http 404`, `robots`."""
 
 
 Fetch = Callable[[Sequence[str]], Iterable[Page | Failure]]
-"""Fetches URLs: one answer for each, in their order."""
+"""Fetches URLs: one answer for each, in order."""
 
 
 @dataclass(slots=True)
 class Skips:
-    """What an import passed over."""
+    """What an import skipped."""
 
     counts: Counter[str] = field(default_factory=Counter)
     """By reason."""
@@ -65,11 +65,11 @@ class Skips:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportLimits:
     max_bytes: int = 8 << 20
-    """Of a file; larger ones are passed over."""
+    """Maximum size of a file; larger ones are skipped."""
     max_line: int = 16 << 20
-    """Characters of one JSON line."""
+    """Maximum number of characters of a JSON line."""
     max_examples: int = 1_000_000
-    """Files, labels or lines of one import; what comes after is not looked at."""
+    """Maximum number of files, labels or lines per import; the rest is ignored."""
     page: PageLimits = field(default_factory=PageLimits)
 
     def __post_init__(self) -> None:
@@ -83,9 +83,9 @@ DEFAULT_LIMITS = ImportLimits()
 
 
 def folder_examples(folder: Path, skips: Skips, *, limits: ImportLimits = DEFAULT_LIMITS) -> Iterator[Example]:
-    """Sub-folders are topics, files in them examples. Links to elsewhere are not followed."""
+    """Subfolders are topics, the files in them are examples. Links to folders are not followed."""
     if not folder.is_dir():
-        raise InputError(f"{folder}: not a folder; give one whose sub-folders are topics and hold files")
+        raise InputError(f"{folder}: not a folder; give one whose subfolders are topics and contain files")
     for path in islice(_files(folder, skips), limits.max_examples):
         topic = path.parent.relative_to(folder).as_posix()
         if topic == ".":
@@ -94,7 +94,7 @@ def folder_examples(folder: Path, skips: Skips, *, limits: ImportLimits = DEFAUL
         try:
             topic = checked_path(topic)
         except InputError:
-            skips.add(str(path), "folder cannot name a topic")
+            skips.add(str(path), "folder name cannot be a topic")
             continue
         page = file_page(path, skips, limits)
         if page is not None:
@@ -112,15 +112,14 @@ def _files(folder: Path, skips: Skips) -> Iterator[Path]:
 
 
 def file_page(path: Path, skips: Skips, limits: ImportLimits = DEFAULT_LIMITS) -> Page | None:
-    """A file as a page whose URL is its absolute path; None where it was passed over."""
+    """A file as a page whose URL is its absolute path; None if it was skipped."""
     content_type = CONTENT_TYPES.get(path.suffix.lower())
-    reason = ""
-    body = b""
+    reason, body = "", b""
     if content_type is None:
         reason = "neither HTML nor text"
     elif not path.exists():
         reason = "no such file"
-    elif not path.is_file():  # a pipe would be waited for
+    elif not path.is_file():  # reading a pipe would block
         reason = "not a file"
     else:
         try:
@@ -151,7 +150,7 @@ def _no_links(_base: str) -> Callable[[str], tuple[str, str]]:
 
 
 def is_url(example: str) -> bool:
-    """Whether an example in a taxonomy is a URL; else it is a file."""
+    """Whether an example in a taxonomy is a URL; otherwise it is a file."""
     return example.startswith(("http://", "https://"))
 
 
@@ -168,9 +167,9 @@ def taxonomy_examples(
     fetch: Fetch | None = None,
     limits: ImportLimits = DEFAULT_LIMITS,
 ) -> Iterator[Example]:
-    """The examples a taxonomy names: files relative to `folder` (that of the TOML file), and URLs.
+    """The examples a taxonomy lists: files relative to `folder` (that of the TOML file), and URLs.
 
-    Without a `fetch` URLs are passed over as "to be fetched".
+    Without a `fetch`, URLs are skipped as "to be fetched".
     """
     topics_of = _topics_by_example(taxonomy)
     for example, topics in topics_of.items():
@@ -183,7 +182,7 @@ def taxonomy_examples(
 
 
 def fetched_pages(urls: Sequence[str], skips: Skips, *, fetch: Fetch | None) -> Iterator[Page]:
-    """The pages of URLs. Each keeps the URL it was asked for by, whatever redirects led to."""
+    """The pages of URLs. Each keeps the URL it was requested by, whatever redirects led to."""
     if fetch is None:
         for url in urls:
             skips.add(url, "to be fetched")
@@ -218,9 +217,9 @@ def label_examples(
     *,
     limits: ImportLimits = DEFAULT_LIMITS,
 ) -> Iterator[Example]:
-    """Rows of URL and topic, tab between, under the heading `url	topic`; a URL may have several rows.
+    """Rows of URL and topic, separated by a tab, under the heading `url	topic`; a URL may have several rows.
 
-    `page_of` gives the page of a URL, or None where the world or crawl does not hold it.
+    `page_of` returns the page of a URL, or None if the world or crawl does not have it.
     """
     topics_of: dict[str, list[str]] = {}
     for url, topic in _label_rows(path, skips, limits):
@@ -250,7 +249,7 @@ def _label_rows(path: Path, skips: Skips, limits: ImportLimits) -> Iterator[tupl
             try:
                 yield url, checked_path(topic.partition("\t")[0])
             except InputError:
-                skips.add(f"{path.name}, line {number + 1}", "not the name of a topic")
+                skips.add(f"{path.name}, line {number + 1}", "not a valid topic name")
 
 
 # JSON lines
@@ -264,9 +263,9 @@ def json_examples(
     topic_of: Callable[[str], str] = str,
     limits: ImportLimits = DEFAULT_LIMITS,
 ) -> Iterator[Example]:
-    """Objects with `id`, `labels`, `title`, `body`, one on each line; the file may be gzipped.
+    """Objects with `id`, `labels`, `title` and `body`, one per line; the file may be gzipped.
 
-    Where `splits` are given, lines of another `split` are passed over. `topic_of` makes a path of a label.
+    If `splits` are given, lines of other splits are skipped. `topic_of` converts a label to a path.
     """
     with _opened(path) as file:
         for number, line in _lines(path, file, limits):
@@ -277,7 +276,7 @@ def json_examples(
                 skips.add(where, "not JSON")
                 continue
             if not _is_example(row):
-                skips.add(where, "no object with labels, title and body")
+                skips.add(where, "not an object with labels, title and body")
             elif splits and row.get("split") not in splits:
                 skips.add(where, "another split")
             elif not row["labels"]:
@@ -286,13 +285,13 @@ def json_examples(
                 try:
                     topics = tuple(dict.fromkeys(checked_path(topic_of(label)) for label in row["labels"]))
                 except InputError:
-                    skips.add(where, "not the name of a topic")
+                    skips.add(where, "not a valid topic name")
                     continue
                 yield Example(text_page(str(row.get("id", where)), row["title"], row["body"], limits=limits), topics)
 
 
 def text_page(source: str, title: str, body: str, *, limits: ImportLimits = DEFAULT_LIMITS) -> Page:
-    """A page made of a title and plain text."""
+    """A page from a title and plain text."""
     title = " ".join(title[: 2 * limits.page.max_title].split())[: limits.page.max_title]
     text = " ".join(body.split())[: limits.page.max_text]
     terms = term_counts(f"{title} {text}")
@@ -325,15 +324,15 @@ def _opened(path: Path) -> IO[str]:
 
 
 def _lines(path: Path, file: IO[str], limits: ImportLimits) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers, blank ones left out. Never more than one line is in memory, and that has a bound."""
+    """Lines with their numbers, without blank ones. Only one line is in memory at a time, and it has a bound."""
     try:
         for number in range(1, limits.max_examples + 1):
             line = file.readline(limits.max_line + 1)
             if not line:
                 return
             if len(line) > limits.max_line:
-                raise InputError(f"{path}, line {number}: longer than {limits.max_line} characters, which no row is")
+                raise InputError(f"{path}, line {number}: longer than {limits.max_line} characters, the maximum")
             if line.strip():
                 yield number, line
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: damaged or cut off: {error}") from error
+        raise InputError(f"{path}: damaged or truncated: {error}") from error

@@ -1,56 +1,42 @@
-"""From a topic book to a judge: the table of classifiers, and what a crawl asks of them.
+"""From a topic book to a judge.
 
-A crawl names good topics (paper FC) or a formula over topics (paper AR); both need a classifier that was trained on the
-book's examples (`lycosa topics train`).
+A crawl names good topics (paper FC) or a formula over topics (paper AR); both need a classifier trained on the book's
+examples (`lycosa topics train`).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from lycosa.errors import ConfigError, InputError
+from lycosa.errors import InputError
 from lycosa.judges.bayes.bayes import BayesClassifier
 from lycosa.judges.classifier import Classifier, Example
 from lycosa.judges.formula import parse
 from lycosa.judges.generalise import Way
-from lycosa.judges.knn import KnnClassifier
-from lycosa.judges.svm import SvmClassifier
+from lycosa.judges.table import CLASSIFIER_NAMES, classifier_class
 from lycosa.judges.topic_judges import FormulaJudge, TopicJudge
 from lycosa.judges.weighted_keywords import WeightedKeywordsClassifier
 from lycosa.topics.book import TopicBook
 from lycosa.topics.rows import TrainedJudge
-from lycosa.topics.training import Report, TrainingSettings, train
-
-CLASSIFIERS: Mapping[str, type[Any]] = {
-    "bayes": BayesClassifier,
-    "svm": SvmClassifier,
-    "knn": KnnClassifier,
-    "keywords": WeightedKeywordsClassifier,
-}
-Progress = Callable[[str, int, int], None]
+from lycosa.topics.training import Progress, Report, TrainingSettings, train
 
 
 def new_classifier(kind: str, book: TopicBook) -> Classifier:
-    """One that has learned nothing yet."""
-    if kind not in CLASSIFIERS:
-        raise ConfigError(f"there is no judge {kind!r}; there are {', '.join(CLASSIFIERS)}")
-    made: Classifier = (
-        WeightedKeywordsClassifier(book.taxonomy().keywords) if kind == "keywords" else CLASSIFIERS[kind]()
-    )
-    return made
+    """An untrained classifier."""
+    if kind == WeightedKeywordsClassifier.name:
+        return WeightedKeywordsClassifier(book.taxonomy().keywords)
+    return classifier_class(kind)()
 
 
 def load_classifier(trained: TrainedJudge) -> Classifier:
-    """What was learned, ready to judge."""
-    if trained.kind not in CLASSIFIERS:
+    """The classifier of a stored judge."""
+    if trained.kind not in CLASSIFIER_NAMES:
         raise InputError(f"judge {trained.version} is of a kind this Lycosa does not know: {trained.kind!r}")
     try:
-        loaded: Classifier = CLASSIFIERS[trained.kind].load(trained.model)
+        return classifier_class(trained.kind).load(trained.model)
     except ValueError as error:
         raise InputError(f"judge {trained.version} ({trained.kind}) is damaged: {error}; train again") from error
-    return loaded
 
 
 def train_judge(
@@ -60,7 +46,7 @@ def train_judge(
     settings: TrainingSettings = TrainingSettings(),  # noqa: B008 - frozen
     progress: Progress | None = None,
 ) -> tuple[int, Report]:
-    """Cross-validate, learn from everything, keep it in the book; gives its version and how good it is."""
+    """Cross-validate, train on everything, and store the judge in the book. Return its version and its quality."""
     taxonomy = book.taxonomy()
     with book.examples() as examples:
         trained = train(
@@ -77,10 +63,10 @@ def train_judge(
     return version, trained.report
 
 
-def take_in(book: TopicBook, before: Sequence[Example], after: Sequence[Example]) -> int:
-    """Examples were changed: naive Bayes counts them anew, without going over the others. Gives the new version.
+def update_judge(book: TopicBook, before: Sequence[Example], after: Sequence[Example]) -> int:
+    """Update the newest judge for changed examples without reading the others. Return the new version.
 
-    0 where there is nothing to change: no judge, or one that has to be trained again.
+    0 if nothing changed, there is no judge, or it must be retrained: only naive Bayes can be updated.
     """
     if not book.newest_version() or before == after:
         return 0
@@ -89,7 +75,7 @@ def take_in(book: TopicBook, before: Sequence[Example], after: Sequence[Example]
         return 0
     try:
         updated = BayesClassifier.load(trained.model).update(added=after, removed=before)
-    except (InputError, ValueError):  # a topic it has never heard of, an example it has not seen
+    except (InputError, ValueError):  # a topic it does not know, or an example it has not counted
         return 0
     report = {**trained.report, "updated_from": trained.version, "changed_examples": max(len(before), len(after))}
     return book.save_judge(
@@ -98,7 +84,7 @@ def take_in(book: TopicBook, before: Sequence[Example], after: Sequence[Example]
 
 
 def topic_judge(book: TopicBook, topics: Sequence[str], *, threshold: float) -> TopicJudge:
-    """A judge for these topics, or, if none is named, for those marked good in the book."""
+    """A judge for these topics or, if none is named, for those marked good in the book."""
     taxonomy = book.taxonomy()
     good = [taxonomy.resolve(name) for name in topics] or taxonomy.good
     if not good:

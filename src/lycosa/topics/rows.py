@@ -1,4 +1,4 @@
-"""The nouns of a topic book: what goes in is counted, what comes out is shown."""
+"""Values of a topic book: counts of what was added, rows for display, trained judges."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What became of examples that were handed in."""
+    """What became of examples that were to be added."""
 
     added: int = 0
     """Documents the book did not have."""
     elsewhere: int = 0
     """Documents it had, now under a further topic."""
     duplicates: int = 0
-    """Documents it had under these very topics: nothing changed."""
+    """Documents it had under the same topics: nothing changed."""
     empty: int = 0
-    """Documents without a word: nothing can be learned from them, and they are not kept."""
+    """Documents without a word, which are not kept: nothing can be learned from them."""
 
     def __add__(self, other: Added) -> Added:
         return Added(
@@ -30,7 +30,7 @@ class Added:
 
 
 class ExampleRow(NamedTuple):
-    """An example as it is shown to a person."""
+    """An example as shown to a person."""
 
     id: int
     source: str
@@ -47,4 +47,4 @@ class TrainedJudge(NamedTuple):
     settings: Mapping[str, Any]
     report: Mapping[str, Any]
     model: bytes = b""
-    """What `Classifier.save` gave; empty in lists of versions."""
+    """The output of `Classifier.save`; empty in lists of versions."""

@@ -1,4 +1,4 @@
-"""The tables of a topic book, and how an older book becomes a newer one.
+"""The tables of a topic book, and the migration of older books.
 
 `MIGRATIONS[n]` takes a book from version n to n + 1; a new book runs them all. A released migration is never edited.
 """
@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 APPLICATION = 0x4C794254
-"""SQLite's application_id: tells a book from a crawl's database and from other people's files."""
+"""SQLite's application_id: tells a book from a crawl's database and from other programs' files."""
 
 FIRST = """
 create table topics (

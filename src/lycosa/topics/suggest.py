@@ -1,18 +1,18 @@
-"""What the system proposes to a person who is describing an interest (paper FC, sections 2 and 3).
+"""Suggestions for a person who describes an interest (paper FC, sections 2 and 3).
 
 - `fitting_topics`: where in the tree do these examples belong? For each of them the likeliest leaves, and the deepest
   topic that is more likely than not; the same for all of them together.
 - `distinctive_words` and `further_examples`: pages near the examples whose titles share the words that set the topic
-  apart from the others. A word's weight is its part of the divergence between inside and outside,
-  Pr[in]·log(Pr[in] / Pr[out]), of the shares of documents that contain it.
+  apart from the others. A word's weight is its contribution to the divergence between inside and outside,
+  Pr[in]·log(Pr[in] / Pr[out]), where Pr is the share of documents that contain it.
 - `neighbouring_topics`: what else is prominent one link away from relevant pages, and whether to widen the focus.
-  FC's crawl on mutual funds stood still because links from such pages lead to investment in general, which it
+  FC's crawl on mutual funds stagnated because links from such pages lead to investment in general, which it
   rejected; the remedy is "to add some of the parents and/or siblings of the good nodes".
 
 Differs from FC, which leaves it to the person to notice: a focus is called inseparable from a relative (parent or
-sibling of a good topic) where a link from a relevant page leads into that relative, the focus itself left out, at
-least as often as back into the focus. Then the least widening that takes it in is advised: one sibling if most of it
-is one sibling, else the parent.
+sibling of a good topic) if links from relevant pages lead into that relative, outside the focus, at least as often as
+back into the focus. Then the smallest widening that includes it is suggested: one sibling if most of it is one sibling,
+else the parent.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.judges.classifier import ANY, Classifier, Example, parent_of, with_ancestors
+from lycosa.judges.classifier import ANY, Classifier, Example, leaves_of, parent_of, with_ancestors
+from lycosa.judges.taxonomy import is_at_or_below
 from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.lib.text import stems
 from lycosa.model import Page
@@ -50,7 +51,7 @@ class PageFit(NamedTuple):
     leaves: tuple[TopicFit, ...]
     """The likeliest, best first."""
     cover: TopicFit
-    """The deepest topic that is more likely than not; ANY (with 1.0) where none below it is."""
+    """The deepest topic that is more likely than not; ANY (with 1.0) if none is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +62,9 @@ class Fits:
 
 
 def fitting_topics(classifier: Classifier, pages: Iterable[Page], *, count: int = 5) -> Fits:
-    """The topics that examples fit best, one by one and together. Pages without words say nothing and are left out."""
+    """The topics that pages fit best, one by one and together. Pages without words are left out."""
     topics = classifier.topics_
-    parents = {parent_of(topic) for topic in topics}
-    leaves = [number for number, topic in enumerate(topics) if topic not in parents]
+    leaves = leaves_of(topics)
     total = np.zeros(len(topics))
     fits = []
     for page in pages:
@@ -81,7 +81,7 @@ def _fit(
 ) -> PageFit:
     best = heapq.nsmallest(count, leaves, key=lambda leaf: (-shares[leaf], topics[leaf]))
     likely = [number for number in range(len(topics)) if shares[number] > MORE_LIKELY_THAN_NOT]
-    # They lie on one path: two siblings cannot both be more likely than not.
+    # They are on one path: two siblings cannot both be more likely than not.
     cover = max(likely, key=lambda number: topics[number].count("/"), default=None)
     return PageFit(
         url,
@@ -95,7 +95,7 @@ def _fit(
 
 
 class Candidate(NamedTuple):
-    """A page that might become an example, of which often no more is known than the title or an anchor."""
+    """A page that might become an example; often only its title or an anchor is known."""
 
     url: str
     title: str
@@ -106,30 +106,29 @@ class Proposal(NamedTuple):
     url: str
     title: str
     score: float
-    """The weight of the topic's words in the title, as a share of all; the page's own words decide between equals."""
+    """Share of the weight of the topic's words that is in the title; the page's own words break ties."""
     words: tuple[str, ...]
-    """Stems of the title that are words of the topic, heaviest first."""
+    """Stems in the title that are words of the topic, heaviest first."""
 
 
 def distinctive_words(examples: Iterable[Example], topic: str, *, count: int = 30) -> dict[str, float]:
-    """The stems that set a topic (and all below it) apart, heaviest first. The examples are iterated twice."""
+    """The stems that set a topic and its subtree apart, heaviest first. The examples are iterated twice."""
     inside: Counter[str] = Counter()
-    below = f"{topic}/"
     size = others = 0
     for example in examples:
-        if _is_in(example, topic, below):
+        if _is_under(example, topic):
             size += 1
             inside.update(example.page.terms.keys())
             if len(inside) > _MAX_VOCABULARY:
                 inside = Counter(dict(inside.most_common(_MAX_VOCABULARY // 2)))
     outside: Counter[str] = Counter()
     for example in examples:
-        if not _is_in(example, topic, below):
+        if not _is_under(example, topic):
             others += 1
             outside.update(term for term in example.page.terms if term in inside)
     weights = {}
     for term, times in inside.items():
-        # One document more that has the word and one that has not: a word met once proves little.
+        # One more document with the word and one without it: a word met once proves little.
         within, without = (times + 1) / (size + 2), (outside[term] + 1) / (others + 2)
         if within > without:
             weights[term] = within * math.log(within / without)
@@ -144,10 +143,10 @@ def further_examples(
     known: Collection[str] = (),
     count: int = 20,
 ) -> list[Proposal]:
-    """The candidates whose titles hold most of the words, best first; of pages with one title only the best.
+    """The candidates whose titles contain most of the words, best first; only the best of pages with the same title.
 
-    `words` is what `distinctive_words` gives, `known` are URLs that are examples already. Memory does not grow with
-    the number of candidates.
+    `words` are from `distinctive_words`; `known` are URLs that are already examples. Memory does not grow with the
+    number of candidates.
     """
     whole = sum(words.values())
     if not whole:
@@ -173,32 +172,32 @@ def _leaders(best: Mapping[str, tuple[float, Proposal]], count: int) -> list[tup
     return heapq.nsmallest(count, best.items(), key=lambda item: (-item[1][0], item[1][1].url))
 
 
-def _is_in(example: Example, topic: str, below: str) -> bool:
-    return any(name == topic or name.startswith(below) for name in example.topics)
+def _is_under(example: Example, topic: str) -> bool:
+    return any(is_at_or_below(name, topic) for name in example.topics)
 
 
 # Neighbouring topics
 
 
 class JudgedPage(NamedTuple):
-    """A page of a crawl, as its judge saw it."""
+    """A page of a crawl, as judged."""
 
     scores: Mapping[str, float]
     """Pr[topic | page] of the likeliest topics (`model.Judgement.scores`)."""
     citing_relevant: int
-    """How many relevant pages link to it; from 1 on it belongs to the neighbourhood."""
+    """Number of relevant pages that link to it; unless 0, it belongs to the neighbourhood."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeighbourSettings:
     least_pages: int = 50
-    """Fewer pages in the neighbourhood are no ground for advice."""
+    """Minimum number of pages in the neighbourhood for giving advice."""
     ratio: float = 1.0
-    """A relative is inseparable from the focus when it is this many times as frequent around it as the focus."""
+    """A relative is inseparable from the focus if it is at least this many times as frequent around it as the focus."""
     one_sibling: float = 0.8
-    """A sibling that is frequent enough itself and this much of what lies around is advised in place of the parent."""
+    """Minimum share of the surroundings at which one sibling, frequent enough itself, is suggested, not the parent."""
     prominent: float = 0.02
-    """Topics with a smaller share of the neighbourhood are not worth mentioning."""
+    """Minimum share of the neighbourhood of a topic that is reported."""
     most: int = 20
 
     def __post_init__(self) -> None:
@@ -209,16 +208,16 @@ class NeighbourSettings:
 class Neighbour(NamedTuple):
     topic: str
     share: float
-    """Of the pages that relevant pages link to; what lies under good topics is left out."""
+    """Share of the pages that relevant pages link to, without those under good topics."""
     share_elsewhere: float
-    """Of the other pages of the crawl: a topic that is as frequent there is everywhere, not near."""
+    """Share of the other pages of the crawl: a topic that is as frequent there is everywhere, not near."""
 
 
-class Advice(NamedTuple):
+class WideningAdvice(NamedTuple):
     good: str
-    """The good topic that cannot be told from its surroundings."""
+    """The good topic that is inseparable from its surroundings."""
     widen_to: str
-    """The topic to mark good: in its place if it is the parent, beside it if it is a sibling."""
+    """The topic to mark good: instead of it if this is the parent, as well if this is a sibling."""
     reason: str
 
 
@@ -227,10 +226,10 @@ class Neighbourhood:
     pages: int
     """Pages that relevant pages link to."""
     focus: float
-    """The share of them that is under good topics: how often a link stays inside."""
+    """Share of them under good topics: how often a link stays inside."""
     neighbours: tuple[Neighbour, ...]
-    """Largest share first; inner topics and leaves both."""
-    advice: tuple[Advice, ...]
+    """Inner topics and leaves, largest share first."""
+    advice: tuple[WideningAdvice, ...]
 
 
 def neighbouring_topics(
@@ -239,7 +238,7 @@ def neighbouring_topics(
     *,
     settings: NeighbourSettings = NeighbourSettings(),  # noqa: B008 - frozen
 ) -> Neighbourhood:
-    """What surrounds the focus, and whether to widen it. One pass; memory by topic, not by page."""
+    """What surrounds the focus, and whether to widen it. One pass; memory grows with topics, not with pages."""
     near: dict[str, float] = {}
     far: dict[str, float] = {}
     near_count = far_count = 0
@@ -259,14 +258,14 @@ def neighbouring_topics(
     ]
     found.sort(key=lambda neighbour: (-neighbour.share, neighbour.topic))
     focus = {topic: near.get(topic, 0.0) / max(near_count, 1) for topic in good}
-    advice: list[Advice] = []
+    advice: list[WideningAdvice] = []
     if near_count >= settings.least_pages:
         advice = [one for topic in good if (one := _advice(topic, focus, shares, settings)) is not None]
     return Neighbourhood(near_count, min(1.0, sum(focus.values())), tuple(found[: settings.most]), tuple(advice))
 
 
 def _add(sums: dict[str, float], scores: Mapping[str, float]) -> None:
-    """Adds a page's scores, ancestors included: a judge keeps the likeliest topics only, and may have left one out."""
+    """Add a page's scores, including ancestors: a judge keeps only the likeliest topics and may have dropped one."""
     whole: dict[str, float] = {}
     for topic in sorted(with_ancestors(scores), key=lambda name: -name.count("/")):
         share = max(scores.get(topic, 0.0), whole.get(topic, 0.0))
@@ -279,10 +278,10 @@ def _add(sums: dict[str, float], scores: Mapping[str, float]) -> None:
 
 
 def _outside(sums: Mapping[str, float], count: int, good: Sequence[str]) -> dict[str, float]:
-    """The share of each topic that is not good or below a good one, without the good topics under it."""
+    """Share of each topic that is not at or below a good one, without the good topics below it."""
     shares = {}
     for topic, total in sums.items():
-        if any(topic == name or topic.startswith(f"{name}/") for name in good):
+        if any(is_at_or_below(topic, name) for name in good):
             continue
         inside = sum(sums.get(name, 0.0) for name in good if name.startswith(f"{topic}/"))
         shares[topic] = max(0.0, total - inside) / max(count, 1)
@@ -291,7 +290,7 @@ def _outside(sums: Mapping[str, float], count: int, good: Sequence[str]) -> dict
 
 def _advice(
     topic: str, focus: Mapping[str, float], shares: Mapping[str, float], settings: NeighbourSettings
-) -> Advice | None:
+) -> WideningAdvice | None:
     parent = parent_of(topic)
     own = focus[topic]
     siblings = [name for name in shares if parent_of(name) == parent]
@@ -304,9 +303,9 @@ def _advice(
     takes_one = nearest != ANY and shares[nearest] >= max(least, settings.one_sibling * around)
     widen_to = nearest if takes_one else parent
     where, how = (widen_to, "as well") if takes_one else (f"{parent} outside the focus", "instead")
-    return Advice(
+    return WideningAdvice(
         topic,
         widen_to,
-        f"of the pages that relevant pages link to, {shares[widen_to]:.0%} are {where} and {own:.0%} are {topic}: a "
-        f"crawl that rejects the one will not find the other; mark {widen_to} good {how}",
+        f"of the pages that relevant pages link to, {shares[widen_to]:.0%} are on {where} and {own:.0%} on {topic}: a "
+        f"crawl that rejects the former will not find the latter; mark {widen_to} good {how}",
     )

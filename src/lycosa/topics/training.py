@@ -1,16 +1,16 @@
 """How good a judge is before it is used: cross-validation over the examples, then the fit on all of them.
 
-The documents are dealt to k folds by a hash of their words, topic by topic, so that copies of a document are never on
-both sides, every topic is spread over the folds, and a second run gives the same folds. Each fold is judged by a
-classifier that has learned from the others.
+Documents are assigned to k folds by a hash of their words, topic by topic: copies of a document are never on both
+sides, every topic is spread over the folds, and a second run gives the same folds. Each fold is judged by a classifier
+trained on the others.
 
-What is counted. The prediction is the leaf of the largest Pr[leaf | document]. It is right where the document was put
+What is counted: the prediction is the leaf with the largest Pr[leaf | document]. It is correct if the document was put
 under that leaf or under a topic above it: a person who filed a page under Recreation has said nothing against
-Recreation/Cycling. Each document counts once, for its home: of its topics the one that was hit, or else the one that
-was held most likely. So precision and recall are those of a problem with one answer each, and macro-F1 is their mean
-over the topics that were tested. A document whose topics have no other example cannot be judged by anyone who has not
-seen it; such topics are named as untested instead of counting as failures. Documents under no topic are learned from;
-when they are judged, only their relevance counts.
+Recreation/Cycling. Each document counts once, for its home: the one of its topics that was hit or, failing that, the
+one considered most likely. So precision and recall are those of a problem with one answer each, and macro-F1 is the
+mean over the topics tested. A document whose topics have no other example cannot be judged by a classifier that has not
+seen it; such topics are reported as untested instead of counting as failures. Documents under no topic are learned
+from; when they are judged, only their relevance counts.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from numpy.typing import NDArray
 
 from lycosa.errors import InputError
 from lycosa.judges.calibration import expected_calibration_error
-from lycosa.judges.classifier import ANY, Classifier, Example, with_ancestors
+from lycosa.judges.classifier import ANY, Classifier, Example, leaves_of, with_ancestors
 from lycosa.judges.taxonomy import is_at_or_below
 from lycosa.lib.bounds import require_at_least
 from lycosa.model import Page
 
 AnyClassifier = TypeVar("AnyClassifier", bound=Classifier)
 Progress = Callable[[str, int, int], None]
-"""Told what is going on, how much of it is done, and of how much."""
+"""Called with the current step, how much of it is done, and of how much."""
 
 _REPORT_EVERY = 500
 
@@ -42,7 +42,7 @@ _REPORT_EVERY = 500
 class TrainingSettings:
     folds: int = 5
     confusions: int = 20
-    """How many pairs of topics are reported."""
+    """Number of pairs of topics reported."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "training", folds=2, confusions=0)
@@ -52,7 +52,7 @@ class TrainingSettings:
 class TopicQuality:
     topic: str
     examples: int
-    """Documents under this very topic, copies counted once."""
+    """Documents directly under this topic, copies counted once."""
     tested: int
     precision: float
     recall: float
@@ -65,12 +65,12 @@ class Confusion:
     taken_for: str
     count: int
     share: float
-    """Of the topic's tested documents."""
+    """Share of the topic's tested documents."""
 
 
 @dataclass(frozen=True, slots=True)
 class RelevanceQuality:
-    """The question a crawl asks: is it under a good topic? R = Σ Pr[good topic | document]."""
+    """The question a crawl asks: is the document under a good topic? R = Σ Pr[good topic | document]."""
 
     tested: int
     relevant: int
@@ -82,12 +82,12 @@ class RelevanceQuality:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """Plain data: `plain()` goes into JSON as it is."""
+    """Result of a cross-validation. `plain()` can be written as JSON."""
 
     documents: int
-    """Distinct ones."""
+    """Number of distinct documents."""
     copies: int
-    """Examples that repeat the words of another."""
+    """Number of examples with the same words as another."""
     folds: int
     tested: int
     accuracy: float
@@ -97,11 +97,11 @@ class Report:
     confusions: tuple[Confusion, ...] = ()
     """Most frequent first."""
     untested: tuple[str, ...] = ()
-    """Topics that have examples, but too few to hold one back."""
+    """Topics with examples, but too few to hold one out."""
     without_examples: tuple[str, ...] = ()
-    """Topics with no example at or below them: nothing can be learned of these."""
+    """Topics without examples at or below them: nothing can be learned about these."""
     relevance: RelevanceQuality | None = None
-    """Where topics are marked good."""
+    """Only if topics are marked good."""
 
     def plain(self) -> dict[str, Any]:
         return asdict(self)
@@ -122,12 +122,12 @@ def train(
     settings: TrainingSettings = TrainingSettings(),  # noqa: B008 - frozen
     progress: Progress | None = None,
 ) -> Trained[AnyClassifier]:
-    """Cross-validate classifiers made by `make`, then fit one on everything. The examples are iterated many times."""
+    """Cross-validate classifiers made by `make`, then fit one to everything. The examples are iterated many times."""
     report = cross_validate(make, examples, topics, good=good, settings=settings, progress=progress)
-    told = progress or _untold
-    told("learning from all examples", 0, 1)
+    report_progress = progress or _no_progress
+    report_progress("learning from all examples", 0, 1)
     classifier = make().fit(examples, topics)
-    told("learning from all examples", 1, 1)
+    report_progress("learning from all examples", 1, 1)
     return Trained(classifier, report)
 
 
@@ -140,33 +140,33 @@ def cross_validate(
     settings: TrainingSettings = TrainingSettings(),  # noqa: B008 - frozen
     progress: Progress | None = None,
 ) -> Report:
-    """Judge every example by a classifier that has not seen it."""
-    told = progress or _untold
-    told("counting", 0, 1)
+    """Judge every example with a classifier that has not seen it."""
+    report_progress = progress or _no_progress
+    report_progress("counting", 0, 1)
     survey = _Survey(examples, topics)
     if not survey.documents:
-        raise InputError("there is no example to learn from; add some with: lycosa topics import, or topics examples")
-    folds, count = survey.deal(settings.folds)
+        raise InputError("there is no example to learn from; add some with: lycosa topics import")
+    folds, count = survey.assign_folds(settings.folds)
     results = _Results(good)
     if count > 1:
         for fold in range(count):
             in_fold = folds == fold
             step = f"fold {fold + 1} of {count}"
-            told(f"{step}: learning", 0, 1)
+            report_progress(f"{step}: learning", 0, 1)
             classifier = make().fit(_Part(examples, ~in_fold), topics)
             known = survey.topics_of(~in_fold)
-            judged = _Judged(classifier, results)
+            judge = _FoldJudge(classifier, results)
             total = int(in_fold.sum())
             for number, example in enumerate(_Part(examples, in_fold)):
                 if not number % _REPORT_EVERY:
-                    told(f"{step}: judging", number, total)
+                    report_progress(f"{step}: judging", number, total)
                 if not example.topics or not known.isdisjoint(example.topics):
-                    judged.add(example)
+                    judge.add(example)
     return _report(survey, results, count, settings)
 
 
 def document_hash(page: Page) -> int:
-    """64 bits that stand for a document's words and how often each comes."""
+    """64 bits that identify a document's words and their counts."""
     digest = blake2b(digest_size=8)
     for term in sorted(page.terms):
         digest.update(f"{term} {page.terms[term]}\n".encode("utf-8", "replace"))
@@ -174,7 +174,7 @@ def document_hash(page: Page) -> int:
 
 
 class _Part:
-    """Some of the examples, again and again, in their order."""
+    """Some of the examples, in order; can be iterated repeatedly."""
 
     def __init__(self, examples: Iterable[Example], is_in: NDArray[np.bool_]) -> None:
         self._examples = examples
@@ -192,7 +192,7 @@ class _Part:
 
 
 class _Survey:
-    """One pass over the examples: who is a copy of whom, and what is under which topic."""
+    """One pass over the examples: which are copies, and which topics they are under."""
 
     def __init__(self, examples: Iterable[Example], topics: Sequence[str]) -> None:
         self.topics = with_ancestors(topics)
@@ -211,8 +211,8 @@ class _Survey:
         self.documents = len(self._first)
         self.copies = len(hashes) - self.documents
 
-    def deal(self, wanted: int) -> tuple[NDArray[np.int64], int]:
-        """The fold of each example, and how many folds there are."""
+    def assign_folds(self, wanted: int) -> tuple[NDArray[np.int64], int]:
+        """The fold of each example, and the number of folds."""
         count = min(wanted, self.documents)
         topic = np.array([self._labels[number][:1] or (-1,) for number in self._first], dtype=np.int64).ravel()
         order = np.lexsort((self._hashes[self._first], topic))
@@ -224,7 +224,7 @@ class _Survey:
         return {self.topics[label] for number in np.flatnonzero(is_in) for label in self._labels[number]}
 
     def counts(self) -> Counter[str]:
-        """Documents by topic, copies once."""
+        """Documents by topic, copies counted once."""
         pairs = {
             (int(document), label)
             for document, labels in zip(self._document, self._labels, strict=True)
@@ -235,25 +235,25 @@ class _Survey:
 
 @dataclass(slots=True)
 class _Results:
-    """What the judges of all folds said."""
+    """Predictions of all folds."""
 
     good: Sequence[str]
     pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """How often a home was taken for a topic; for itself, where it was hit."""
-    promised: list[float] = field(default_factory=list)
-    came: list[bool] = field(default_factory=list)
+    """How often a home was taken for a topic; for itself if it was hit."""
+    probabilities: list[float] = field(default_factory=list)
+    is_hit: list[bool] = field(default_factory=list)
     relevance: list[float] = field(default_factory=list)
     is_relevant: list[bool] = field(default_factory=list)
 
 
-class _Judged:
-    """One fold's classifier at work."""
+class _FoldJudge:
+    """Judges examples with the classifier of one fold."""
 
     def __init__(self, classifier: Classifier, results: _Results) -> None:
         self._classifier = classifier
         self._results = results
         self._topics = classifier.topics_
-        self._leaves = _leaves(self._topics)
+        self._leaves = leaves_of(self._topics)
         self._place = {topic: number for number, topic in enumerate(self._topics)}
 
     def add(self, example: Example) -> None:
@@ -273,11 +273,11 @@ class _Judged:
         hits = [topic for topic in topics if is_at_or_below(predicted, topic)]
         home = max(hits, key=len) if hits else max(topics, key=lambda topic: self._share(shares, topic))
         results.pairs[home, home if hits else predicted] += 1
-        results.promised.append(float(shares[leaf]))
-        results.came.append(bool(hits))
+        results.probabilities.append(float(shares[leaf]))
+        results.is_hit.append(bool(hits))
 
     def _share(self, shares: NDArray[np.float64], topic: str) -> float:
-        """A classifier that saw no example of a topic in this fold may not know it."""
+        """0 for a topic that the classifier does not know, as this fold had no example of it."""
         place = self._place.get(topic)
         return 0.0 if place is None else float(shares[place])
 
@@ -305,10 +305,10 @@ def _report(survey: _Survey, results: _Results, folds: int, settings: TrainingSe
         documents=survey.documents,
         copies=survey.copies,
         folds=folds,
-        tested=len(results.came),
-        accuracy=_ratio(sum(results.came), len(results.came)),
+        tested=len(results.is_hit),
+        accuracy=_ratio(sum(results.is_hit), len(results.is_hit)),
         macro_f1=_ratio(sum(quality.f1 for quality in tested), len(tested)),
-        calibration_error=expected_calibration_error(results.promised, results.came),
+        calibration_error=expected_calibration_error(results.probabilities, results.is_hit),
         topics=tuple(qualities),
         confusions=confusions,
         untested=tuple(quality.topic for quality in qualities if not quality.tested),
@@ -320,25 +320,19 @@ def _report(survey: _Survey, results: _Results, folds: int, settings: TrainingSe
 def _relevance(results: _Results) -> RelevanceQuality | None:
     if not results.relevance:
         return None
-    said, true = np.array(results.relevance) >= 0.5, np.array(results.is_relevant)
-    right = int((said & true).sum())
+    predicted, true = np.array(results.relevance) >= 0.5, np.array(results.is_relevant)
+    right = int((predicted & true).sum())
     return RelevanceQuality(
         tested=len(true),
         relevant=int(true.sum()),
-        precision=_ratio(right, int(said.sum())),
+        precision=_ratio(right, int(predicted.sum())),
         recall=_ratio(right, int(true.sum())),
         calibration_error=expected_calibration_error(results.relevance, results.is_relevant),
     )
-
-
-def _leaves(topics: Sequence[str]) -> list[int]:
-    """The places of topics with none below them. Sorting does not put `a/b` right behind `a`: `a-b` comes between."""
-    parents = {topic.rpartition("/")[0] for topic in topics}
-    return [number for number, topic in enumerate(topics) if topic not in parents]
 
 
 def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 
-def _untold(_step: str, _done: int, _total: int) -> None: ...
+def _no_progress(_step: str, _done: int, _total: int) -> None: ...

@@ -74,7 +74,7 @@ class TestThePapersFormula:
         assert len(classifier.strongest(page("wheel road pedal ball goal soup spoon"), "food")) <= 2
 
 
-class TestWhateverComes:
+class TestOddPages:
     @pytest.mark.parametrize(
         "text", ["", "unheard of words", "wheel " * 500_000, "wheel", "soup wheel ball goal pedal"]
     )
@@ -228,7 +228,7 @@ class TestSaving:
             BayesClassifier.load(saved[: len(saved) // 2])
 
 
-def test_calibrated_posteriors_keep_their_promises_and_raw_ones_do_not():
+def test_only_calibrated_posteriors_are_accurate():
     train, test = generated(1_200, 3), generated(600, 4)
     errors = []
     for most in (0, 20_000):

@@ -55,7 +55,7 @@ class TestStatistics:
         sums = sums_of(counted([{"said": 3, "once": 1}], is_damped=True), {0: 0})
         assert (sums[0, "said"][WEIGHT], sums[0, "once"][WEIGHT]) == (2.0, 1.0)
 
-    def test_the_rarest_terms_go_when_there_are_too_many(self):
+    def test_the_rarest_terms_are_dropped_when_there_are_too_many(self):
         statistics = counted(CARS, HORSES, most_terms=2)
         assert list(statistics.vocabulary) == ["wheel", "road"]
         assert sums_of(statistics, {0: 0, 1: 1})[0, "road"][:2] == [3, 2]
@@ -102,6 +102,6 @@ class TestMeasures:
         assert {"wheel", "hoof"} <= {list(statistics.vocabulary)[term] for term in chosen}
 
 
-def test_of_equal_scores_the_first_are_chosen():
+def test_ties_go_to_the_first():
     assert best(np.array([1.0, 2.0, 2.0, 2.0]), 2).tolist() == [1, 2]
     assert best(np.array([1.0, 2.0]), 5).tolist() == [0, 1]

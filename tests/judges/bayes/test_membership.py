@@ -14,7 +14,7 @@ TOPICS = ("place/island", "place/town", "sport/bike", "sport/sail")
 
 
 def document(rng: np.random.Generator, *topics: str, length: int = 120) -> Page:
-    """A fifth of the words are the topics' own, of thirty each; the rest are everybody's, of three hundred."""
+    """A fifth of the words are from the topics' own thirty; the rest are from three hundred common ones."""
     words = [f"common{number}" for number in rng.integers(0, 300, length - length // 5)]
     for topic in topics:
         words += [f"{topic}{number}" for number in rng.integers(0, 30, max(1, length // 5 // len(topics)))]
@@ -35,7 +35,7 @@ def examples(count: int, seed: int) -> list[Example]:
 
 @pytest.fixture(scope="module")
 def classifier() -> BayesClassifier:
-    """Thirty examples a topic."""
+    """Thirty examples per topic."""
     return BayesClassifier().fit(examples(120, 1), TOPICS)
 
 
@@ -50,7 +50,7 @@ class TestSense:
         assert [found[topic] for topic in TOPICS] == pytest.approx([0.25] * 4, abs=0.01)
         assert found["sport"] == pytest.approx(0.5, abs=0.01)
 
-    def test_a_page_on_topic_belongs_to_it_and_to_what_lies_above(self, classifier):
+    def test_a_page_on_topic_belongs_to_it_and_to_topics_above(self, classifier):
         found = memberships(classifier, document(np.random.default_rng(2), "sport/bike"))
         assert found["sport/bike"] > 0.9
         assert found["sport"] >= found["sport/bike"]
@@ -77,7 +77,7 @@ class TestSense:
         assert memberships(classifier, Page("http://a.test/", terms=terms))["sport/bike"] == pytest.approx(1.0)
 
 
-def test_promises_are_kept():
+def test_memberships_are_calibrated():
     fitted = BayesClassifier().fit(examples(400, 5), TOPICS)
     rng = np.random.default_rng(6)
     found, came = [], []

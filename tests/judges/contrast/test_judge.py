@@ -15,7 +15,7 @@ from lycosa.model import Page
 USUAL = ["say", "year", "time", "new", "peopl", "work", "use", "make", "good", "know", "want", "think", "way", "need"]
 USUAL += ["day", "come", "look", "just", "like", "first", "last", "month", "week", "number", "point", "problem", "case"]
 FURNITURE = {"menu": 3, "search": 2, "login": 2}
-"""On all pages of the site, of whatever topic; the table does not know it."""
+"""On all pages of the site, whatever their topic; unknown to the table."""
 
 
 def page(topic: str, seed: int, *, own: int = 6) -> Page:
@@ -33,7 +33,7 @@ def judge() -> ContrastJudge:
 
 
 class TestTable:
-    def test_everyday_words_are_common_and_special_ones_are_not(self):
+    def test_everyday_words_are_common_and_specific_ones_are_not(self):
         shares = background_shares()
         assert shares.shape == (SIZE,)
         assert shares[number_of("say")] > 0.1 > 0.005 > shares[number_of("bicycl")]
@@ -46,7 +46,7 @@ class TestTable:
 
 
 class TestJudge:
-    def test_pages_of_the_topic_are_told_from_others(self, judge):
+    def test_it_tells_pages_on_the_topic_from_others(self, judge):
         own = [judge.judge(page("cycl", n)).relevance for n in range(50, 70)]
         other = [judge.judge(page(topic, n)).relevance for topic in ("soup", "sail") for n in range(50, 70)]
         assert min(own) > max(other)
@@ -126,8 +126,8 @@ class TestStudy:
         assert study.relevance.shape == (7,)
         assert study.relevance[:3].min() > study.relevance[3:].max()
 
-    def test_pages_are_judged_anew_whatever_they_were_taken_for(self):
-        """Led astray at first, it finds back when it is asked again with the same pages."""
+    def test_previous_judgements_do_not_matter(self):
+        """Led astray at first, it recovers when it learns again from the same pages."""
         study, other = self.study(4), self.study(4)
         for each in (study, other):
             self.tell(each, "soup", range(20, 40))
@@ -152,14 +152,14 @@ class TestStudy:
             study.learn()
             assert (study.relevance[0] >= 0.9) == learns
 
-    def test_of_a_long_page_the_telling_words_are_kept(self):
+    def test_the_most_telling_words_of_a_long_page_are_kept(self):
         terms = {f"usual{n}": 1 for n in range(500)} | {"cycl1": 9, "cycl2": 300}
         kept = telling_words(terms, 50)
         assert len(kept.words) == 50
         assert {number_of("cycl1"), number_of("cycl2")} <= set(kept.words.tolist())
         assert kept.counts[kept.words == number_of("cycl2")] == 255
 
-    def test_many_pages_are_looked_at_in_blocks(self, monkeypatch):
+    def test_many_pages_are_processed_in_blocks(self, monkeypatch):
         whole, parts = self.study(3), self.study(3)
         for study in (whole, parts):
             self.tell(study, "soup", range(20, 40))
@@ -169,8 +169,8 @@ class TestStudy:
         parts.learn()
         np.testing.assert_allclose(parts.relevance, whole.relevance, rtol=1e-4)
 
-    def test_what_is_learned_does_not_depend_on_how_often_it_was_asked(self):
-        """Though first scores are remembered: other examples make others."""
+    def test_learning_more_often_changes_nothing(self):
+        """The first scores are cached, but recomputed when the examples change."""
         often, once = (ContrastStudy(ContrastTopic(keywords={"sail": 1}, learns_from_seeds=True)) for _ in range(2))
         for n in range(30):
             for study in (often, once):
@@ -181,7 +181,7 @@ class TestStudy:
         np.testing.assert_allclose(often.weights, once.weights, atol=1e-6)
 
     def sited(self, seeds: int, dialect: int, soup: int) -> ContrastStudy:
-        """The seeds' site may have pages in words of its own, too. Arguments are hosts."""
+        """The site of the seeds may have pages with words of its own. Arguments are hosts."""
         study = self.study(4)
         for n in range(4):
             study.add(study.vector(page("cycl", n).terms), host=seeds, is_seed=True)
@@ -192,7 +192,7 @@ class TestStudy:
         study.learn()
         return study
 
-    def test_pages_of_the_seeds_own_site_hardly_count_as_others(self):
+    def test_pages_on_the_seeds_site_hardly_count_as_off_topic(self):
         known, unknown = (self.sited(1, host, 2).relevance[4:].reshape(30, 2).mean(0) for host in (1, 3))
         assert known[0] > unknown[0] + 0.1
         assert known[1] < 0.2
@@ -215,7 +215,7 @@ class TestSeeds:
         return ContrastJudge.fit((), keywords, learns_from_seeds=True, seeds_must_fit=must_fit).study()
 
     def told(self, study: ContrastStudy, *texts: str) -> list[int]:
-        """The places of the seeds that are examples, after seeds with these texts."""
+        """Positions of the seeds that are examples, after seeds with these texts."""
         for text in texts:
             study.add(study.vector(term_counts(text)), is_seed=True)
         study.learn()
@@ -241,14 +241,14 @@ class TestSeeds:
         assert study.relevance[[1, 3]].min() > 0.8 > study.relevance[[0, 2]].max()
 
     def test_none_if_most_do_not(self):
-        """Of places to start from one fits by chance."""
+        """One of several starting points fits by chance."""
         study = self.study("bicycle", must_fit=True)
         assert self.told(study, self.BIKES, self.KIN) == [0, 1]
         assert self.told(study, self.SOUP) == []
         assert self.told(study, self.BIKES) == [0, 1, 3]
 
     @pytest.mark.parametrize("order", [(0, 1, 2, 3), (2, 3, 0, 1), (3, 2, 1, 0)])
-    def test_and_those_that_resemble_them_whichever_comes_first(self, order):
+    def test_those_that_resemble_them_in_any_order(self, order):
         study = self.study("bicycle", must_fit=True)
         texts = [self.BIKES, self.BIKES, self.KIN, self.SOUP]
         assert self.told(study, *(texts[at] for at in order)) == [place for place, at in enumerate(order) if at < 3]

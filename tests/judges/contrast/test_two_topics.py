@@ -1,4 +1,4 @@
-"""Seeds of one topic seldom warn, seeds of two often do: on made pages, and on real ones."""
+"""Seeds on one topic seldom warn, seeds on two often do: on generated pages, and on real ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from lycosa.fetch.warc_reader import iterate
 from lycosa.judges.contrast.judge import ContrastSettings
 from lycosa.judges.contrast.page_vector import PageVector, telling_words
-from lycosa.judges.contrast.two_topics import MOST, parting
+from lycosa.judges.contrast.two_topics import MAX_EXAMPLES, parting
 from lycosa.lab.replay.tasks import split_topics
 from lycosa.lib.text import term_counts
 from lycosa.page.html import read_document
@@ -21,7 +21,7 @@ WIKISPEEDIA = SHARED / "worlds" / "wikispeedia"
 PAGES_OF_A_TOPIC = 14
 WORDS = ContrastSettings().words
 CYCLING, SOUP, ANY = range(250), range(1000, 1250), range(2000, 5000)
-"""Numbers of words: those of two topics, and those that any page may hold."""
+"""Numbers of words: those of two topics, and those that any page may contain."""
 
 
 def made(topic: range, seed: int, *, own: int = 120, others: int = 180) -> PageVector:
@@ -49,7 +49,7 @@ class TestMadePages:
     def test_pages_that_have_nothing_in_common_are_not_two_things(self):
         assert parting([made(ANY, seed) for seed in range(6)]) is None
 
-    def test_one_odd_page_is_not_told(self):
+    def test_one_odd_page_is_not_reported(self):
         assert parting([made(CYCLING, seed) for seed in range(4)] + [made(SOUP, 9)]) is None
 
     def test_very_short_pages_cannot_tell(self):
@@ -70,17 +70,17 @@ class TestMadePages:
         assert found is not None
         assert (found.first, found.second) == ([1, 4], [2, 5])
 
-    def test_words_that_everybody_has_weigh_nothing(self):
+    def test_everyday_words_weigh_nothing(self):
         everyday = telling_words(term_counts("the and of this that with from have been"), WORDS)
         assert parting([everyday] * 5) is None
 
     def test_the_same_page_over_and_over_is_one_thing(self):
         assert parting([made(CYCLING, 1)] * 6) is None
 
-    def test_very_many_are_cut(self):
-        found = parting([made(CYCLING if seed % 2 else SOUP, seed) for seed in range(MOST + 20)])
+    def test_further_examples_are_ignored(self):
+        found = parting([made(CYCLING if seed % 2 else SOUP, seed) for seed in range(MAX_EXAMPLES + 20)])
         assert found is not None
-        assert sorted(found.first + found.second) == list(range(MOST))
+        assert sorted(found.first + found.second) == list(range(MAX_EXAMPLES))
         assert {place % 2 for place in found.first} == {0}
 
 

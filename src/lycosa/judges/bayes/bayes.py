@@ -1,4 +1,4 @@
-"""Hierarchical naive Bayes (paper FC, sections 2 and 3.1): down the tree, at each inner node which child it is.
+"""Hierarchical naive Bayes (paper FC, sections 2 and 3.1): down the tree, which child of each inner node it is.
 
     Pr[c|d] = Pr[parent|d] · Pr[c|d,parent]
     Pr[c|d,parent] ∝ Pr[c|parent] · Π_t θ(c,t)^n(d,t)         over siblings c
@@ -7,19 +7,19 @@
 in log space, with counts summed up the tree. A page without known words gets the priors, a topic without examples 0.
 
 Differs from FC:
-- s is a setting, 0.1 unless told (paper: 1). With few words a topic and many in all, ones drown what was counted.
+- s is a setting, by default 0.1 (paper: 1). With few words per topic and many in all, ones drown what was counted.
 - An inner topic may have examples of its own, and so may ANY (those that belong nowhere). They are one more sibling
   of its children: a page may be about Cycling in general, and its children then get less than Cycling has.
-- FC says that a page is written with the die of a leaf, and then uses one die for all that lies below an inner child.
-  Here Pr[d|c] of an inner child is the sum over the topics below it `bayes_tree.Fork`, as the model says.
-- Log odds are toned down by the page's length, `calibration.Temperature`, though never raised: raw posteriors of
-  a page of 500 words are 0 or 1 and order nothing. Fitted by node on up to `calibration_examples` of the training
-  examples, whose counts are taken out for the time, fold by fold, which naive Bayes allows exactly: only the choice of
+- FC says that a page is written with the die of a leaf, but then uses one die for everything below an inner child.
+  Here Pr[d|c] of an inner child is the sum over the topics below it (`tree.Fork`), as the model says.
+- Log odds are reduced according to the page's length (`calibration.Temperature`), but never raised: raw posteriors of a
+  page of 500 words are 0 or 1 and order nothing. Fitted by node to up to `calibration_examples` of the training
+  examples, whose counts are removed meanwhile, fold by fold, which naive Bayes allows exactly: only the selection of
   features has seen them. Nodes with few examples share one fit.
-- Memberships, which FC has not: see `membership`.
+- Memberships, which FC does not have: see `membership`.
 
-A document in several topics is counted in each, twice above their fork. Updates change counts and re-derive θ where
-they fall; the features, and the calibration, stay as they are until the next `fit`.
+A document in several topics is counted in each, and twice above their fork. Updates change counts and recompute the θ
+that depend on them; features and calibration stay as they are until the next `fit`.
 """
 
 from __future__ import annotations
@@ -36,21 +36,22 @@ from numpy.typing import NDArray
 
 from lycosa.errors import ConfigError, InputError
 from lycosa.judges.bayes.features import MEASURES, WEIGHT, TopicStatistics, choose, term_weights
-from lycosa.judges.bayes.held_out import Trials, set_temperatures
+from lycosa.judges.bayes.held_out import HeldOutScores, set_temperatures
 from lycosa.judges.bayes.membership import Memberships
-from lycosa.judges.bayes.node import Node, Words
+from lycosa.judges.bayes.node import KnownWords, Node
 from lycosa.judges.bayes.tree import Tree
 from lycosa.judges.classifier import ANY, Example, parent_of
 from lycosa.judges.labels import blocks
 from lycosa.judges.saved_arrays import AnyArray, pack, settings_from, unpack
+from lycosa.judges.taxonomy import topic_hint
 from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.model import Page
 
 _KIND = "bayes 2"
 _NEGLIGIBLE = 1e-2
-"""Below a topic this improbable its children are not asked: they share it by their priors."""
+"""The children of a topic less probable than this are not evaluated: they share it by their priors."""
 _FOLDS = 5
-"""Into how many parts examples are cut, each held out once for the calibration."""
+"""Number of parts the examples are divided into, each held out once for calibration."""
 
 Floats = NDArray[np.float64]
 
@@ -58,17 +59,17 @@ Floats = NDArray[np.float64]
 @dataclass(frozen=True, slots=True)
 class BayesSettings:
     features: int = 5_000
-    """Words an inner node looks at."""
+    """Number of words an inner node uses."""
     measure: str = "fisher"
-    """How they are chosen: fisher, mutual-information."""
+    """How they are selected: fisher, mutual-information."""
     smoothing: float = 0.1
     """Added to every count. The paper adds 1."""
     is_damped: bool = False
-    """A word said n times in a document counts log₂(1 + n) instead of n."""
+    """A word that occurs n times in a document counts log₂(1 + n) instead of n."""
     most_terms: int = 400_000
-    """Distinct words held while counting; the rarest go."""
+    """Maximum number of distinct words held while counting; the rarest are dropped."""
     calibration_examples: int = 20_000
-    """At most so many examples are scored to calibrate; 0: posteriors stay raw, as in the paper."""
+    """Maximum number of examples scored for calibration; 0: posteriors stay raw, as in the paper."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "bayes", features=1, most_terms=1, calibration_examples=0)
@@ -87,8 +88,8 @@ class BayesClassifier:
         self.settings = settings or BayesSettings()
 
     def fit(self, examples: Iterable[Example], topics: Sequence[str]) -> Self:
-        """One pass over the examples counts, and one for each fold calibrates."""
-        self._lay_out(topics)
+        """Pass over the examples once to count, and once per fold to calibrate."""
+        self._set_topics(topics)
         statistics = TopicStatistics(is_damped=self.settings.is_damped, most_terms=self.settings.most_terms)
         documents = np.zeros(len(self._tree.position))
         first_topics = array("q")
@@ -99,18 +100,18 @@ class BayesClassifier:
                 statistics.add(topic, example.page.terms)
                 documents[topic] += 1
         if not documents.any():
-            raise InputError("no example to learn from: each topic needs pages, one at least in all")
+            raise InputError("no example to learn from: give at least one page")
         statistics.finish()
-        self._choose(statistics, documents)
+        self._select_features(statistics, documents)
         self._derive()
         if self.settings.calibration_examples:
             self._calibrate(examples, np.array(first_topics))
         return self
 
     def update(self, added: Iterable[Example] = (), removed: Iterable[Example] = ()) -> Self:
-        """Count further examples, and take back such as were counted. Words that are no features yet stay unknown.
+        """Count further examples, and remove some that were counted. Words that are not features stay unknown.
 
-        All or nothing: InputError where a topic is unknown or has fewer examples than are taken from it.
+        All or nothing: InputError if a topic is unknown or has fewer examples than are to be removed.
         """
         changes = [(1, example, self._tree.lowest(example)) for example in added]
         changes += [(-1, example, self._tree.lowest(example)) for example in removed]
@@ -121,7 +122,7 @@ class BayesClassifier:
         for column, topic in enumerate(root.fork.ends):
             if root.documents[column] + balance[topic] < 0:
                 name = (ANY, *self.topics_)[topic]
-                raise InputError(f"more examples are to be removed from {name!r} than it has")
+                raise InputError(f"cannot remove more examples from {name!r} than it has")
         for sign, example, lowest in changes:
             self._count(self._words(example.page), lowest, sign)
         self._derive({fork for topic in balance for fork, _ in self._tree.path[topic]})
@@ -141,9 +142,9 @@ class BayesClassifier:
         return self._memberships.of(self._words(page))
 
     def strongest(self, page: Page, topic: str, count: int = 10) -> Mapping[str, float]:
-        """By word: how much it moves the log odds of the topic, and of those above it, against their siblings."""
+        """By word: how much it changes the log odds of the topic, and of those above it, against their siblings."""
         if topic not in self._tree.position or topic == ANY:
-            raise InputError(f"unknown topic {topic!r}{self._tree.nearest(topic)}")
+            raise InputError(f"there is no topic {topic!r}{topic_hint(topic, self.topics_)}")
         words = self._words(page)
         total = np.zeros(len(words.rows))
         while topic != ANY:
@@ -162,28 +163,28 @@ class BayesClassifier:
         return pack(_KIND, meta, arrays)
 
     @classmethod
-    def load(cls, saved: bytes) -> Self:
-        meta, arrays = unpack(_KIND, saved)
-        made = cls(settings_from(BayesSettings, meta))
+    def load(cls, data: bytes) -> Self:
+        meta, arrays = unpack(_KIND, data)
+        loaded = cls(settings_from(BayesSettings, meta))
         try:
-            made._lay_out(meta["topics"])
-            made._name_terms(meta["terms"])
-            for number, node in enumerate(made._nodes):
-                node.set_arrays({name: arrays[f"{number}.{name}"] for name in Node.SAVED}, len(made._terms))
-            made._memberships.set_arrays({name: arrays[name] for name in Memberships.SAVED})
+            loaded._set_topics(meta["topics"])
+            loaded._name_terms(meta["terms"])
+            for number, node in enumerate(loaded._nodes):
+                node.set_arrays({name: arrays[f"{number}.{name}"] for name in Node.SAVED}, len(loaded._terms))
+            loaded._memberships.set_arrays({name: arrays[name] for name in Memberships.SAVED})
         except (KeyError, TypeError, AttributeError, InputError) as error:
-            raise ValueError(f"a saved Bayes classifier whose parts do not fit together: {error}") from error
-        made._derive()
-        return made
+            raise ValueError(f"the parts of a saved Bayes classifier are inconsistent: {error}") from error
+        loaded._derive()
+        return loaded
 
-    def _lay_out(self, topics: Sequence[str]) -> None:
+    def _set_topics(self, topics: Sequence[str]) -> None:
         self._tree = Tree(topics)
         self.topics_ = self._tree.topics
         self._nodes = [Node(fork) for fork in self._tree.forks]
         self._memberships = Memberships(self._tree)
 
-    def _choose(self, statistics: TopicStatistics, documents: Floats) -> None:
-        """Features and counts of every node, and the vocabulary they share: the root's features come first."""
+    def _select_features(self, statistics: TopicStatistics, documents: Floats) -> None:
+        """Select features and counts of every node, and the vocabulary they share: the root's features come first."""
         size = len(statistics.vocabulary)
         for node in self._nodes:
             ends = list(node.fork.ends)
@@ -212,31 +213,31 @@ class BayesClassifier:
         self._terms = terms
         self._row_of = {term: row for row, term in enumerate(terms)}
 
-    def _words(self, page: Page) -> Words:
+    def _words(self, page: Page) -> KnownWords:
         size = len(page.terms)
         rows = np.fromiter(map(self._row_of.get, page.terms, repeat(-1)), np.int64, size)
         counts = np.fromiter(page.terms.values(), np.float32, size)
         order = np.argsort(rows)
         order = order[np.searchsorted(rows[order], 0) :]
-        return Words(rows[order], term_weights(counts[order], is_damped=self.settings.is_damped))
+        return KnownWords(rows[order], term_weights(counts[order], is_damped=self.settings.is_damped))
 
-    def _count(self, words: Words, lowest: Iterable[int], sign: int) -> None:
+    def _count(self, words: KnownWords, lowest: Iterable[int], sign: int) -> None:
         for topic in lowest:
             for fork, column in self._tree.path[topic]:
                 self._nodes[fork].count(words, column, sign)
 
     def _derive(self, forks: Iterable[int] | None = None) -> None:
-        """After a change of counts in these forks, or in all."""
+        """Recompute what depends on the counts of these forks, or of all."""
         for number in range(len(self._nodes)) if forks is None else forks:
             self._nodes[number].derive(self.settings.smoothing)
         self._memberships.derive(self._nodes[0])
 
     def _calibrate(self, examples: Iterable[Example], first_topics: NDArray[np.int64]) -> None:
-        """Take the examples of each fold out of the counts, see what the rest says of them, put them back."""
+        """Remove the examples of each fold from the counts, score them by the rest, and put them back."""
         fold = blocks(first_topics, _FOLDS)
         stride = -(-len(fold) // self.settings.calibration_examples)
         fold[np.arange(len(fold)) % stride > 0] = _FOLDS
-        trials = [Trials() for _ in self._nodes]
+        scores = [HeldOutScores() for _ in self._nodes]
         evidence = []
         for number in range(_FOLDS):
             held_out = [
@@ -251,10 +252,10 @@ class BayesClassifier:
                 for fork, column in (step for topic in lowest for step in self._tree.path[topic]):
                     columns.setdefault(fork, []).append(column)
                 for fork, own in columns.items():
-                    trials[fork].add(self._nodes[fork], self._nodes[fork].scores(words), own)
+                    scores[fork].add(self._nodes[fork], self._nodes[fork].scores(words), own)
                 evidence.append(self._memberships.evidence(words, columns[0]))
             for words, lowest in held_out:
                 self._count(words, lowest, 1)
         self._derive()
-        set_temperatures(self._nodes, trials)
+        set_temperatures(self._nodes, scores)
         self._memberships.calibrate(evidence)

@@ -1,12 +1,12 @@
-"""Which words tell a topic from its siblings: counting them in one pass, and choosing the best of each inner node.
+"""Which words tell a topic from its siblings: counts them in one pass, and selects the best for each inner node.
 
 Chakrabarti, Dom, Agrawal and Raghavan, "Scalable feature selection, classification and signature generation for
 organizing large text databases into hierarchical topic taxonomies" (1998), section 3: the words that tell cars from
-horses are not those that tell one car from another, so every inner node of the tree has features of its own.
+horses are not those that tell one car from another, so every inner node of the tree has its own features.
 
-Two measures, the larger the better, both from sums over documents that can be added up the tree:
+Two measures, the higher the better, both computed from sums over documents that can be added up the tree:
 
-- Fisher index (theirs): how far the topics' mean frequencies lie apart, against how much documents of one topic differ.
+- Fisher index (theirs): how far the topics' mean frequencies are apart, relative to the spread within each topic.
 
       F(t) = Σ_{c,c'} (μ(c,t) − μ(c',t))² / Σ_c (1/|D_c|) Σ_{d∈D_c} (x(d,t) − μ(c,t))²,     x(d,t) = n(d,t) / n(d)
 
@@ -15,7 +15,7 @@ Two measures, the larger the better, both from sums over documents that can be a
 - Mutual information of a word's presence and the topic, in nats.
 
 `TopicStatistics` holds the sums for pairs (topic, term) that occur, in sorted runs that are merged as they grow: its
-memory follows the number of such pairs, not the number of documents. Rare terms are dropped when there are too many.
+memory grows with the number of such pairs, not of documents. Rare terms are dropped when there are too many.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ WEIGHT, CONTAINING, FREQUENCY, SQUARE = range(4)
 
 
 class Pairs(NamedTuple):
-    """Sums over documents by (class, term), each pair once, sorted."""
+    """Sums over documents by (class, term); each pair once, sorted."""
 
     classes: Ints
     terms: Ints
     sums: NDArray[np.float32]
-    """Pairs × 4: by the columns WEIGHT, CONTAINING, FREQUENCY and SQUARE."""
+    """Pairs × 4, with the columns WEIGHT, CONTAINING, FREQUENCY and SQUARE."""
 
 
 def term_weights(counts: NDArray[Float], *, is_damped: bool) -> NDArray[Float]:
-    """n(d,t), or log₂(1 + n(d,t)): 1 for a word said once, 2 for three times, 3 for seven times."""
+    """n(d,t), or log₂(1 + n(d,t)): 1 for a word that occurs once, 2 for three times, 3 for seven times."""
     return np.log2(counts + counts.dtype.type(1)) if is_damped else counts
 
 
@@ -66,7 +66,7 @@ class TopicStatistics:
         self._start_buffers()
 
     def add(self, topic: int, terms: Mapping[str, int]) -> None:
-        """One document. It is counted once for each topic it is added to."""
+        """Add a document. It is counted once for each topic it is added to."""
         self._terms.extend(map(self.vocabulary.__getitem__, terms.keys()))
         self._counts.extend(terms.values())
         self._topics.append(topic)
@@ -75,7 +75,7 @@ class TopicStatistics:
             self._flush()
 
     def finish(self) -> None:
-        """Nothing more will be added: sums are merged, and the vocabulary cut to its bound."""
+        """Merge the sums and cut the vocabulary to its bound. Nothing may be added afterwards."""
         self._flush()
         while len(self._runs) > 1:
             self._merge()
@@ -83,7 +83,7 @@ class TopicStatistics:
             self._drop_rare()
 
     def of_classes(self, class_of: Mapping[int, int]) -> Pairs:
-        """The sums of the topics named, each put into its class: several topics may share one."""
+        """Sums of the given topics by class; several topics may share a class."""
         if not self._runs:
             return Pairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 4), np.float32))
         keys, sums = self._runs[0]
@@ -112,7 +112,7 @@ class TopicStatistics:
         keys = (np.repeat(np.array(self._topics, dtype=np.int64), sizes) << _TERM_BITS) | terms
         self._start_buffers()
         self._runs.append(_sum_up(keys, sums))
-        # A run is merged with one of about its size, so that every pair is touched a logarithmic number of times.
+        # Only runs of similar size are merged: every pair is touched a logarithmic number of times.
         while len(self._runs) > 1 and 2 * len(self._runs[-1][0]) >= len(self._runs[-2][0]):
             self._merge()
         if len(self.vocabulary) > 2 * self._most_terms:
@@ -123,7 +123,7 @@ class TopicStatistics:
         self._runs.append(_sum_up(np.concatenate([keys, more_keys]), np.concatenate([sums, more_sums])))
 
     def _drop_rare(self) -> None:
-        """Keep the terms that most documents contain; a dropped one that comes again begins anew."""
+        """Keep the terms that most documents contain; a dropped term that occurs again is counted from 0."""
         containing = np.zeros(len(self.vocabulary))
         for keys, sums in self._runs:
             containing += np.bincount(keys & _TERM_MASK, weights=sums[:, CONTAINING], minlength=len(containing))
@@ -136,12 +136,12 @@ class TopicStatistics:
         for number, (keys, sums) in enumerate(self._runs):
             moved = place[keys & _TERM_MASK]
             stays = moved >= 0
-            # The kept terms keep their order, and so the keys stay sorted.
+            # The remaining terms keep their order, so the keys stay sorted.
             self._runs[number] = (((keys >> _TERM_BITS) << _TERM_BITS)[stays] | moved[stays], sums[stays])
 
 
 def choose(pairs: Pairs, documents: Floats, *, measure: str, count: int, size: int) -> Ints:
-    """The numbers of the best `count` terms that occur at all, in ascending order. `size`: terms there are."""
+    """Numbers of the `count` best terms that occur, ascending. `size`: number of terms in the vocabulary."""
     score = fisher_index if measure == "fisher" else mutual_information
     scores = score(pairs, documents, size=size)
     present = np.flatnonzero(np.bincount(pairs.terms, minlength=size))
@@ -149,7 +149,7 @@ def choose(pairs: Pairs, documents: Floats, *, measure: str, count: int, size: i
 
 
 def fisher_index(pairs: Pairs, documents: Floats, *, size: int) -> Floats:
-    """By term. documents: how many each class has."""
+    """By term. `documents`: number of documents of each class."""
     held = documents[pairs.classes]
     mean = pairs.sums[:, FREQUENCY] / held
     spread = (pairs.sums[:, SQUARE] - held * mean * mean) / np.maximum(held - 1.0, 1.0)
@@ -159,7 +159,7 @@ def fisher_index(pairs: Pairs, documents: Floats, *, size: int) -> Floats:
     within = np.bincount(pairs.terms, weights=spread, minlength=size)
     # Σ over pairs of classes of (a − b)² = 2 (q Σ a² − (Σ a)²)
     apart = 2.0 * (np.count_nonzero(documents) * sum_of_squares - sum_of_means**2)
-    # The floor only matters for a term that every document of a class has in the very same share.
+    # The floor only matters for a term that has exactly the same share in every document of a class.
     return np.asarray(np.maximum(apart, 0.0) / (within + 1e-12 + 1e-3 * sum_of_squares))
 
 
@@ -181,14 +181,14 @@ def mutual_information(pairs: Pairs, documents: Floats, *, size: int) -> Floats:
 
 
 def best(scores: Floats, count: int) -> Ints:
-    """Where the largest `count` scores stand, in ascending order; of equal ones the first."""
+    """Positions of the `count` largest scores, ascending; ties go to the first."""
     if count >= len(scores):
         return np.arange(len(scores))
     return np.sort(np.argsort(-scores, kind="stable")[:count])
 
 
 class _Numbering(dict[str, int]):
-    """Numbers terms from 0 on as they are met."""
+    """Numbers terms from 0 as they are met."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""What naive Bayes said about examples that were held out, and the temperatures that follow from it."""
+"""Scores that naive Bayes gives held-out examples, and the temperatures fitted to them."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from lycosa.judges.calibration import Temperature
 Floats = NDArray[np.float64]
 
 _ENOUGH = 100
-"""Examples from which on a node is calibrated by itself."""
+"""Minimum number of examples for a node to be calibrated by itself."""
 _POOL = 4_000
-"""Examples looked at for the calibration that small nodes share."""
+"""Maximum number of examples used for the calibration that small nodes share."""
 
 
-class _Table(NamedTuple):
-    """Trials × columns, as `Temperature.fit` takes them."""
+class _HeldOutTable(NamedTuple):
+    """Examples × columns, as `Temperature.fit` takes them."""
 
     scores: Floats
     offsets: Floats
-    """−∞ where a column had no examples at the time, 0 elsewhere."""
+    """−∞ where a column had no other examples, 0 elsewhere."""
     truth: NDArray[np.int64]
     lengths: Floats
 
 
-class Trials:
-    """Logits of examples at one node by counts that did not hold them, and the column each belongs to."""
+class HeldOutScores:
+    """Logits of examples at one node, by counts that exclude them, and the column each belongs to."""
 
     def __init__(self) -> None:
         self._logits: list[NDArray[np.float32]] = []
@@ -41,43 +41,43 @@ class Trials:
         return len(self._truth)
 
     def add(self, node: Node, scores: Floats, columns: Sequence[int]) -> None:
-        """An example that belongs to these columns; of several the likeliest is the true one.
+        """Add an example that belongs to these columns; the likeliest of them counts as the true one.
 
-        Nothing is learned where none of them has other examples, or nothing but them has.
+        It is ignored if none of them has other examples, or if fewer than two columns of the node have any.
         """
         known = [column for column in columns if node.documents[column] > 0]
         if not known or np.count_nonzero(node.documents) < 2:
             return
         logits = node.logits(scores)
-        # Relative to the best: small numbers lose little as floats of half the size.
+        # Relative to the best the numbers are small, and float32 loses little.
         self._logits.append((logits - logits.max()).astype(np.float32))
         self._truth.append(max(known, key=lambda column: (logits[column], column)))
         self._lengths.append(float(scores[-1]))
 
-    def table(self, most: int) -> _Table:
-        """At most so many trials, evenly taken."""
+    def table(self, most: int) -> _HeldOutTable:
+        """At most `most` examples, evenly spaced."""
         stride = max(1, -(-len(self) // most))
         logits = np.array(self._logits[::stride], dtype=np.float64)
-        is_there = np.isfinite(logits)
-        return _Table(
-            np.where(is_there, logits, 0.0),
-            np.where(is_there, 0.0, -np.inf),
+        has_examples = np.isfinite(logits)
+        return _HeldOutTable(
+            np.where(has_examples, logits, 0.0),
+            np.where(has_examples, 0.0, -np.inf),
             np.array(self._truth[::stride]),
             np.array(self._lengths[::stride]),
         )
 
 
-def set_temperatures(nodes: Sequence[Node], trials: Sequence[Trials]) -> None:
-    """A fit for each node that has enough trials, and one for all that have not."""
-    small = [trial for trial in trials if 0 < len(trial) < _ENOUGH]
+def set_temperatures(nodes: Sequence[Node], held_out: Sequence[HeldOutScores]) -> None:
+    """Fit each node that has enough held-out examples, and all the others together."""
+    small = [scores for scores in held_out if 0 < len(scores) < _ENOUGH]
     if sum(map(len, small)) < _ENOUGH:
-        small = [trial for trial in trials if len(trial)]
-    shared = _fit([trial.table(max(_POOL // len(small), 20)) for trial in small])
-    for node, trial in zip(nodes, trials, strict=True):
-        node.temperature = _fit([trial.table(len(trial))]) if len(trial) >= _ENOUGH else shared
+        small = [scores for scores in held_out if len(scores)]
+    shared = _fit([scores.table(max(_POOL // len(small), 20)) for scores in small])
+    for node, scores in zip(nodes, held_out, strict=True):
+        node.temperature = _fit([scores.table(len(scores))]) if len(scores) >= _ENOUGH else shared
 
 
-def _fit(tables: Sequence[_Table]) -> Temperature:
+def _fit(tables: Sequence[_HeldOutTable]) -> Temperature:
     if not tables:
         return Temperature()
     width = max(table.scores.shape[1] for table in tables)

@@ -2,7 +2,7 @@
 
     log Pr[d|c] = Σ_t n(d,t) · log θ(c,t)        θ(c,t) = (s + n(c,t)) / (s·|T| + n(c))
 
-by column c, one for each topic at or below the node (`bayes_tree.Fork`). See `bayes` for what the formulas are.
+for each column c; there is one for each topic at or below the node (`tree.Fork`). `bayes` explains the formulas.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from lycosa.judges.calibration import Temperature, softmax
 Floats = NDArray[np.float64]
 
 
-class Words(NamedTuple):
+class KnownWords(NamedTuple):
     """The words of a page that some node knows."""
 
     rows: NDArray[np.int64]
-    """In the shared vocabulary, ascending."""
+    """Rows of the shared vocabulary, ascending."""
     weights: NDArray[np.float32]
-    """n(d,t), or what stands for it (`features.term_weights`)."""
+    """n(d,t), perhaps damped (`features.term_weights`)."""
 
 
 class Node:
@@ -45,20 +45,20 @@ class Node:
     def __init__(self, fork: Fork) -> None:
         self.fork = fork
         self.temperature = Temperature()
-        # Columns in the order of their groups, and where each group begins: none is without a column.
+        # Columns ordered by group, and where each group begins: every group has a column.
         self._order = np.argsort(fork.groups, kind="stable")
         self._starts = np.searchsorted(fork.groups[self._order], np.arange(len(fork.children) + 1))
 
     def derive(self, smoothing: float) -> None:
-        """θ and priors from the counts."""
+        """Compute θ and the priors from the counts."""
         size, columns = self.counts.shape
         self._totals = self.counts.sum(axis=0, dtype=np.float64)
         ground = smoothing * max(size, 1)
-        # A column more, of ones, adds up the length; a row more, of zeros, is for unknown words.
+        # The additional column of ones sums up the length; the additional row of zeros is for unknown words.
         self._weights = np.zeros((size + 1, columns + 1), dtype=np.float32)
         self._weights[:-1, :columns] = np.log(self.counts + smoothing) - np.log(self._totals + ground)
         self._weights[:-1, columns] = 1.0
-        # The root's features are the first rows of the vocabulary, and there is nothing to search.
+        # The root's features are the first rows of the vocabulary: they need not be searched for.
         self._is_head = bool(size) and int(self.features[-1]) == size - 1
         share = np.where(self.documents > 0, self.documents + 1, 0.0)
         share /= max(share.sum(), 1.0)
@@ -67,45 +67,45 @@ class Node:
             self._log_prior = np.log(share)
         self._is_open = int(np.count_nonzero(self.prior)) > 1
 
-    def count(self, words: Words, column: int, sign: int) -> None:
-        """One document more or less. Takes effect with `derive`."""
+    def count(self, words: KnownWords, column: int, sign: int) -> None:
+        """Add (`sign` 1) or remove (−1) a document. Takes effect with `derive`."""
         places = self.places(words.rows)
         known = places < len(self.features)
         changed = self.counts[places[known], column] + sign * words.weights[known]
-        # Sums of damped counts are not whole numbers: taking back may leave a hair below 0.
+        # Sums of damped counts are not whole numbers: removing may leave slightly less than 0.
         self.counts[places[known], column] = np.maximum(changed, 0.0)
         self.documents[column] += sign
 
-    def scores(self, words: Words) -> Floats:
-        """By column Σ n(d,t)·log θ(c,t); then, last, how many of the words are features."""
+    def scores(self, words: KnownWords) -> Floats:
+        """Σ n(d,t)·log θ(c,t) by column, followed by Σ n(d,t) over the words that are features."""
         return (words.weights @ self._weights.take(self.places(words.rows), axis=0)).astype(np.float64)
 
     def logits(self, scores: Floats) -> Floats:
-        """By column, not yet toned down, of one document's scores or of many."""
+        """By column, before the temperature is applied; for the scores of one document or many."""
         return scores[..., :-1] + self._log_prior
 
-    def posteriors(self, words: Words) -> Floats:
+    def posteriors(self, words: KnownWords) -> Floats:
         """By group."""
         if not self._is_open:
             return self.prior
         scores = self.scores(words)
         return self._by_group(softmax(self.logits(scores) * self._factor(scores[-1])))
 
-    def shares_of(self, words: Words, group: int, smoothing: float) -> Floats:
-        """What each word says for a group against the node as a whole, toned down like the scores."""
+    def shares_of(self, words: KnownWords, group: int, smoothing: float) -> Floats:
+        """How much each word speaks for a group against the node as a whole, with the temperature applied."""
         places = self.places(words.rows)
         known = np.flatnonzero(places < len(self.features))
         columns = np.flatnonzero(self.fork.groups == group)
         counts, ground = self.counts[places[known]], smoothing * len(self.features)
         inside = (counts[:, columns].sum(axis=1, dtype=np.float64) + smoothing) / (self._totals[columns].sum() + ground)
         whole = (counts.sum(axis=1, dtype=np.float64) + smoothing) / (self._totals.sum() + ground)
-        said = words.weights[known]
+        weights = words.weights[known]
         shares = np.zeros(len(words.rows))
-        shares[known] = said * np.log(inside / whole) * self._factor(float(said.sum()))
+        shares[known] = weights * np.log(inside / whole) * self._factor(float(weights.sum()))
         return shares
 
     def places(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where the rows of the vocabulary stand among the features; one behind the last for those that do not."""
+        """Positions of vocabulary rows among the features; one past the last for those that are not features."""
         size = len(self.features)
         if self._is_head or not size:
             return np.minimum(rows, size)
@@ -118,7 +118,7 @@ class Node:
         return shares
 
     def _factor(self, length: float) -> float:
-        """Never above 1: words come in company, so a page knows less than naive Bayes thinks. No word: the priors."""
+        """At most 1: words are not independent, so a page is weaker evidence than naive Bayes assumes."""
         if not length:
             return 1.0
         return float(min(1.0, self.temperature.scale / max(length, 1.0) ** self.temperature.exponent))
@@ -128,7 +128,7 @@ class Node:
         return {"features": self.features, **counted, "temperature": self.temperature.to_array()}
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]], terms: int) -> None:
-        """ValueError where they do not fit together."""
+        """ValueError if they are inconsistent."""
         self.features, self.counts = arrays["features"].astype(np.int64), arrays["counts"].astype(np.float32)
         self.documents = arrays["documents"].astype(np.float64)
         self.temperature = Temperature.from_array(arrays["temperature"])
@@ -142,6 +142,6 @@ class Node:
         if len(self.features) and (
             self.features[0] < 0 or self.features[-1] >= terms or (np.diff(self.features) <= 0).any()
         ):
-            raise ValueError(f"the features of node {self.fork.position} are not words of the vocabulary in order")
+            raise ValueError(f"the features of node {self.fork.position} are not ascending rows of the vocabulary")
         if not all(np.isfinite(array).all() and (array >= 0).all() for array in (self.counts, self.documents)):
-            raise ValueError(f"the counts of node {self.fork.position} are not all numbers from 0 on")
+            raise ValueError(f"the counts of node {self.fork.position} must be finite and not negative")

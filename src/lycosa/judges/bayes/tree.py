@@ -1,9 +1,8 @@
-"""The tree of topics as naive Bayes walks it: topics by number, and the way of an example through the inner nodes."""
+"""The tree of topics as naive Bayes walks it: topics by number, and an example's path through the inner nodes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import NamedTuple
 
 import numpy as np
@@ -11,23 +10,24 @@ from numpy.typing import NDArray
 
 from lycosa.errors import InputError
 from lycosa.judges.classifier import ANY, Example, parent_of, with_ancestors
+from lycosa.judges.taxonomy import topic_hint
 
 
 class Fork(NamedTuple):
-    """An inner topic, ANY among them: a choice between its children and itself."""
+    """An inner topic, or ANY: a choice between its children and itself."""
 
     position: int
-    """Its number among the topics."""
+    """Number of the topic."""
     children: NDArray[np.int64]
-    """Theirs, ascending."""
+    """Numbers of its children, ascending."""
     ends: tuple[int, ...]
-    """By column: the topic whose own examples are counted there. One column for each topic at or below this one."""
+    """By column: the topic whose own examples it counts. There is a column for each topic at or below this one."""
     groups: NDArray[np.int64]
-    """By column: the child it lies under, counted from 0; the inner topic's own column is the group behind the last."""
+    """By column: the child it is at or below, from 0; the inner topic's own column is the group after the last."""
 
 
 class Tree:
-    """Topics are numbered in sorted order from 1 on; 0 is ANY. Forks come in that order too, so parents come first."""
+    """Topics are numbered in sorted order from 1; 0 is ANY. Forks are in the same order, so parents come first."""
 
     def __init__(self, topics: Sequence[str]) -> None:
         self.topics = with_ancestors(topics)
@@ -42,7 +42,7 @@ class Tree:
         self.fork_of = {name: number for number, name in enumerate(inner)}
         columns: list[list[tuple[int, int]]] = [[] for _ in inner]
         self.path: list[list[tuple[int, int]]] = []
-        """For an example of each topic: the forks it passes, the lowest first, and the column that counts it there."""
+        """For an example of each topic: the forks it passes, lowest first, and the column that counts it there."""
         for end, name in enumerate(names):
             steps = [(name, len(children[name]))] if name in children else []
             while name != ANY:
@@ -74,16 +74,12 @@ class Tree:
         return found
 
     def lowest(self, example: Example) -> list[int]:
-        """The numbers of the example's topics, without those that lie above another of them; ANY where it has none."""
+        """Numbers of the example's topics, except those above another of them; ANY if it has none."""
         for topic in example.topics:
             if topic not in self.position:
-                where = f"the example {example.page.url} belongs to the unknown topic {topic!r}"
-                raise InputError(where + self.nearest(topic))
+                raise InputError(
+                    f"example {example.page.url}: there is no topic {topic!r}{topic_hint(topic, self.topics)}"
+                )
         above = {parent_of(topic) for topic in with_ancestors(example.topics)}
         lowest = [topic for topic in dict.fromkeys(example.topics) if topic not in above]
         return [self.position[topic] for topic in lowest or [ANY]]
-
-    def nearest(self, topic: str) -> str:
-        """The end of an error about a topic that does not exist."""
-        near = get_close_matches(topic, self.topics, n=3)
-        return f": did you mean {' or '.join(map(repr, near))}?" if near else ""

@@ -1,12 +1,12 @@
-"""Which seeds of a crawl are examples of its topic, where words say what the topic is.
+"""Which seeds of a crawl are examples of its topic, if the topic is given in words.
 
 Seeds may be examples, or just places to start from, such as a directory page. A seed fits if the words alone find it
-relevant; one that resembles a seed that fits is akin. If half of the seeds fit, those and their kin are examples.
-Otherwise none is: of places to start from a few fit by chance, and with those for examples a crawl goes astray. Share
-of the way from random to oracle on development topics, any seed that fits being an example → half having to fit:
+relevant; one that resembles a fitting seed is akin. If half of the seeds fit, those and their kin are examples.
+Otherwise none is: a few mere starting points fit by chance, and taking those as examples leads a crawl astray. Share
+of the way from random to oracle on development topics, with any fitting seed as an example → only if half of them fit:
 
     seeds two links before the topic    .28 → .84 generated web, .52 → .64 wikispeedia
-    seeds of the topic                  .87 → .83 wikispeedia, .46 → .35 debian-docs, few of whose pages say their
+    seeds on the topic                  .87 → .83 wikispeedia, .46 → .35 debian-docs, few of whose pages contain their
                                         topic's own words
 """
 
@@ -15,34 +15,32 @@ from __future__ import annotations
 from lycosa.judges.contrast.page_vector import PageVector, cosine
 
 FITTING = 0.2
-"""A seed fits the words if they alone give it this relevance: about a third of what a page scores that says each of
-them four times. Of the pages of wikispeedia's development topics 61 to 72 in a hundred do, of other pages 5 to 7."""
+"""Minimum relevance, by the words alone, of a seed that fits: about a third of the score of a page that contains each
+of them four times. 61 to 72 in a hundred pages on wikispeedia's development topics reach it, 5 to 7 of others."""
 KIN = 0.12
-"""Seeds resemble each other from this cosine on: 82 in a hundred pairs of pages of a topic do, 10 of different ones."""
-TRUSTED = 0.5
-MOST_FITTING = 40
-"""Seeds that others are compared with."""
+"""Minimum cosine of seeds that resemble each other: 82 in a hundred pairs on one topic have it, 10 on different."""
+MIN_FITTING_SHARE = 0.5
+MAX_FITTING = 40
+"""Maximum number of fitting seeds that others are compared with."""
 
 
 class FittingSeeds:
-    """Seeds as they come in, by the numbers of their pages."""
+    """The seeds added so far, by page number."""
 
     def __init__(self) -> None:
         self.akin: list[int] = []
-        """Those that fit, or resemble one that does."""
+        """Seeds that fit, or resemble one that does."""
         self._count = 0
         self._fitting_count = 0
         self._fitting: list[PageVector] = []
-        """The first that fit."""
         self._strangers: dict[int, PageVector] = {}
-        """The rest."""
 
     @property
     def are_examples(self) -> bool:
-        return self._fitting_count >= TRUSTED * self._count
+        return self._fitting_count >= MIN_FITTING_SHARE * self._count
 
     def add(self, number: int, seed: PageVector, *, relevance: float) -> None:
-        """`relevance`: by the words alone."""
+        """`relevance` is by the words alone."""
         self._count += 1
         if relevance < FITTING:
             if any(cosine(seed, fitting) >= KIN for fitting in self._fitting):
@@ -52,7 +50,7 @@ class FittingSeeds:
             return
         self._fitting_count += 1
         self.akin.append(number)
-        if len(self._fitting) < MOST_FITTING:
+        if len(self._fitting) < MAX_FITTING:
             self._fitting.append(seed)
             found = [other for other, stranger in self._strangers.items() if cosine(seed, stranger) >= KIN]
             self.akin += found

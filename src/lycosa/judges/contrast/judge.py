@@ -1,8 +1,8 @@
-"""A judge for a topic of a few example pages, or of a few words, that learns from the crawl what the topic is not.
+"""A judge for a topic given by a few example pages or words, which learns from the crawl what the topic is not.
 
-Examples alone cannot say which of their words matter: they share site furniture and everyday words with pages of all
-topics. Two things can: a table of how common words are in general (`background`), and the pages a crawl has met.
-With n pages met, df(t) of them with the stem t (a page counts as (1 − r)²), and share(t) of the table's documents,
+Examples alone cannot tell which of their words matter: they share site furniture and everyday words with pages on any
+topic. Two things can: a table of how common words are in general (`background`), and the pages a crawl has met.
+With n pages met, df(t) of which contain the stem t (a page counts as (1 − r)²), and share(t) of the table's documents,
 
     idf(t) = √ max(0, ln((101 + n) / (df(t) + 100·share(t) + 1)))
     x(t)   = (1 + ln tf(t)) · idf(t), scaled to length 1
@@ -12,25 +12,25 @@ With n pages met, df(t) of them with the stem t (a page counts as (1 − r)²), 
     s      = x · w
     z      = (s − μ_low) / (μ_high − μ_low),    r = 1 / (1 + e^(−4 (z − ½)))
 
-μ_low is the mean score of the other pages, weighted by 1 − r. μ_high is the mean score of the examples, of each
-without its own part in w: seen by themselves they would look far better than any other page can. Where there is one
-example or none, the others do not tell how near pages of a topic are to each other; then it is what a page would
-score that says each keyword four times, and is as near to the one example as pages of a topic commonly are.
+μ_low is the mean score of the other pages, weighted by 1 − r. μ_high is the mean score of the examples, each without
+its own contribution to w, which would make them look far better than any other page can. A single example, or none,
+cannot tell how near pages on a topic are to each other; μ_high is then the score of a page that contains each keyword
+four times and is as near to the example as pages on a topic commonly are.
 
-As r depends on w and w on r, r is worked out twice: by the examples, the keywords and the table alone, and by what the
-topic is not as far as the first r is sure of it. Begun with what pages were taken for the last time, or gone through
-once more, a crawl that goes astray takes what it finds there for the topic; with 1 − r instead of its square, pages it
-is in doubt about drown a topic that most pages of a crawl are about (mean AUC .90 → .81 on debian-docs, .952 → .953 on
-wikispeedia, development topics).
+As r depends on w and w on r, r is computed twice: first from the examples, the keywords and the table alone, then also
+from what the topic is not, as far as the first r is sure of it. If it started from the previous r, or iterated once
+more, a crawl that goes astray would take what it finds there for the topic; with 1 − r instead of its square, doubtful
+pages drown a topic that most pages of a crawl are about (mean AUC .90 → .81 on debian-docs, .952 → .953 on wikispeedia,
+development topics).
 
-A site is often about one thing as a whole. So pages of a host that has relevant seeds count a tenth as other pages, in
-w and in df (`contrast_study.OF_THE_SITE`); where all pages are of one host, all count the same.
+A site is often about one thing as a whole. Among the other pages, those on a host that has relevant seeds therefore
+count a tenth, in w and in df (`study.SEED_SITE_WEIGHT`); if all pages are on one host, all count the same.
 
-Without examples the other pages alone would drown a few keywords (AUC .82 → .34 on twelve topics of wikispeedia). Then
-the pages that were found, weighted by r², stand in for examples (.85), as far as there are some: Σ r² / (Σ r² + 5).
+Without examples, the other pages alone would drown a few keywords (AUC .82 → .34 on twelve topics of wikispeedia). The
+pages found, weighted by r², then take the place of examples (.85), with a weight that grows: Σ r² / (Σ r² + 5).
 
-`ContrastStudy` grows with a crawl and is worked out anew as often as it is asked to; a page costs it a kilobyte.
-`ContrastJudge` is what it has learned at one moment: a plain judge.
+`ContrastStudy` grows with a crawl and is recomputed on demand. `ContrastJudge` is what it has learned at one moment: a
+plain judge.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from typing import Self
 import numpy as np
 
 from lycosa.errors import ConfigError, InputError
-from lycosa.judges.contrast.page_vector import COUNT_WEIGHT, MOST_COUNT, Floats, Scale, telling_words
+from lycosa.judges.contrast.page_vector import COUNT_WEIGHT, MAX_COUNT, Floats, Scale, telling_words
 from lycosa.judges.contrast.study import ContrastSettings, ContrastStudy, ContrastTopic
 from lycosa.judges.protocol import Judge, JudgeAbilities
 from lycosa.lib.text import term_counts
@@ -51,11 +51,11 @@ from lycosa.model import Judgement, Page
 __all__ = ["ContrastJudge", "ContrastSettings", "ContrastStudy", "ContrastTopic", "telling_words"]
 
 _DECIDING = 10
-"""Words a judgement names."""
+"""Number of words named in a judgement."""
 
 
 class ContrastJudge(Judge):
-    """See the module. Made by `fit`, or by a study; it does not change."""
+    """See the module. Made by `fit` or from a study; immutable."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class ContrastJudge(Judge):
         name: str = "contrast",
     ) -> None:
         if not 0 < threshold < 1:
-            raise ConfigError(f"judge.threshold is {threshold}: it must lie between 0 and 1")
+            raise ConfigError(f"judge.threshold is {threshold}: it must be between 0 and 1")
         self.name = name
         self.keywords = dict(topic.keywords)
         self.threshold = threshold
@@ -91,10 +91,10 @@ class ContrastJudge(Judge):
         threshold: float = 0.5,
         settings: ContrastSettings | None = None,
     ) -> Self:
-        """From example pages, from words that name the topic, or from both; negatives are pages of other topics.
+        """Learn from example pages, words that name the topic, or both; `negatives` are pages on other topics.
 
-        `learns_from_seeds`: a crawl's seeds are examples, which its strategy will learn from when it meets them;
-        `seeds_must_fit`: but not if they are about something else (`ContrastTopic`).
+        `learns_from_seeds`: the seeds of a crawl are examples too, once its strategy has met them;
+        `seeds_must_fit`: unless they are about something else (`ContrastTopic`).
         """
         settings = settings or ContrastSettings()
         topic = ContrastTopic(
@@ -106,13 +106,13 @@ class ContrastJudge(Judge):
         )
         if not topic.examples and not topic.keywords and not learns_from_seeds:
             raise InputError(
-                f"neither an example page nor a word to look for (keywords {keywords!r}): give one or the other, such "
-                "as 'recreational cycling'"
+                f"neither an example page nor a word to look for (keywords {keywords!r}): give at least one of them, "
+                "such as 'recreational cycling'"
             )
-        return cls(**ContrastStudy(topic, settings).found(), threshold=threshold)
+        return cls(**ContrastStudy(topic, settings).snapshot(), threshold=threshold)
 
     def study(self) -> ContrastStudy:
-        """A new one of the same topic, for a strategy that learns in the crawl."""
+        """A new study of the same topic, for a strategy that learns during the crawl."""
         return ContrastStudy(self._topic, self.settings)
 
     @property
@@ -133,9 +133,9 @@ class ContrastJudge(Judge):
         return self._judged(term_counts(text))[0]
 
     def _judged(self, terms: Mapping[str, int]) -> tuple[float, dict[str, float]]:
-        """The relevance, and the part of each word in the score that speaks for or against it."""
+        """The relevance, and each word's contribution to the score, for (above 0) or against (below 0) the topic."""
         words = np.array(numbers_of(terms), dtype=np.int64)
-        counts = np.minimum(np.fromiter(terms.values(), np.int64, len(terms)), MOST_COUNT)
+        counts = np.minimum(np.fromiter(terms.values(), np.int64, len(terms)), MAX_COUNT)
         values = COUNT_WEIGHT[counts] * self._idf[words]
         norm = float(np.sqrt(values @ values))
         if not norm:

@@ -1,4 +1,4 @@
-"""What `contrast` keeps of a page: the words that tell most, as numbers, and the scale from scores to relevance."""
+"""What `contrast` keeps of a page, its most telling words as numbers, and the scale from scores to relevance."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from lycosa.lib.wordhash import SIZE, numbers_of
 Floats = NDArray[np.float32]
 Words = NDArray[np.uint16]
 
-MOST_COUNT = 255
+MAX_COUNT = 255
 BACKGROUND = 100.0
-"""The table counts as much as so many pages."""
-COUNT_WEIGHT = np.concatenate([[0.0], 1.0 + np.log(np.arange(1, MOST_COUNT + 1))]).astype(np.float32)
-"""By count: 1 + ln tf."""
+"""Weight of the table, in pages."""
+COUNT_WEIGHT = np.concatenate([[0.0], 1.0 + np.log(np.arange(1, MAX_COUNT + 1))]).astype(np.float32)
+"""1 + ln tf, by count."""
 
 
 class PageVector(NamedTuple):
-    """The words of a page that tell most, with their counts up to 255."""
+    """The most telling words of a page, with their counts up to 255."""
 
     words: Words
     counts: NDArray[np.uint8]
@@ -40,7 +40,7 @@ class Scale(NamedTuple):
         return relevance
 
     def relevance_of(self, score: float, steepness: float) -> float:
-        """Of one page: the same."""
+        """The same for a single page."""
         z = (score - self.low) / max(self.high - self.low, 1e-6)
         return 1.0 / (1.0 + math.exp(-steepness * (min(max(z, -9.0), 9.0) - 0.5)))
 
@@ -60,9 +60,9 @@ class ContrastView(NamedTuple):
 
 
 def telling_words(terms: Mapping[str, int], most: int) -> PageVector:
-    """The words of a page that tell most by count and by how special they are in general."""
+    """The most telling words of a page, by count and by how specific they are in general."""
     words = np.array(numbers_of(terms), dtype=np.uint16)
-    counts = np.minimum(np.fromiter(terms.values(), np.int64, len(terms)), MOST_COUNT).astype(np.uint8)
+    counts = np.minimum(np.fromiter(terms.values(), np.int64, len(terms)), MAX_COUNT).astype(np.uint8)
     if len(words) > most:
         telling = COUNT_WEIGHT[counts] * idf_of_table()[words]
         kept = np.sort(np.argpartition(-telling, most)[:most])
@@ -71,12 +71,12 @@ def telling_words(terms: Mapping[str, int], most: int) -> PageVector:
 
 
 def cosine(one: PageVector, other: PageVector) -> float:
-    """By the table alone."""
+    """Cosine similarity, words weighed by the table alone."""
     return float(table_row(one) @ table_row(other))
 
 
 def table_row(page: PageVector) -> Floats:
-    """By word number: the page as a vector of length 1, words weighed by the table alone."""
+    """The page as a vector of length 1 by word number, words weighed by the table alone."""
     row = np.zeros(SIZE, dtype=np.float32)
     values = COUNT_WEIGHT[page.counts] * idf_of_table()[page.words]
     row[page.words] = values / max(float(np.sqrt(values @ values)), 1e-9)
@@ -85,7 +85,7 @@ def table_row(page: PageVector) -> Floats:
 
 @cache
 def idf_of_table() -> Floats:
-    """By word number: how special a word is by the table alone. Not to be written."""
+    """By word number: how specific a word is by the table alone. Read-only."""
     idf: Floats = np.sqrt(np.log((BACKGROUND + 1) / (background_shares() * np.float32(BACKGROUND) + 1)))
     idf = idf.astype(np.float32)
     idf.flags.writeable = False

@@ -1,40 +1,40 @@
-"""Do the examples of a topic speak of one thing, or of two?
+"""Are the examples of a topic about one thing, or about two?
 
-Seeds of two unrelated topics make a judge that knows neither: its weights are the mean of both. So the examples are cut
-in two where they hang together least, and the cut is judged by cosines (words weighed by the shipped table alone).
+Seeds on two unrelated topics make a judge that knows neither: its weights are the mean of both. So the examples are cut
+in two where they are least alike, and the cut is assessed by cosines (words weighed by the shipped table alone).
 
-How near are pages that have nothing to do with each other? The more words they have, the more they share by chance.
-Pages of k and k′ words drawn at random from V have a cosine of √(k·k′)/V, and so it is: V = 2,700 fits pages of 30 to
-400 words of an encyclopedia, and newsgroup posts (2,300 to 3,300, by length). So, with means over pairs of pages,
+How near are unrelated pages? The more words they have, the more they share by chance. Pages of k and k′ words drawn at
+random from V have a cosine of √(k·k′)/V, and real pages do: V = 2,700 fits encyclopedia pages of 30 to 400 words, and
+newsgroup posts (2,300 to 3,300, by length). With means over pairs of pages,
 
     β       mean of √(k·k′) / V
     w₁, w₂  mean cosine within each part / β there,    w = 2 / (1/w₁ + 1/w₂)
-    b       mean cosine between the parts / β there, at least ¾: less is chance
+    b       mean cosine between the parts / β there, at least ¾: anything less is chance
     A       = ln(w / b) + ½ ln(1 / b)
 
-The first term says that each part is nearer to itself than to the other; the second, that between them is no more than
-between any pages: parts of a wide topic are still akin. They are two things if A · min(1, β / 0.07) ≥ 0.65, as short
-pages fall apart by chance. One page apart from the rest is not told.
+The first term says that each part is nearer to itself than to the other; the second, that the two parts are no nearer
+to each other than unrelated pages are: parts of a wide topic are still akin. They are two things if
+A · min(1, β / 0.07) ≥ 0.65, as short pages fall apart by chance. A single page apart from the rest is not reported.
 
-The cut: pages in the order of the leading eigenvector of (cosine − β) / √β, centred, and of the places to cut with two
-pages or more at either side that with the largest mean within less mean between. On the development topics it serves as
-well as trying all cuts.
+The cut: pages are ordered by the leading eigenvector of (cosine − β) / √β, centred. Of the cuts that leave two pages or
+more on either side, the one with the largest difference between the means within and between the parts is taken. On the
+development topics this does as well as trying all cuts.
 
-Measured with 400 words a page, sets of 4, 5, 8 and 10 pages. The constants were set on half of wikispeedia's topics and
-half of 20 newsgroups, then made a little stricter, as the others and debian-docs had warned too often (at 0.6, and with
-single pages told: 5.8, 2.7 and 16.6 false alarms in a hundred):
+Measured with 400 words a page, in sets of 4, 5, 8 and 10 pages. The constants were set on half of wikispeedia's topics
+and half of 20 newsgroups, then made a little stricter, as there were too many warnings on the others and debian-docs
+(at 0.6, and with single pages reported: 5.8, 2.7 and 16.6 false alarms in a hundred):
 
-    sets that warn, in a hundred          wikispeedia           newsgroups           debian-docs
+    warnings in a hundred sets            wikispeedia           newsgroups           debian-docs
                                           development  others   development  others
     one topic                                 1.1        3.0        1.0        1.7       11.1
-    two, of different branches, 2+2 to 8+2   53.5       42.8        1.6        2.9       28.6
-    two, of one branch                       30.5       17.8        0.8        3.3
+    two, on different branches, 2+2 to 8+2   53.5       42.8        1.6        2.9       28.6
+    two, on one branch                       30.5       17.8        0.8        3.3
 
 Of the 92 false alarms on wikispeedia's other topics, 68 are in "General history" and "General geography". A topic of
-debian-docs is up to six manuals, each on a host of its own, which do fall apart; of 2,860 sets of one host one warns.
-Of the 342 warnings for two topics of different branches of wikispeedia, 301 draw the line where it is. Posts are
-too short: there a warning says next to nothing. So silence does not say that the seeds are of one thing, and a warning
-may mean two sites, or two sides of a wide topic.
+debian-docs is up to six manuals, each on its own host, which do fall apart; of 2,860 sets from one host, one warns. Of
+the 342 warnings for two topics on different branches of wikispeedia, 301 draw the line in the right place. Newsgroup
+posts are too short: there a warning means next to nothing. So silence does not mean that the seeds are about one thing,
+and a warning may mean two sites, or two sides of a wide topic.
 """
 
 from __future__ import annotations
@@ -50,23 +50,23 @@ from lycosa.judges.contrast.page_vector import PageVector, table_row
 VOCABULARY = 2700.0
 """V."""
 LEAST_BETWEEN = 0.75
-"""Of b."""
+"""Minimum of b."""
 ENOUGH = 0.07
 """β of pages with enough text."""
 PARTED = 0.65
-"""A of two parts."""
-FEWEST = 4
-MOST = 40
-"""Examples that are looked at."""
+"""Minimum A of two things."""
+MIN_EXAMPLES = 4
+MAX_EXAMPLES = 40
+"""Further examples are ignored."""
 
 _Matrix = NDArray[np.float64]
 _Mask = NDArray[np.bool_]
 
 
 class Parting(NamedTuple):
-    """The examples by place, in two parts, each with the numbers of the words that tell it from the other.
+    """Positions of the examples in each part, and the numbers of the words that tell it from the other.
 
-    The first part holds the earlier example; examples without words are in neither.
+    The first part contains the earliest example; examples without words are in neither.
     """
 
     first: list[int]
@@ -76,9 +76,9 @@ class Parting(NamedTuple):
 
 
 def parting(examples: Sequence[PageVector], *, words: int = 200) -> Parting | None:
-    """How the examples fall apart; None where they do not."""
-    places = np.array([place for place, page in enumerate(examples[:MOST]) if len(page.words)], dtype=np.int64)
-    if len(places) < FEWEST:
+    """How the examples fall apart; None if they do not."""
+    places = np.array([place for place, page in enumerate(examples[:MAX_EXAMPLES]) if len(page.words)], dtype=np.int64)
+    if len(places) < MIN_EXAMPLES:
         return None
     rows = np.stack([table_row(examples[place]) for place in places])
     cosines = (rows @ rows.T).astype(np.float64)
@@ -94,7 +94,7 @@ def parting(examples: Sequence[PageVector], *, words: int = 200) -> Parting | No
 
 
 def _part(cosines: _Matrix, chance: _Matrix) -> _Mask | None:
-    """One of two parts that are apart."""
+    """One of the two parts; None if they are not apart."""
     sureness = min(_mean_within(chance, np.ones(len(chance), dtype=np.bool_)) / ENOUGH, 1.0)
     part = _weakest_cut(cosines, chance)
     return part if _apartness(cosines, chance, part) * sureness >= PARTED else None
@@ -103,14 +103,14 @@ def _part(cosines: _Matrix, chance: _Matrix) -> _Mask | None:
 def _weakest_cut(cosines: _Matrix, chance: _Matrix) -> _Mask:
     nearness = (cosines - chance) / np.sqrt(chance)
     everyone = np.ones(len(nearness), dtype=np.bool_)
-    np.fill_diagonal(nearness, _mean_within(nearness, everyone))  # a page says nothing of itself
+    np.fill_diagonal(nearness, _mean_within(nearness, everyone))  # a page's nearness to itself means nothing
     means = nearness.mean(axis=0)
     order = np.linalg.eigh(nearness - means - means[:, None] + means.mean())[1][:, -1].argsort(kind="stable")
     cuts = [np.isin(np.arange(len(order)), order[:size]) for size in range(2, len(order) - 1)]
-    return max(cuts, key=lambda part: _hold(nearness, part))
+    return max(cuts, key=lambda part: _separation(nearness, part))
 
 
-def _hold(nearness: _Matrix, part: _Mask) -> float:
+def _separation(nearness: _Matrix, part: _Mask) -> float:
     """How much nearer pages are within the parts than between them."""
     pairs = [int(side.sum()) * (int(side.sum()) - 1) for side in (part, ~part)]
     within = np.average([_mean_within(nearness, part), _mean_within(nearness, ~part)], weights=pairs)
@@ -129,6 +129,6 @@ def _apartness(cosines: _Matrix, chance: _Matrix, part: _Mask) -> float:
 
 
 def _mean_within(pairs: _Matrix, part: _Mask) -> float:
-    """Of pairs of different pages."""
+    """Mean over pairs of different pages."""
     inner = pairs[np.ix_(part, part)]
     return float((inner.sum() - np.trace(inner)) / (len(inner) * (len(inner) - 1)))

@@ -22,6 +22,7 @@ import numpy as np
 
 from lycosa.errors import ConfigError, InputError
 from lycosa.judges.classifier import Example
+from lycosa.judges.table import CLASSIFIER_NAMES, classifier_class
 from lycosa.judges.topic_judges import TopicJudge
 from lycosa.lab.evolve.encoding import PAPER, SCORES, Spelling
 from lycosa.lab.evolve.fitness import HARVEST, MEASURES, CrawlFitness, Truth
@@ -32,11 +33,10 @@ from lycosa.lab.worlds.world import Ints, World
 from lycosa.lib.bounds import require_at_least
 from lycosa.model import Judgement
 from lycosa.strategies.papers.current_list import CurrentListSettings
-from lycosa.topics.judges import CLASSIFIERS
 
 NEGATIVES = 5
 """Examples off the topic for each one on it: the paper has 139 and about 700."""
-JUDGES = tuple(kind for kind in CLASSIFIERS if kind != "keywords")
+JUDGES = tuple(kind for kind in CLASSIFIER_NAMES if kind != "keywords")
 """Those that learn from examples alone."""
 ANCHOR = "anchor"
 GOOD = "good"
@@ -169,4 +169,4 @@ def _trained(
     shown = [
         Example(world.page(page), (GOOD,) if is_good[page] else ()) for page in np.union1d(examples, others).tolist()
     ]
-    return examples, TopicJudge(CLASSIFIERS[plan.judge]().fit(shown, (GOOD,)), [GOOD])
+    return examples, TopicJudge(classifier_class(plan.judge)().fit(shown, (GOOD,)), [GOOD])

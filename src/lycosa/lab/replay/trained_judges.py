@@ -26,14 +26,14 @@ from numpy.typing import NDArray
 
 from lycosa.errors import ConfigError, InputError
 from lycosa.judges.classifier import Classifier, Example
+from lycosa.judges.table import CLASSIFIER_NAMES, classifier_class
 from lycosa.judges.taxonomy import is_at_or_below
 from lycosa.lab.replay.tasks import Task, describe, make_task
 from lycosa.lab.worlds.world import Ints, World
-from lycosa.topics.judges import CLASSIFIERS
 
 KEYWORDS = "keywords"
 """Of the judges the one that is not trained: it is told the words of the topic's path."""
-JUDGES = (KEYWORDS, *(kind for kind in CLASSIFIERS if kind != KEYWORDS))
+JUDGES = (KEYWORDS, *(kind for kind in CLASSIFIER_NAMES if kind != KEYWORDS))
 LARGEST_SHARE = 0.5
 """Of a topic's pages that become examples."""
 
@@ -90,7 +90,7 @@ def train(world: World, examples: ExampleSet, *, kind: str) -> Classifier:
         raise ConfigError(f"there is no judge {kind!r} to train; there are {', '.join(JUDGES[1:])}")
     if not examples.topics:
         raise InputError(f"no topic of {world.path.name} has two pages, one to learn from and one to find")
-    classifier: Classifier = CLASSIFIERS[kind]().fit(examples, examples.topics)
+    classifier: Classifier = classifier_class(kind)().fit(examples, examples.topics)
     return classifier
 
 
