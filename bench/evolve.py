@@ -18,8 +18,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from lycosa.judges.keywords import KeywordJudge
-from lycosa.lab.evolve.fitness import CrawlFitness, Truth
-from lycosa.lab.evolve.link_arrays import Web, standings, verdicts_of, web_of
+from lycosa.lab.evolve.fitness import CrawlFitness, Grading
+from lycosa.lab.evolve.link_arrays import LinkArrays, link_arrays_of, ordered_scores, verdicts_of
 from lycosa.lab.evolve.simulator import CrawlPlan, Simulator
 from lycosa.lab.generated.graph import WebGraph, build
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
@@ -46,7 +46,7 @@ LONGEST = 600.0
 ORDERS = {"best link next": None, "the paper's current list": CurrentListSettings()}
 
 
-def large_web() -> tuple[Web, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+def large_web() -> tuple[LinkArrays, np.ndarray[tuple[int], np.dtype[np.int64]]]:
     """A generated web straight from its graph, and seeds on its first topic.
 
     Pages on the topic are judged well and others badly, with some noise: to render and judge a million pages takes
@@ -57,13 +57,13 @@ def large_web() -> tuple[Web, np.ndarray[tuple[int], np.dtype[np.int64]]]:
     rng = np.random.default_rng(1)
     is_topic = graph.topic == 0
     relevance = np.where(is_topic, rng.beta(5, 2, len(is_topic)), rng.beta(2, 6, len(is_topic)))
-    web = Web(
+    web = LinkArrays(
         urls=len(is_topic),
         link_offsets=offsets,
         link_urls=targets,
         nofollow=np.zeros(0, np.bool_),
         redirects=np.zeros(0, np.int32),
-        standing=standings(relevance),
+        ordered_score=ordered_scores(relevance),
         is_relevant=relevance > 0.5,
     )
     return web, rng.choice(np.flatnonzero(is_topic), SEEDS, replace=False)
@@ -125,7 +125,9 @@ def replayed() -> list[list[str]]:
         path = Path(scratch) / "small.world"
         build_generated(web, path, is_rendered=False)
         judged = JudgedWorld(World.open(path), judge)
-        simulator = Simulator(web_of(judged.world, verdicts_of(judged.world, lambda page: judged.visit(page)[1])))
+        simulator = Simulator(
+            link_arrays_of(judged.world, verdicts_of(judged.world, lambda page: judged.visit(page)[1]))
+        )
         seeds = np.arange(20)
         rows = []
         for name, order in ORDERS.items():
@@ -172,7 +174,7 @@ def main() -> None:
     Worker.fitness = fitness = CrawlFitness(
         simulator=simulator,
         plans=[plan] * RUNS,
-        truth=Truth(web.is_relevant, np.zeros(len(web), np.int32)),
+        grading=Grading(web.is_relevant, np.zeros(len(web), np.int32)),
         seed=1,
     )
     rates: dict[str, float] = {}

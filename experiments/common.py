@@ -94,7 +94,7 @@ class Results:
 
 def plan_key(plan: ComparePlan) -> str:
     """What tells results apart. Where the world lies does not; nor do settings that came later and were not used."""
-    text = repr(replace(plan, world=Path(plan.world.name)))
+    text = repr(replace(plan, world=Path(plan.world.name))).replace(", together='')", ")")
     return text.replace(", judge='keywords', examples=20)", ")")
 
 
@@ -122,7 +122,7 @@ def over_pages(comparison: Comparison, metric: str, names: Sequence[str], title:
     lines = [
         Line(name, summary.mean[at], summary.error[at])
         for at, name in enumerate(comparison.strategies)
-        if name in (*names, "random", "oracle")
+        if name in (*names, *comparison.bounds)
     ]
     x = np.arange(1, comparison.pages + 1, dtype=np.float64)
     return Plot(title, "pages fetched", "", x, lines, is_share=metric == "recall")

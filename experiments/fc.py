@@ -22,9 +22,9 @@ from common import NOTES, Evidence, Pictures, Results, plan_key, verdicts
 from fc_crawls import BEST, BREADTH, FAR, HARD, SEEDS, SOFT, UNFOCUSED, WINDOW, Study, Web, judge_quality, study, webs
 
 from lycosa.lab.evaluate.pictures import Line, Plot
-from lycosa.lab.evaluate.runs import Floats
+from lycosa.lab.evaluate.runs import ORACLE, Floats
 from lycosa.lab.evaluate.summary import over_topics
-from lycosa.lab.replay.compare import ORACLE, ComparePlan
+from lycosa.lab.replay.compare import ComparePlan
 from lycosa.lab.worlds.world import World
 
 RESULTS = Results("fc")

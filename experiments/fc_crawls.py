@@ -18,10 +18,10 @@ from common import ROOT, built_world, made_once, shared_world
 from lycosa.crawl.distiller import relevance_threshold
 from lycosa.lab.evaluate.curves import padded
 from lycosa.lab.evaluate.overlap import overlap_of, top_rated
-from lycosa.lab.evaluate.runs import Bools, Floats, Ints, Run
+from lycosa.lab.evaluate.runs import RANDOM, Bools, Floats, Ints, Run
 from lycosa.lab.evaluate.spread import distance_histogram, relevance_histogram
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
-from lycosa.lab.replay.compare import RANDOM, ComparePlan, guide_of, judge_of, runs_of_task, task_of
+from lycosa.lab.replay.compare import ComparePlan, guide_of, judge_of, runs_of_task, task_of
 from lycosa.lab.replay.tasks import Task
 from lycosa.lab.replay.trained_judges import draw_examples
 from lycosa.lab.worlds.build import build, build_generated

@@ -20,11 +20,11 @@ from common import built_world
 from lycosa.lab.evaluate.cohesion import cohesiveness
 from lycosa.lab.evaluate.runs import Bools, Floats, Ints
 from lycosa.lab.evaluate.spread import distance_histogram
-from lycosa.lab.evolve.encoding import Spelling
-from lycosa.lab.evolve.fitness import HARVEST, CrawlFitness, Truth
-from lycosa.lab.evolve.link_arrays import Web, standings, web_of
+from lycosa.lab.evolve.encoding import Encoding
+from lycosa.lab.evolve.fitness import HARVEST, CrawlFitness, Grading
+from lycosa.lab.evolve.link_arrays import LinkArrays, link_arrays_of, ordered_scores
 from lycosa.lab.evolve.simulator import CrawlPlan, Simulator
-from lycosa.lab.evolve.task import CoursePlan, lay_out
+from lycosa.lab.evolve.task import EvolutionPlan, prepare
 from lycosa.lab.generated.graph import build
 from lycosa.lab.generated.web import WebPlan
 from lycosa.lab.worlds.world import Edges, World
@@ -158,7 +158,7 @@ def studies(scale: Scale) -> list[Study]:
 
 @dataclass(frozen=True)
 class Ground:
-    web: Web
+    web: LinkArrays
     is_good: Bools
     """By label, examples included."""
     examples: Ints
@@ -176,11 +176,11 @@ def ground_of(study: Study, labels: tuple[str, ...], *, has_more_scores: bool = 
 
 @lru_cache(maxsize=1)
 def _recorded(path: Path, labels: tuple[str, ...], scores: str) -> Ground:
-    course = lay_out(CoursePlan(world=path, topics=labels, pages=100, scores=scores, seed=SEED))
-    is_good = course.truth.is_good.copy()
-    is_good[course.examples] = True
-    web = web_of(course.world, course.verdicts)
-    return Ground(web, is_good, course.examples, course.world.graph, course.truth.sites)
+    task = prepare(EvolutionPlan(world=path, topics=labels, pages=100, scores=scores, seed=SEED))
+    is_good = task.grading.is_good.copy()
+    is_good[task.examples] = True
+    web = link_arrays_of(task.world, task.verdicts)
+    return Ground(web, is_good, task.examples, task.world.graph, task.grading.sites)
 
 
 def made_ground(plan: WebPlan | None, number: int) -> Ground:
@@ -192,13 +192,13 @@ def made_ground(plan: WebPlan | None, number: int) -> Ground:
     rng = np.random.default_rng([SEED, number])
     is_good = topics == topic
     relevance = np.where(is_good, rng.beta(6, 2, len(topics)), rng.beta(1, 6, len(topics)))
-    web = Web(
+    web = LinkArrays(
         urls=len(topics),
         link_offsets=offsets,
         link_urls=targets,
         nofollow=np.zeros(0, np.bool_),
         redirects=np.zeros(0, np.int32),
-        standing=standings(relevance),
+        ordered_score=ordered_scores(relevance),
         is_relevant=relevance >= 0.5,
         hosts=hosts,
     )
@@ -236,7 +236,7 @@ def evolution(study: Study, case: Case, scale: Scale) -> Evolution:
     """Paper GA, section 3, with its parameters where the scale is full."""
     ground = ground_of(study, case.labels)
     settings = GeneticSettings(population=scale.population, generations=scale.generations)
-    populations = list(bred(study, ground, case.lengths[0], settings, Spelling(), luck=[SEED]))
+    populations = list(bred(study, ground, case.lengths[0], settings, Encoding(), luck=[SEED]))
     different: dict[tuple[float, ...], Genome] = {}
     for genome in populations[-1].genomes:
         weights = weights_of(genome)
@@ -252,7 +252,7 @@ def bred(
     ground: Ground,
     pages: int,
     settings: GeneticSettings,
-    spelling: Spelling,
+    encoding: Encoding,
     *,
     luck: Sequence[int],
     measure: str = HARVEST,
@@ -266,16 +266,16 @@ def bred(
     fitness = CrawlFitness(
         simulator=Simulator(ground.web),
         plans=[CrawlPlan(seeds=seeds.astype(np.int64), pages=pages, order=study.order) for seeds in starts],
-        truth=Truth(is_good, ground.sites),
+        grading=Grading(is_good, ground.sites),
         seed=SEED,
         measure=measure,
-        spelling=spelling,
+        encoding=encoding,
     )
     return evolve(fitness, settings, rng=np.random.default_rng([*luck]), start=start)
 
 
 def weights_of(genome: Genome) -> EvolvedSettings:
-    settings = Spelling().settings(genome)
+    settings = Encoding().settings(genome)
     assert settings is not None, "the fittest strategy has no weights"
     return settings
 
@@ -361,7 +361,7 @@ def measures(way: Ints, ground: Ground, seeds: Ints, lengths: tuple[int, ...]) -
     }
 
 
-def distances_of(way: Ints, web: Web, seeds: Ints) -> Ints:
+def distances_of(way: Ints, web: LinkArrays, seeds: Ints) -> Ints:
     """Links from the nearest seed along the crawl's own way: one more than the page a link was first seen on."""
     distance = np.full(web.urls, -1, dtype=np.int32)
     distance[seeds] = 0

@@ -15,8 +15,8 @@ from ga_crawls import BEST_FIRST, FIXED, SEED, Case, Ground, Scale, Study, bred,
 
 from lycosa.lab.evaluate.runs import Floats
 from lycosa.lab.evaluate.significance import holm, wilcoxon
-from lycosa.lab.evolve.encoding import GENES, Spelling
-from lycosa.lab.evolve.fitness import HARVEST, MEASURES, Truth
+from lycosa.lab.evolve.encoding import GENES, Encoding
+from lycosa.lab.evolve.fitness import HARVEST, MEASURES, Grading
 from lycosa.lib.evolve import GeneticSettings
 from lycosa.strategies.papers.evolved import EvolvedSettings
 
@@ -90,8 +90,8 @@ def tried(
     for name, way, seeds in crawls(study, ground, strategies, pages, repeats):
         is_good = ground.is_good.copy()
         is_good[ground.examples] = is_good[seeds] = False
-        truth = Truth(is_good, ground.sites)
-        found.setdefault(name, []).append([measure(way, truth, pages) for measure in MEASURES.values()])
+        grading = Grading(is_good, ground.sites)
+        found.setdefault(name, []).append([measure(way, grading, pages) for measure in MEASURES.values()])
     return has_sites, {name: np.array(rows) for name, rows in found.items()}
 
 
@@ -99,19 +99,19 @@ def winner(study: Study, case: Case, scale: Scale, ground: Ground, switch: Switc
     pages = case.lengths[0]
     more = ("anchor", "host") if len(ground.web.anchors) else ("host",)
     names = (*GENES, *more) if switch.has_more_scores else GENES
-    spelling = Spelling(names=names, phases=switch.phases, pages=pages)
+    encoding = Encoding(names=names, phases=switch.phases, pages=pages)
     start = []
     if switch.is_seeded:
         shorter = replace(case, lengths=(max(1, pages // SHORTER), *case.lengths[1:]))
-        start = [spelling.genome(winner(study, shorter, scale, ground, PLAIN, number))]
+        start = [encoding.genome(winner(study, shorter, scale, ground, PLAIN, number))]
     settings = GeneticSettings(
         population=scale.population,
         generations=min(GENERATIONS, scale.generations),
-        genes=len(spelling.genes),
+        genes=len(encoding.genes),
     )
     luck = [SEED, 5, number]
-    *_, last = bred(study, ground, pages, settings, spelling, measure=switch.measure, start=start, luck=luck)
-    found = spelling.settings(last.best)
+    *_, last = bred(study, ground, pages, settings, encoding, measure=switch.measure, start=start, luck=luck)
+    found = encoding.settings(last.best)
     assert found is not None, "the fittest strategy has no weights"
     return found
 

@@ -34,7 +34,7 @@ ALL = tuple(dict.fromkeys((*MAIN, *GENERAL, *SPIDERS)))
 PORTION = 5
 """Topics that are compared and kept together."""
 LONG = ("breadth-first", "best-first-256", "infospiders")
-BOUNDS = ("random", "oracle")
+BOUNDS = ("random", "oracle", "look-ahead")
 save = Pictures(RESULTS, (*ALL, *BOUNDS), BOUNDS).save
 
 

@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import duckdb
 import pytest
+import typer
+from typer.testing import CliRunner, Result
 
 from lycosa.fetch.archive import Archive
 from lycosa.model import Response
 
+app = typer.Typer()
+app.command()(import_module("lycosa.cli.compare").compare)  # the package has the command under the module's name
 TOPICS = {"Animals/Birds": "bird feather wing nest egg", "Animals/Fish": "fish fin scale gill river"}
 
 
 def lycosa(*words: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", "from lycosa.cli import main; main()", *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def compare(*words: object) -> Result:
+    """In this process, which saves the time to load everything."""
+    return CliRunner().invoke(app, list(map(str, words)))
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +80,7 @@ def test_a_comparison_writes_its_report(world: Path, tmp_path: Path) -> None:
     options = ("--strategies", names, "--distance", 1, "--pages", 20, "--repeats", 2, "--processes", 1, "-o", tmp_path)
     done = lycosa("compare", "--world", world, "--topics", "Animals/*", *options)
     assert done.returncode == 0, done.stderr
-    for name in (*names.split(","), "random", "oracle"):
+    for name in (*names.split(","), "random", "look-ahead", "oracle"):
         assert name in done.stdout
     page = (tmp_path / "index.html").read_text()
     assert "best-first-1" in page
@@ -77,8 +88,67 @@ def test_a_comparison_writes_its_report(world: Path, tmp_path: Path) -> None:
     rows = duckdb.sql(
         f"select count(*), count(distinct strategy), max(repeat) from '{tmp_path}/results.parquet'"
     ).fetchall()
-    assert rows == [(5 * 2 * 2 * 20, 5, 1)]
+    assert rows == [(6 * 2 * 2 * 20, 6, 1)]
     assert list(tmp_path.glob("*.png"))
+
+
+def test_the_judge_of_a_crawl_guides_the_hunter_before_all_others(world: Path, tmp_path: Path) -> None:
+    options = ("--judge", "contrast", "--repeats", 2, "--processes", 1, "-o", tmp_path)
+    done = compare("--world", world, "--topics", "Animals/Birds", *options)
+    assert done.exit_code == 0, done.output
+    assert "after 500 pages" in done.stdout
+    assert "seeds: 5 pages of the topic, which are not graded" in done.stdout
+    assert "judge: contrast, which learns from the topic's keywords and the seeds, threshold 0.5" in done.stdout
+    names = ["hunter", "best-first-1", "best-first-256", "shark-1", "infospiders", "breadth-first"]
+    rows = re.findall(r"^([\w-]+) +\d", done.stdout, re.MULTILINE)
+    assert rows == [*names, "random", "look-ahead", "oracle"]
+    assert "no limit" in (tmp_path / "index.html").read_text()
+    (least,) = duckdb.sql(
+        f"select min(relevant) from '{tmp_path}/results.parquet' where pages = 500 and strategy = 'look-ahead'"
+    ).fetchall()[0]
+    assert least == 25  # of the topic's 30 pages five were given away
+
+
+def test_given_numbers_replace_the_defaults_of_the_judge(world: Path, tmp_path: Path) -> None:
+    options = (
+        "-j",
+        "contrast",
+        "-s",
+        "hunter",
+        "-d",
+        2,
+        "--seeds",
+        3,
+        "-n",
+        30,
+        "-b",
+        64,
+        "-r",
+        1,
+        "-p",
+        1,
+        "-o",
+        tmp_path,
+    )
+    done = compare("--world", world, "--topics", "Animals/Birds", *options)
+    assert done.exit_code == 0, done.output
+    assert "after 30 pages" in done.stdout
+    assert "seeds: 3 pages 2 links before the targets" in done.stdout
+    assert "64 links" in (tmp_path / "index.html").read_text()
+
+
+def test_topics_are_tasks_of_their_own_or_one_together(world: Path, tmp_path: Path) -> None:
+    options = ("-t", "Animals/*", "-s", "hunter", "-j", "contrast", "-n", 20, "-r", 1, "-p", 1, "--no-overlap")
+    for name, more in (("apart", ()), ("together", ("--together",))):
+        done = compare("-w", world, *options, *more, "-o", tmp_path / name)
+        assert done.exit_code == 0, done.output
+    topics = {
+        name: duckdb.sql(f"select distinct topic from '{tmp_path / name}/results.parquet' order by 1").fetchall()
+        for name in ("apart", "together")
+    }
+    assert topics["apart"] == [("Animals/Birds",), ("Animals/Fish",)]
+    assert topics["together"] == [("Animals/* (together)",)]
+    assert "1 topic after 20 pages" in done.stdout
 
 
 def test_a_generated_web_becomes_a_world(tmp_path: Path) -> None:

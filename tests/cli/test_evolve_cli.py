@@ -54,7 +54,7 @@ def evolved(world, tmp_path_factory) -> Path:
     assert done.exit_code == 0, done.output
     assert "generation 2 of 2: best 0." in done.output
     assert "comm_out" in done.output
-    assert "(there: best-first 0." in done.output
+    assert "(on the same crawls: best-first 0." in done.output
     return directory
 
 
@@ -83,7 +83,7 @@ def test_the_same_command_with_more_generations_goes_on_as_if_there_had_been_no_
 
 
 def test_ctrl_c_keeps_the_population(evolved, world, tmp_path, monkeypatch):
-    evaluate, calls = command.CrawlFitness.__call__, []
+    evaluate, calls = command.MeanFitness.__call__, []
 
     def interrupted(fitness: object, genome: str) -> float:
         calls.append(genome)
@@ -91,10 +91,10 @@ def test_ctrl_c_keeps_the_population(evolved, world, tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return evaluate(fitness, genome)
 
-    monkeypatch.setattr(command.CrawlFitness, "__call__", interrupted)
+    monkeypatch.setattr(command.MeanFitness, "__call__", interrupted)
     done = evolve(world, "-o", tmp_path / "out")
     assert done.exit_code == 130
-    assert "the same command goes on" in done.output
+    assert "the same command continues" in done.output
     kept = json.loads((tmp_path / "out" / "population.json").read_text())
     assert kept["population"]["generation"] == 0
     assert (tmp_path / "out" / "best.toml").exists()
@@ -143,6 +143,56 @@ def test_phases_can_be_evolved(world, tmp_path):
     assert strategy(str(tmp_path / "out" / "best.toml")).name == "evolved"
 
 
+def test_each_topic_of_a_pattern_is_a_task_unless_they_are_taken_together(world, tmp_path):
+    names = World.open(world).topics[:2]
+    topics = ("-t", names[0], "-t", names[1])
+    values = {}
+    for name, words in {
+        "first": topics[:2], "second": topics[2:], "both": topics, "together": (*topics, "--together")
+    }.items():  # fmt: skip
+        directory = tmp_path / name
+        done = lycosa("evolve", "-w", world, *words, *SMALL, "--generations", 0, "-p", 1, "-o", directory)
+        assert done.exit_code == 0, done.output
+        assert ("mean over 2 topics" in done.output) is (name == "both")
+        origin = tomllib.loads((directory / "best.toml").read_text())["origin"]
+        assert origin["together"] is (name != "both")
+        genomes = json.loads((directory / "population.json").read_text())["population"]
+        values[name] = dict(zip(genomes["genomes"], genomes["fitness"], strict=True))
+    # The first generation is the same random one.
+    for genome, value in values["both"].items():
+        assert value == pytest.approx((values["first"][genome] + values["second"][genome]) / 2)
+    assert values["both"] != values["together"]
+
+    words = (*SMALL, "--generations", 0, "-p", 1, "-o")
+    refused = lycosa("evolve", "-w", world, *topics, *words, tmp_path / "together")
+    assert "together was True, now it is False" in str(refused.exception)
+    refused = lycosa("evolve", "-w", world, *topics, "--together", *words, tmp_path / "both")
+    assert "together was False, now it is True" in str(refused.exception)
+
+
+def test_two_topics_in_two_processes_give_the_same_as_in_one(world, tmp_path):
+    words = ("-w", world, "-t", "*", *SMALL, "--generations", 1, "-o")
+    for count in (1, 2):
+        assert lycosa("evolve", *words, tmp_path / str(count), "-p", count).exit_code == 0
+    first, second = ((tmp_path / name / "population.json").read_bytes() for name in ("1", "2"))
+    assert first == second
+
+
+def test_topics_that_are_too_small_are_skipped(world, tmp_path, monkeypatch):
+    small, whole = World.open(world).topics[:2]
+    pages_of = World.pages_of
+    monkeypatch.setattr(
+        World, "pages_of", lambda self, *topics: pages_of(self, *topics)[: 3 if small in topics else None]
+    )
+    words = ("-w", world, *SMALL, "--generations", 0, "-p", 1, "-o")
+    done = lycosa("evolve", "-t", small, "-t", whole, *words, tmp_path / "both")
+    assert done.exit_code == 0, done.output
+    assert f"skipped: {small}: 3 of " in done.output
+    assert "mean over" not in done.output
+    done = lycosa("evolve", "-t", small, *words, tmp_path / "alone")
+    assert isinstance(done.exception, InputError)
+
+
 def test_a_comparison_under_another_judge_is_warned_of(evolved, world, monkeypatch):
     def enough(*_: object, **__: object) -> None:
         raise InputError("enough")
@@ -152,7 +202,7 @@ def test_a_comparison_under_another_judge_is_warned_of(evolved, world, monkeypat
     words = ("compare", "-w", world, "-s", f"best-first,{strategy}")
     warned = lycosa(*words)
     (line,) = (line for line in warned.stderr.splitlines() if "warning" in line)
-    assert f"{strategy} was evolved under the judge svm, but keywords guides here" in line
+    assert f"{strategy} was evolved under the judge svm, but keywords is used here" in line
     assert "warning" not in warned.stdout
     same = lycosa(*words, "--judge", "svm")
     assert str(same.exception) == "enough"

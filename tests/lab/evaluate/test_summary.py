@@ -9,7 +9,7 @@ from lycosa.lab.evaluate.measure import METRICS
 from lycosa.lab.evaluate.runs import Comparison, Scores
 from lycosa.lab.evaluate.summary import COLUMNS, curve, final_values, pairs_of, performance, rows, share_of_way, table
 
-NAMES = ("plain", "clever", "random", "oracle")
+NAMES = ("plain", "clever", "random", "look-ahead")
 
 
 def scores_of(topic: str, figures: dict[str, list[list[float]]], strategies=NAMES) -> Scores:
@@ -63,13 +63,31 @@ def test_performance_per_cost_is_a_ratio_of_means():
 class TestShareOfWay:
     def test_by_hand(self):
         topics = [{"relevant": [[0, 2], [1, 3], [0, 1], [1, 4]]}, {"relevant": [[1, 2], [1, 4], [0, 1], [1, 5]]}]
-        # Areas (means): plain 1, 1.5; clever 2, 2.5; random 0.5, 0.5; oracle 2.5, 3.
+        # Areas (means): plain 1, 1.5; clever 2, 2.5; random 0.5, 0.5; look-ahead 2.5, 3.
         found = share_of_way(comparison_of(*topics))
         assert found.mean.tolist() == pytest.approx([0.75 / 2.25, 1.75 / 2.25, 0, 1])
         assert found.error[1] == pytest.approx(abs(1.5 / 2 - 2 / 2.5) / 2)
 
     def test_needs_both_bounds(self):
         assert share_of_way(comparison_of({"relevant": [[1.0]]}, strategies=("plain",))) is None
+        assert share_of_way(comparison_of({"relevant": [[1.0]] * 2}, strategies=("random", "oracle"))) is None
+
+    def test_the_plain_oracle_is_on_the_way_to_the_one_that_looks_ahead(self):
+        names = ("plain", "random", "look-ahead", "oracle")
+        made = comparison_of({"relevant": [[1], [0], [4], [3]]}, strategies=names)
+        assert share_of_way(made).mean.tolist() == pytest.approx([0.25, 0, 1, 0.75])
+        assert made.bounds == ("random", "look-ahead", "oracle")
+        assert made.tested == ("plain", "random")
+        column = table(made)[0]
+        assert column.metric.title == "random → look-ahead"
+        assert [cell.is_best for cell in column.cells] == [True, False, False, False]
+
+    def test_results_of_earlier_versions_keep_their_upper_bound(self):
+        old = comparison_of(
+            {"relevant": [[1], [0], [2]]}, strategies=("plain", "random", "oracle"), upper_bound="oracle"
+        )
+        assert share_of_way(old).mean.tolist() == pytest.approx([0.5, 0, 1])
+        assert table(old)[0].metric.title == "random → oracle"
 
     def test_bounds_without_room_between_them(self):
         assert np.isnan(share_of_way(comparison_of({"relevant": [[1.0]] * 4})).mean).all()
@@ -101,7 +119,7 @@ class TestTable:
     def test_neither_many_nor_few_hosts_are_best(self):
         assert not any(cell.is_best for cell in self.column("hosts").cells)
 
-    def test_the_oracle_is_in_no_test(self):
+    def test_orders_that_know_the_truth_are_in_no_test(self):
         pairs = pairs_of(eight_topics(), "recall")
         assert {pair.first for pair in pairs} | {pair.second for pair in pairs} == {"plain", "clever", "random"}
         assert pairs[0].adjusted == pytest.approx(3 * 2 / 2**8)

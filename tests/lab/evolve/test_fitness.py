@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from lycosa.errors import ConfigError
-from lycosa.lab.evolve.encoding import Spelling
+from lycosa.lab.evolve.encoding import Encoding
 from lycosa.lab.evolve.fitness import (
     PER_SITE,
     CrawlFitness,
-    Truth,
+    Grading,
     harvest_at_lengths,
     harvest_of_sites,
 )
-from lycosa.lab.evolve.link_arrays import Web, standings
+from lycosa.lab.evolve.link_arrays import LinkArrays, ordered_scores
 from lycosa.lab.evolve.simulator import CrawlPlan, Simulator
 from lycosa.lib.evolve import GeneticSettings, evolve, genome_of
 from lycosa.strategies.papers.current_list import CurrentListSettings
@@ -25,7 +25,7 @@ SITES = np.arange(500, dtype=np.int32) % 50
 
 
 @pytest.fixture(scope="module")
-def web() -> Web:
+def web() -> LinkArrays:
     """500 pages; a fifth is good, good pages mostly link to good ones."""
     rng = np.random.default_rng(3)
     pages, degree = 500, 8
@@ -34,21 +34,21 @@ def web() -> Web:
     within = anywhere // 5 * 5
     stays = (rng.random((pages, degree)) < 0.6) & is_good[:, None]
     rows = [np.unique(row) for row in np.where(stays, within, anywhere)]
-    return Web(
+    return LinkArrays(
         urls=pages,
         link_offsets=np.concatenate([[0], np.cumsum([len(row) for row in rows])]),
         link_urls=np.concatenate(rows).astype(np.int32),
         nofollow=np.zeros(0, np.bool_),
         redirects=np.zeros(0, np.int32),
-        standing=standings(np.where(is_good, 0.9, 0.2)),
+        ordered_score=ordered_scores(np.where(is_good, 0.9, 0.2)),
         is_relevant=is_good,
     )
 
 
 @pytest.fixture
-def fitness(web: Web) -> CrawlFitness:
+def fitness(web: LinkArrays) -> CrawlFitness:
     plan = CrawlPlan(seeds=np.array([0, 5]), pages=80, order=CurrentListSettings(size=20, refill=10))
-    return CrawlFitness(simulator=Simulator(web), plans=[plan] * 3, truth=Truth(web.is_relevant, SITES), seed=7)
+    return CrawlFitness(simulator=Simulator(web), plans=[plan] * 3, grading=Grading(web.is_relevant, SITES), seed=7)
 
 
 BEST_FIRST = genome_of([0, 0, 0, 0, 127, 0, 0, 0, 0], 7)
@@ -78,19 +78,19 @@ def test_a_genome_always_has_the_same_fitness(fitness):
 
 
 def test_a_crawl_that_runs_dry_is_measured_by_what_was_asked_for(web):
-    lonely = Web(
+    lonely = LinkArrays(
         urls=3,
         link_offsets=np.zeros(4, np.int64),
         link_urls=np.zeros(0, np.int32),
         nofollow=web.nofollow,
         redirects=web.redirects,
-        standing=np.zeros(3, np.float32),
+        ordered_score=np.zeros(3, np.float32),
         is_relevant=np.ones(3, np.bool_),
     )
     plan = CrawlPlan(seeds=np.array([1]), pages=2)
-    truth = Truth(lonely.is_relevant, SITES)
+    grading = Grading(lonely.is_relevant, SITES)
     for measure, expected in (("harvest", 0.5), ("sites", 0.5), ("lengths", (1 + 1 + 0.5) / 3)):
-        fitness = CrawlFitness(simulator=Simulator(lonely), plans=[plan], truth=truth, seed=0, measure=measure)
+        fitness = CrawlFitness(simulator=Simulator(lonely), plans=[plan], grading=grading, seed=0, measure=measure)
         assert fitness(BEST_FIRST) == expected
 
 
@@ -103,17 +103,17 @@ def test_evolution_finds_a_better_strategy(fitness):
 
 class TestMeasures:
     def test_of_a_site_only_so_many_good_pages_count(self):
-        truth = Truth(np.ones(40, np.bool_), np.array([0] * 30 + [1] * 10, dtype=np.int32))
+        grading = Grading(np.ones(40, np.bool_), np.array([0] * 30 + [1] * 10, dtype=np.int32))
         pages = np.arange(40, dtype=np.int32)
-        assert harvest_of_sites(pages[:30], truth, 40) == PER_SITE / 40
-        assert harvest_of_sites(pages, truth, 40) == (PER_SITE + 10) / 40
-        assert harvest_of_sites(pages[:0], truth, 40) == 0
+        assert harvest_of_sites(pages[:30], grading, 40) == PER_SITE / 40
+        assert harvest_of_sites(pages, grading, 40) == (PER_SITE + 10) / 40
+        assert harvest_of_sites(pages[:0], grading, 40) == 0
 
     def test_a_good_start_counts(self):
-        truth = Truth(np.arange(80) < 20, np.zeros(80, np.int32))
+        grading = Grading(np.arange(80) < 20, np.zeros(80, np.int32))
         early = np.arange(80, dtype=np.int32)
-        assert harvest_at_lengths(early, truth, 80) == (1 + 0.5 + 0.25) / 3
-        assert harvest_at_lengths(early[::-1], truth, 80) == (0 + 0 + 0.25) / 3
+        assert harvest_at_lengths(early, grading, 80) == (1 + 0.5 + 0.25) / 3
+        assert harvest_at_lengths(early[::-1], grading, 80) == (0 + 0 + 0.25) / 3
 
 
 class TestGenomes:
@@ -121,7 +121,7 @@ class TestGenomes:
         assert fitness("0" * 63) == 0.0
 
     def test_a_genome_may_spell_phases(self, fitness):
-        phased = dataclasses.replace(fitness, spelling=Spelling(phases=3, pages=80))
+        phased = dataclasses.replace(fitness, encoding=Encoding(phases=3, pages=80))
         of = dict(zip(("best-first", "hubs"), (BEST_FIRST, HUBS), strict=True))
 
         def spelt(early: str, middle: str, late: str) -> float:

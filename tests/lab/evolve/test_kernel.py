@@ -10,7 +10,7 @@ import pytest
 from lycosa.errors import ConfigError, InputError
 from lycosa.fetch.urls import url_hash
 from lycosa.judges.keywords import KeywordJudge
-from lycosa.lab.evolve.link_arrays import DOCUMENT, Web, standings, verdicts_of, web_of
+from lycosa.lab.evolve.link_arrays import DOCUMENT, LinkArrays, link_arrays_of, ordered_scores, verdicts_of
 from lycosa.lab.evolve.simulator import CrawlPlan, Simulator
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 from lycosa.lab.replay.replay import JudgedWorld, replay
@@ -80,22 +80,22 @@ class MadeWorld:
         known = {url_hash(url): number for number, url in enumerate(self.urls)}
         return np.array([known[value] for value in hashes.tolist()])
 
-    def web(self) -> Web:
-        return Web(
+    def web(self) -> LinkArrays:
+        return LinkArrays(
             urls=len(self.urls),
             link_offsets=self.link_offsets,
             link_urls=self.link_urls,
             nofollow=self.nofollow,
             redirects=self.redirects,
-            standing=standings(self.relevance),
+            ordered_score=ordered_scores(self.relevance),
             is_relevant=self.is_relevant,
             anchors=self.anchors,
             hosts=self.url_hosts.astype(np.int32),
         )
 
 
-def judged_web(judged: JudgedWorld, similarity=None) -> Web:
-    return web_of(judged.world, verdicts_of(judged.world, lambda page: judged.visit(page)[1], similarity))
+def judged_web(judged: JudgedWorld, similarity=None) -> LinkArrays:
+    return link_arrays_of(judged.world, verdicts_of(judged.world, lambda page: judged.visit(page)[1], similarity))
 
 
 def random_weights(rng: np.random.Generator, count: int = len(GA2003)) -> EvolvedSettings:
@@ -267,7 +267,7 @@ class TestMistakes:
         simulator = Simulator(MadeWorld(1).web())
         settings, rng = EvolvedSettings(), np.random.default_rng(0)
         for pages in (0, 61):
-            with pytest.raises(ConfigError, match=f"a crawl of {pages} pages in a web of 60: it can be 1 to 60"):
+            with pytest.raises(ConfigError, match=f"a crawl of {pages} pages in a web of 60: it must be 1 to 60"):
                 simulator.crawl(settings, CrawlPlan(seeds=np.array([1]), pages=pages), rng)
         with pytest.raises(ConfigError, match="a seed is not among the 60 pages"):
             simulator.crawl(settings, CrawlPlan(seeds=np.array([60]), pages=5), rng)
@@ -289,7 +289,7 @@ class TestMistakes:
         "change",
         [
             {"link_offsets": np.array([0, 1])},
-            {"standing": np.zeros(3, np.float32)},
+            {"ordered_score": np.zeros(3, np.float32)},
             {"is_relevant": np.zeros(3, np.bool_)},
             {"nofollow": np.zeros(3, np.bool_)},
             {"redirects": np.zeros(3, np.int32)},

@@ -9,9 +9,9 @@ import pytest
 
 from lycosa.errors import ConfigError
 from lycosa.judges.keywords import KeywordJudge
-from lycosa.lab.evaluate.runs import Scores
+from lycosa.lab.evaluate.runs import LOOK_AHEAD, ORACLE, Scores
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
-from lycosa.lab.replay.compare import ORACLE, ComparePlan, guide_of, run_topic, runs_of_task
+from lycosa.lab.replay.compare import ComparePlan, guide_of, run_topic, runs_of_task
 from lycosa.lab.replay.replay import JudgedWorld, replay
 from lycosa.lab.replay.tasks import make_task
 from lycosa.lab.worlds.build import build_generated
@@ -101,7 +101,7 @@ def test_what_is_not_recorded_is_missing_and_costs_no_page(world: World, web: Ge
 
 
 def test_labels_of_pages_change_no_crawl(world: World) -> None:
-    """Honesty: only the oracle may know which pages are relevant. Two opposite truths, the same crawls."""
+    """Honesty: only the oracles may know which pages are relevant. Two opposite truths, the same crawls."""
     plan = ComparePlan(
         world=world.path, topics=("any",), strategies=NAMES, distance=1, pages=40, buffer=64, repeats=1, seeds=3
     )
@@ -111,7 +111,8 @@ def test_labels_of_pages_change_no_crawl(world: World) -> None:
     for relevant in (task.relevant, ~task.relevant):
         changed = type(task)(**{name: getattr(task, name) for name in task.__slots__} | {"relevant": relevant})
         ways.append({run.strategy: run.pages.tolist() for run in runs_of_task(plan, guide_of(plan, topic), changed, 0)})
-    assert ways[0].pop(ORACLE) != ways[1].pop(ORACLE)
+    for name in (ORACLE, LOOK_AHEAD):
+        assert ways[0].pop(name) != ways[1].pop(name)
     assert ways[0] == ways[1]
 
 
@@ -142,7 +143,7 @@ def test_crawls_from_two_halves_of_the_seeds(world: World) -> None:
     )
     scores = run_topic((plan, topic))
     assert isinstance(scores, Scores)
-    assert set(scores.overlaps) == {"breadth-first", "random", "oracle"}
+    assert set(scores.overlaps) == {"breadth-first", "random", "look-ahead", "oracle"}
     pages = scores.overlaps["breadth-first"]["pages"]
     assert pages[0] == 0  # the halves have no seed in common
     assert 0 < pages[-1] < 1

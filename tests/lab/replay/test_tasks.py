@@ -65,7 +65,7 @@ def test_seeds_lie_so_many_links_before_the_targets(chain: World, distance: int,
 def test_the_largest_distance_there_is_serves_where_the_wanted_one_does_not(chain: World) -> None:
     task = make_task(chain, "End", distance=20, seeds=1, rng=rng())
     assert (task.wanted_distance, task.distance, task.seeds.tolist()) == (20, 9, [0])
-    assert task.note == "End: no page lies 20 links before its targets; 9 is used"
+    assert task.note == "End: no page is 20 links before its targets; 9 is used"
 
 
 def test_fewer_seeds_than_asked_for_are_noted(chain: World) -> None:
@@ -133,10 +133,10 @@ def test_the_same_random_numbers_give_the_same_task(make: Callable[..., World]) 
     ("arguments", "message"),
     [
         ({"topic": "Start", "distance": 0}, "'Start' has 1 page: with 10 of them as seeds no target is left"),
-        ({"topic": "Start", "distance": 2}, "'Start' has 1 page.*no links to them"),
+        ({"topic": "Start", "distance": 2}, "'Start' has 1 page.*no page links to them"),
         ({"topic": "End", "distance": 1, "examples": 2}, "'End' has 2 pages: none is left as target after 2 examples"),
         ({"topic": "Ende", "distance": 1}, "no topic 'Ende'; the nearest are End"),
-        ({"topic": "End", "distance": -1}, "distance is from 0"),
+        ({"topic": "End", "distance": -1}, "distance must be from 0"),
         ({"topic": "End", "distance": 1, "targets": 0}, "the others 1 or more"),
     ],
 )

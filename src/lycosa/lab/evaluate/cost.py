@@ -4,7 +4,7 @@
 
 t_p(i) is the CPU time that strategy i alone has used for p pages, C the strategies compared, and ⟨·⟩ the mean over
 topics. The mean strategy thus costs 1 at the end of the crawl, on whatever machine.
-Differs from TC: the bounds (random, oracle) are not in C, so that drawing them changes no figure; where there are
+Differs from TC: the bounds (random, look-ahead, oracle) are not in C, so they change no figure; where there are
 repeats, t_MAX is their mean.
 """
 

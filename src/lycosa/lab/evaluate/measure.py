@@ -15,7 +15,18 @@ import numpy as np
 from lycosa.lab.evaluate.cohesion import cohesiveness
 from lycosa.lab.evaluate.cost import relative_costs
 from lycosa.lab.evaluate.curves import harvest_rate, mean_so_far, moving_harvest_rate, padded, recall
-from lycosa.lab.evaluate.runs import Floats, Floats32, Ints, Run, Scores, Terms, Truth
+from lycosa.lab.evaluate.runs import (
+    LOOK_AHEAD,
+    ORACLE,
+    RANDOM,
+    Floats,
+    Floats32,
+    Ints,
+    Run,
+    Scores,
+    Terms,
+    Truth,
+)
 from lycosa.lab.evaluate.similarity import similarities
 from lycosa.lab.evaluate.spread import (
     DISTANCES,
@@ -82,7 +93,7 @@ def measure(
     terms: Terms,
     strategies: Sequence[str],
     pages: int,
-    bounds: Collection[str] = ("random", "oracle"),
+    bounds: Collection[str] = (RANDOM, LOOK_AHEAD, ORACLE),
     options: Options = Options(),  # noqa: B008 - a frozen value
     overlaps: Mapping[str, Mapping[str, Floats]] = MappingProxyType({}),
 ) -> Scores:

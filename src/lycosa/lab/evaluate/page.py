@@ -12,7 +12,7 @@ from typing import NamedTuple
 from lycosa.lab.evaluate.measure import METRICS, Metric
 from lycosa.lab.evaluate.runs import Comparison
 from lycosa.lab.evaluate.significance import Pair, stars
-from lycosa.lab.evaluate.summary import Cell, Column, pairs_of, table
+from lycosa.lab.evaluate.summary import Cell, TableColumn, pairs_of, table
 
 TESTED = ("recall", "harvest", "similarity")
 """The metrics whose pairwise tests are shown."""
@@ -36,12 +36,13 @@ figure { margin: 0; } figure img { width: 100%; height: auto; }
 """.strip()
 NOTES = (
     "Each figure is a mean over topics, repeats averaged within their topic first; ± and the bands are one standard "
-    "error over topics. Errors of ratios (random → oracle, performance/cost) are by jackknife.",
+    "error over topics. Errors of ratios (share between bounds, performance/cost) are by jackknife.",
     "A crawl that ended before its page budget because no link was left keeps its last value to the end.",
     "Tests are Wilcoxon's signed-rank test, paired over topics and two-sided, with Holm's correction over all pairs of "
     "a metric; topics without a difference are left out.",
-    "The oracle knows the true relevance of every waiting page and takes the best; random takes any. Neither counts "
-    "when the best is marked or the mean cost is taken.",
+    "Random takes any waiting link. Two orders know the truth: the oracle takes a waiting link to a relevant page "
+    "wherever there is one; look-ahead also knows the graph, and otherwise takes the path on which relevant pages cost "
+    "the fewest fetches. None of the three counts when the best is marked or the mean cost is taken.",
 )
 
 
@@ -81,20 +82,20 @@ def render(comparison: Comparison, pictures: Sequence[Picture]) -> str:
     return "\n".join(part for part in parts if part) + "\n"
 
 
-def figure_text(cell: Cell, metric: Metric) -> str:
+def figure_text(cell: Cell, metric: Metric, *, has_unit: bool = True) -> str:
     """`12.3 ± 0.4 % **`, or a dash where there is no figure."""
     if not math.isfinite(cell.mean):
         return "–"
     factor = 100.0 if metric.is_share else 1.0
     digits = 1 if metric.is_share else _digits(cell.mean)
     error = f" ± {factor * cell.error:,.{digits}f}" if math.isfinite(cell.error) else ""
-    unit = " %" if metric.is_share else ""
+    unit = " %" if metric.is_share and has_unit else ""
     mark = f" {cell.stars}" if cell.stars else ""
     return f"{factor * cell.mean:,.{digits}f}{error}{unit}{mark}"
 
 
 def sample_text(comparison: Comparison) -> str:
-    """What the means are over: `over 50 topics after 1,000 pages`."""
+    """`over 50 topics after 1,000 pages`."""
     topics, pages = len(comparison.scores), comparison.pages
     return f"over {topics:,} topic{'s' * (topics != 1)} after {pages:,} page{'s' * (pages != 1)}"
 
@@ -137,7 +138,7 @@ def _findings(comparison: Comparison) -> str:
     return f'<h2>Findings</h2><table class="text">{"".join(lines)}</table>'
 
 
-def _final(comparison: Comparison, columns: Sequence[Column]) -> str:
+def _final(comparison: Comparison, columns: Sequence[TableColumn]) -> str:
     head = "".join(
         f'<th title="{_text(column.metric.explanation)}">{_text(column.metric.title)}</th>' for column in columns
     )
@@ -170,7 +171,7 @@ def _figure(picture: Picture) -> str:
 
 
 def _tests(comparison: Comparison) -> str:
-    names = [name for name in comparison.strategies if name != comparison.upper_bound]
+    names = comparison.tested
     if len(names) < 2 or len(comparison.scores) < 2:
         return ""
     matrices = "".join(_matrix(METRICS[name].title, names, pairs_of(comparison, name)) for name in TESTED)

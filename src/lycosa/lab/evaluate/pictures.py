@@ -36,7 +36,11 @@ class Style(NamedTuple):
     dash: str | tuple[int, tuple[float, ...]]
 
 
-BOUNDS = (Style("#8c8c8c", (0, (1.2, 1.6))), Style("#5c5c5c", (0, (5, 2.5))))
+BOUNDS = (
+    Style("#8c8c8c", (0, (1.2, 1.6))),
+    Style("#5c5c5c", (0, (5, 2.5))),
+    Style("#a6a6a6", (0, (4, 1.5, 1.2, 1.5))),
+)
 
 
 class Line(NamedTuple):

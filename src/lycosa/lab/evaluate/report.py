@@ -11,6 +11,7 @@ its content security policy, to load or run anything.
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
 
 CURVES = ("recall", "harvest", "recent_harvest", "similarity", "relevant", "capped_harvest", "distinct", "cost",
           "community_cohesion", "frontier")  # fmt: skip
-"""The metrics that are drawn, in order."""
+"""Metrics that are drawn, in this order."""
 TERMINAL = ("share_of_way", "recall", "harvest", "similarity", "cost", "performance")
-"""The columns that a terminal has room for."""
+"""Columns of the table in the terminal, as many as its width allows."""
 PAGES_FETCHED = "pages fetched"
 
 
@@ -74,26 +75,37 @@ def print_table(comparison: Comparison, console: Console) -> None:
     from rich.text import Text
 
     _check(comparison)
-    columns = [column for column in table(comparison) if column.name in TERMINAL]
     shown = Table(box=None, pad_edge=False)
+    names = [_printable(name) for name in comparison.strategies]
+    styles = ["dim" if name in comparison.bounds else "bold" for name in comparison.strategies]
+    columns = [[Text(name, style=style) for name, style in zip(names, styles, strict=True)]]
     shown.add_column("", no_wrap=True)
-    for column in columns:
-        shown.add_column(column.metric.title, justify="right")
-    for place, strategy in enumerate(comparison.strategies):
-        cells = [
-            Text(figure_text(column.cells[place], column.metric), style="bold" if column.cells[place].is_best else "")
-            for column in columns
-        ]
-        name = "".join(char if char.isprintable() else " " for char in strategy)
-        shown.add_row(Text(name, style="dim" if strategy in comparison.bounds else "bold"), *cells)
+    room = console.width - max(map(len, names))
+    for column in (column for column in table(comparison) if column.name in TERMINAL):
+        title = column.metric.title + (" (%)" if column.metric.is_share else "")
+        figures = [figure_text(cell, column.metric, has_unit=False) for cell in column.cells]
+        width = max(map(len, (*figures, *title.split())))
+        room -= width + 2
+        if room < 0 and len(columns) > 1:
+            break
+        shown.add_column("\n".join(wrap(title, width)), justify="right", no_wrap=True)
+        marks = ["bold" if cell.is_best else "" for cell in column.cells]
+        columns.append([Text(figure, style=mark) for figure, mark in zip(figures, marks, strict=True)])
+    for row in zip(*columns, strict=True):
+        shown.add_row(*row)
+    about = [f"{name}: {text}" for name, text in comparison.about.items() if name in ("world", "seeds", "judge")]
+    for line in (f"{comparison.title} {sample_text(comparison)}", *about):
+        console.print(Text(_printable(line)))
     console.print(shown)
-    console.print(
-        Text(
-            f"mean ± standard error {sample_text(comparison)}; "
-            f"* ** *** differs from {comparison.baseline} (p < 0.05, 0.01, 0.001; Wilcoxon, Holm)",
-            style="dim",
-        )
-    )
+    for line in (
+        f"mean ± standard error over topics; bounds: {', '.join(comparison.bounds)}",
+        f"* ** *** differs from {comparison.baseline}: p < 0.05, 0.01, 0.001 (Wilcoxon, Holm)",
+    ):
+        console.print(Text(_printable(line), style="dim"))
+
+
+def _printable(text: str) -> str:
+    return "".join(char if char.isprintable() else " " for char in text)
 
 
 def _check(comparison: Comparison) -> None:

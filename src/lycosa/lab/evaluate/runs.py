@@ -21,8 +21,10 @@ Ints = NDArray[np.integer[Any]]
 Bools = NDArray[np.bool_]
 Fingerprints = NDArray[np.uint64]
 
+RANDOM, LOOK_AHEAD, ORACLE = "random", "look-ahead", "oracle"
+"""Orders that are no strategies to choose: the bounds of a comparison, and an oracle that sees less (`lab.replay`)."""
 NEAR_BITS = 3
-"""Fingerprints that differ in no more bits belong to near-duplicates (Manku, Jain and Das Sarma 2007)."""
+"""Near-duplicates have fingerprints that differ in at most this many bits (Manku, Jain and Das Sarma 2007)."""
 
 
 class Terms(NamedTuple):
@@ -137,8 +139,8 @@ class Comparison:
     """In the order of the tables; the first that is not a bound is the baseline of the stars."""
     scores: Sequence[Scores]
     pages: int
-    lower_bound: str = "random"
-    upper_bound: str = "oracle"
+    lower_bound: str = RANDOM
+    upper_bound: str = LOOK_AHEAD
     skipped: Sequence[Skipped] = ()
     findings: Sequence[Finding] = ()
 
@@ -149,7 +151,13 @@ class Comparison:
 
     @property
     def bounds(self) -> tuple[str, ...]:
-        return tuple(name for name in self.strategies if name in (self.lower_bound, self.upper_bound))
+        """Names that are not strategies."""
+        return tuple(name for name in self.strategies if name in (self.lower_bound, self.upper_bound, ORACLE))
+
+    @property
+    def tested(self) -> tuple[str, ...]:
+        """Names whose differences are tested: all but those that know the truth."""
+        return tuple(name for name in self.strategies if name == self.lower_bound or name not in self.bounds)
 
     @property
     def overlaps(self) -> dict[str, list[Mapping[str, Floats]]]:

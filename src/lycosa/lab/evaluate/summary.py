@@ -1,9 +1,9 @@
 """Many topics in one figure: mean ± standard error over topics (paper TC, section 3.2).
 
 Repeats are averaged within their topic first (`measure`): a topic is one observation however often it was crawled, and
-the error says how the figure would change with other topics. Ratios (performance/cost, share of the way from random
-to oracle) are ratios of means over topics, as TC defines P; their error is the jackknife's, from leaving out one topic
-at a time. With one topic there is no error: not a number.
+the error estimates how the figure would change with other topics. Ratios (performance/cost, share of the way from one
+bound to the other) are ratios of means over topics, as TC defines P; their error is the jackknife's, from leaving out
+one topic at a time. With one topic the error is NaN.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Cell(NamedTuple):
     """Significance of the difference from the baseline."""
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """One metric at the end of the crawl, for all strategies."""
 
     name: str
@@ -50,7 +50,6 @@ TABLE = (
     "community_cohesion", "overall_cohesion", "cost", "frontier",
 )  # fmt: skip
 """The metrics of the table of final figures, in order."""
-SHARE = Metric("random → oracle", "share of the way from random to oracle, by the area under relevant pages found")
 PERFORMANCE = Metric("performance/cost", "⟨recall⟩·⟨similarity⟩ / ⟨cost⟩ (TC, equation 9)", False)
 
 
@@ -76,11 +75,11 @@ def performance(comparison: Comparison) -> Summary:
 
 
 def share_of_way(comparison: Comparison) -> Summary | None:
-    """How far each strategy comes from random to oracle; nothing where a bound is missing.
+    """How far each strategy gets from the lower to the upper bound; None where a bound is missing.
 
-    The area under the curve of relevant pages found, averaged over topics; 0 for random, 1 for the oracle.
+    By the area under the curve of relevant pages found, averaged over topics: 0 is the lower bound, 1 the upper one.
     """
-    if len(comparison.bounds) < 2:
+    if not {comparison.lower_bound, comparison.upper_bound} <= set(comparison.strategies):
         return None
     low = comparison.strategies.index(comparison.lower_bound)
     high = comparison.strategies.index(comparison.upper_bound)
@@ -96,18 +95,19 @@ def share_of_way(comparison: Comparison) -> Summary | None:
 
 
 def pairs_of(comparison: Comparison, name: str) -> list[Pair]:
-    """Every pair of strategies by a metric at the end; without the oracle, which is no strategy to choose."""
-    kept = [place for place, name in enumerate(comparison.strategies) if name != comparison.upper_bound]
-    names = [comparison.strategies[place] for place in kept]
-    return pairwise(names, final_values(comparison, name)[:, kept])
+    """Every pair of tested strategies, by a metric at the end of the crawl."""
+    places = [comparison.strategies.index(tested) for tested in comparison.tested]
+    return pairwise(comparison.tested, final_values(comparison, name)[:, places])
 
 
-def table(comparison: Comparison) -> list[Column]:
-    """The final figures, column by column: the share of the way first where there are bounds."""
+def table(comparison: Comparison) -> list[TableColumn]:
+    """The final figures by column, first the share of the way from one bound to the other."""
     columns = []
     share = share_of_way(comparison)
     if share is not None:
-        columns.append(_column(comparison, "share_of_way", SHARE, share, {}))
+        title = f"{comparison.lower_bound} → {comparison.upper_bound}"
+        metric = Metric(title, "share of the way between these bounds, by the area under relevant pages found")
+        columns.append(_column(comparison, "share_of_way", metric, share, {}))
     for name in TABLE:
         marks = {}
         for pair in pairs_of(comparison, name):
@@ -149,7 +149,7 @@ COLUMNS = {
 }
 
 
-def _column(comparison: Comparison, name: str, metric: Metric, summary: Summary, marks: dict[str, str]) -> Column:
+def _column(comparison: Comparison, name: str, metric: Metric, summary: Summary, marks: dict[str, str]) -> TableColumn:
     rivals = [strategy not in comparison.bounds for strategy in comparison.strategies]
     judged = [
         float(metric.better * mean) if metric.better and is_rival and np.isfinite(mean) else None
@@ -160,7 +160,7 @@ def _column(comparison: Comparison, name: str, metric: Metric, summary: Summary,
         Cell(float(mean), float(error), value is not None and value == best, marks.get(strategy, ""))
         for strategy, mean, error, value in zip(comparison.strategies, summary.mean, summary.error, judged, strict=True)
     )
-    return Column(name, metric, cells)
+    return TableColumn(name, metric, cells)
 
 
 def _without_bounds(comparison: Comparison, summary: Summary) -> Summary:

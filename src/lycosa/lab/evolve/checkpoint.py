@@ -1,13 +1,13 @@
-"""An evolution lives in a directory: what it has reached so far, and what came of it.
+"""The directory of an evolution.
 
-population.json   the population after the last generation, the random numbers, the history: enough to go on
+population.json   the population after the last generation, the random state, the history: enough to continue
 best.toml         the fittest strategy: lycosa crawl … --strategy best.toml
 history.parquet   fitness and best weights of every generation
 fitness.png .svg  best and mean fitness by generation
 weights.png .svg  the weights of the fittest strategy
 
-population.json is replaced whole or not at all. It tells which command it belongs to: the same command goes on from
-it, also with more generations; another one is refused.
+population.json is replaced atomically. It names the command that wrote it: the same command continues from it, also
+with more generations; another command is refused.
 """
 
 from __future__ import annotations
@@ -22,25 +22,27 @@ from typing import Any
 import tomli_w
 
 from lycosa.errors import ConfigError, InputError
-from lycosa.lab.evolve.encoding import Spelling
+from lycosa.lab.evolve.encoding import Encoding
 from lycosa.lib.evolve import GeneticSettings, Genome, Population, is_genome
 from lycosa.strategies.papers.evolved import PHASES, EvolvedSettings
 from lycosa.strategies.table import RULES, from_file
 
 FORMAT = 1
 FAMILY = "evolved"
+BEFORE = {"together": True}
+"""Options that older checkpoints do not have, with what they amounted to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """One line of the history."""
+    """One row of the history."""
 
     number: int
     best: float
     mean: float
     worst: float
     genome: Genome
-    """The fittest."""
+    """Of the fittest strategy."""
 
     @classmethod
     def of(cls, population: Population) -> Generation:
@@ -49,15 +51,15 @@ class Generation:
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
-    """How far an evolution has come."""
+class EvolutionState:
+    """How far an evolution has got."""
 
     population: Population
     history: tuple[Generation, ...]
 
 
-class Kept:
-    """The checkpoint in a directory. `command` is what must be the same for going on, by the names of the options."""
+class Checkpoint:
+    """The checkpoint in a directory. `command` has the options that must not change, by name."""
 
     def __init__(self, directory: Path, command: Mapping[str, Any], settings: GeneticSettings) -> None:
         self.directory = directory
@@ -65,8 +67,8 @@ class Kept:
         self._command = json.loads(json.dumps(command))
         self._settings = settings
 
-    def load(self) -> Reached | None:
-        """What an earlier run with the same command reached; None: there was none."""
+    def load(self) -> EvolutionState | None:
+        """What an earlier run of the same command saved; None if there was none."""
         try:
             data = json.loads(self.path.read_bytes())
         except FileNotFoundError:
@@ -82,31 +84,31 @@ class Kept:
             population = Population.from_data(data["population"], self._settings)
         except InputError as error:
             raise InputError(f"{self.path}: {_damaged(str(error))}") from error
-        return Reached(population, self._history(data["history"], population))
+        return EvolutionState(population, self._history(data["history"], population))
 
     @property
     def origin(self) -> dict[str, Any]:
-        """Where a strategy comes from."""
+        """How a strategy came about, for its file."""
         return {name: value for name, value in self._command.items() if value not in ("", [])}
 
-    def save(self, reached: Reached) -> None:
+    def save(self, state: EvolutionState) -> None:
         data = {
             "format": FORMAT,
             "command": self._command,
-            "population": reached.population.to_data(),
-            "history": [list(asdict(generation).values()) for generation in reached.history],
+            "population": state.population.to_data(),
+            "history": [list(asdict(generation).values()) for generation in state.history],
         }
         write_whole(self.path, json.dumps(data))
 
     def _check_command(self, other: object) -> None:
         if not isinstance(other, dict):
-            raise InputError(f"{self.path}: {_damaged('its command is no table')}")
+            raise InputError(f"{self.path}: {_damaged('its command is not a table')}")
         for name in dict.fromkeys([*self._command, *other]):
-            was, now = other.get(name), self._command.get(name)
+            was, now = other.get(name, BEFORE.get(name)), self._command.get(name)
             if was != now:
                 raise ConfigError(
-                    f"{self.directory}: holds an evolution that was begun by another command: {name} was {was!r}, now "
-                    f"it is {now!r}; choose another directory with -o"
+                    f"{self.directory}: holds an evolution begun by another command: {name} was {was!r}, now it is "
+                    f"{now!r}; choose another directory with -o"
                 )
 
     def _history(self, rows: object, population: Population) -> tuple[Generation, ...]:
@@ -125,7 +127,7 @@ class Kept:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Replace a file, or leave it as it was."""
+    """Replace a file atomically."""
     draft = path.with_name(path.name + ".new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -138,30 +140,30 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def write_strategy(path: Path, settings: EvolvedSettings, origin: Mapping[str, Any]) -> None:
-    """A strategy as a file, with all the weights of its phases: 0 is not their default. `origin` is for people."""
+    """Write a strategy file with all weights of its phases, as 0 is not their default. `origin` is for people."""
     unused = tuple(f"{phase}_" for phase in PHASES[settings.phases :])
     weights = {f"{FAMILY}.{name}": value for name, value in asdict(settings).items() if not name.startswith(unused)}
     write_whole(path, tomli_w.dumps({"strategy": FAMILY, "constants": weights, "origin": dict(origin)}))
 
 
-def winner_of(path: Path, spelling: Spelling) -> Genome:
+def winner_of(path: Path, encoding: Encoding) -> Genome:
     """The genome nearest to the strategy in a file."""
     name, constants = from_file(str(path))
     if name != FAMILY:
         raise InputError(f"{path}: its strategy is {name!r}: only {FAMILY!r} can be evolved further")
     own: dict[str, Any] = {key.partition(".")[2]: value for key, value in constants.items()}
     try:
-        return spelling.genome(EvolvedSettings(**own))
+        return encoding.genome(EvolvedSettings(**own))
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
 
 
-def judge_of(strategy: str) -> str | None:
-    """The judge under which a strategy was evolved, if it is a file that tells; a rule of focus may stand before it."""
-    from_file(strategy)  # tells what is wrong with the file
+def evolved_under(strategy: str) -> str | None:
+    """The judge a strategy was evolved under, if it is a file that names one; a rule of focus may precede it."""
+    from_file(strategy)  # reports what is wrong with the file
     rule, plus, inner = strategy.partition("+")
     if plus and rule in RULES:
-        return judge_of(inner)
+        return evolved_under(inner)
     if not strategy.endswith(".toml"):
         return None
     origin = tomllib.loads(Path(strategy).read_text(encoding="utf-8")).get("origin")
@@ -169,14 +171,14 @@ def judge_of(strategy: str) -> str | None:
     return judge if isinstance(judge, str) else None
 
 
-def rows_of_history(history: Sequence[Generation], spelling: Spelling) -> list[dict[str, Any]]:
-    """For a table: fitness, and the weights of the fittest with the sum 1."""
+def rows_of_history(history: Sequence[Generation], encoding: Encoding) -> list[dict[str, Any]]:
+    """Rows of a table: fitness, and the weights of the fittest strategy, their sum 1."""
     return [
         {"generation": each.number, "best": each.best, "mean": each.mean, "worst": each.worst}
-        | spelling.shares(spelling.settings(each.genome))
+        | encoding.shares(encoding.settings(each.genome))
         for each in history
     ]
 
 
 def _damaged(how: str) -> str:
-    return f"this checkpoint is damaged: {how}; remove the file to begin again, or choose another directory with -o"
+    return f"this checkpoint is damaged: {how}; remove the file to start over, or choose another directory with -o"

@@ -1,8 +1,8 @@
-"""How a genome spells a strategy: a gene of 7 bits for each weight that is evolved (paper GA, section 3).
+"""How a genome encodes a strategy: a gene of 7 bits for each weight that is evolved (paper GA, section 3).
 
-With phases each has weights of its own, and a gene v before them says when it begins: after a share of (v + 1) / 128 of
-the crawl's pages. Of two such genes the smaller one belongs to the middle phase. Strategies know switches in visits, so
-that a crawl of any length can use them.
+Each phase has its own weights. A gene v before them says when the phase begins: after a share of (v + 1) / 128 of the
+crawl's pages. Of two such genes the smaller one belongs to the middle phase. Strategies count switches in visits, which
+crawls of any length can use.
 
     early weights | middle_from | middle weights | late_from | late weights
 """
@@ -23,18 +23,18 @@ GENES = tuple(GA2003)
 """Paper GA's nine weights, in the order of the genome."""
 PAPER = "paper"
 SCORES: Mapping[str, tuple[str, ...]] = {PAPER: GENES, "all": WEIGHTS}
-"""Which weights are evolved: the paper's, or those for anchors and hosts, too (its future work)."""
+"""Which weights are evolved: the paper's, or also those of anchors and hosts (its future work)."""
 BITS = 7
 VALUES = 1 << BITS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spelling:
+class Encoding:
     names: tuple[str, ...] = GENES
-    """The weights that are evolved; all others are 0."""
+    """Weights that are evolved; all others are 0."""
     phases: int = 1
     pages: int = 1
-    """Of the crawls: what the switches between phases are shares of."""
+    """Pages of a crawl, which the switches between phases are shares of."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "evolve", phases=1, pages=1)
@@ -43,31 +43,31 @@ class Spelling:
 
     @property
     def switches(self) -> tuple[str, ...]:
-        """Of the genes those that say when a phase begins."""
+        """The genes that say when a phase begins."""
         return tuple(f"{phase}_from" for phase in PHASES[1 : self.phases])
 
     @property
     def genes(self) -> tuple[str, ...]:
-        """What each gene stands for, by the names of the strategy's constants."""
+        """What each gene encodes, by the names of the strategy's constants."""
         later = ((f"{phase}_from", *(f"{phase}_{name}" for name in self.names)) for phase in PHASES[1 : self.phases])
         return (*self.names, *(name for phase in later for name in phase))
 
     def settings(self, genome: Genome) -> EvolvedSettings | None:
-        """The strategy that a genome spells; None: a phase has no weights but zeros."""
+        """The strategy that a genome encodes; None if all weights of a phase are 0."""
         values = genes(genome, BITS)
         if len(values) != len(self.genes):
             raise ValueError(f"a strategy's genome has {len(self.genes)} genes of {BITS} bits, not {len(values)}")
-        spelt: dict[str, int] = dict(zip(self.genes, values, strict=True))
-        begins = sorted(spelt[name] for name in self.switches)
-        spelt |= {name: self._visits(gene) for name, gene in zip(self.switches, begins, strict=True)}
+        decoded: dict[str, int] = dict(zip(self.genes, values, strict=True))
+        begins = sorted(decoded[name] for name in self.switches)
+        decoded |= {name: self._visits(gene) for name, gene in zip(self.switches, begins, strict=True)}
         count = len(self.names) + 1
         if any(not any(values[at : at + count - 1]) for at in range(0, len(values), count)):
             return None
-        return EvolvedSettings(**{**dict.fromkeys(WEIGHTS, 0), **spelt})
+        return EvolvedSettings(**{**dict.fromkeys(WEIGHTS, 0), **decoded})
 
     def genome(self, settings: EvolvedSettings) -> Genome:
-        """The genome nearest to a strategy, of each phase the largest weight with the largest gene: to start from a
-        winner. If it has fewer phases, its last one is cut into equal parts, which may become different."""
+        """The genome nearest to a strategy, to start from a winner. In each phase the largest weight gets the largest
+        gene. If the strategy has fewer phases, its last one is split into equal parts, which may evolve apart."""
         if settings.phases > self.phases:
             raise ConfigError(f"a strategy of {settings.phases} phases cannot be evolved further in {self.phases}")
         begins = [min(1.0, visits / self.pages) for visits in settings.switches()]
@@ -85,7 +85,7 @@ class Spelling:
         return genome_of(values, BITS)
 
     def shares(self, settings: EvolvedSettings | None) -> dict[str, float]:
-        """By gene, for tables: the weights of each phase with the sum 1, and the visits after which it begins."""
+        """By gene, for tables: the weights of each phase, their sum 1, and the visits after which it begins."""
         found = dict.fromkeys(self.genes, 0.0)
         if settings is None:
             return found

@@ -1,15 +1,15 @@
 """How good a strategy's crawls are: the fitness of its genome (paper GA, sections 2.1 and 3).
 
     harvest   good pages / all pages (equation 1)
-    sites     the same, but of a site at most `PER_SITE` good pages count: to find another site is worth more
+    sites     the same, but at most `PER_SITE` good pages of a site count: finding another site is worth more
     lengths   the mean of the harvest after a quarter, a half and all of the pages: a good start counts, too
 
 The last two are the paper's future work: a fitness that rewards exploration, and crawls of several lengths. Each is
-averaged over the runs. What a genome means is said in `spelling`. Random numbers belong to the run, not
-to the genome: all are tried under the same luck, a genome always has the same fitness, and processes may evaluate them
-in any order.
+averaged over the runs, and with several tasks over those. Random numbers depend on the run, not on the genome: all
+genomes are tried under the same luck, a genome always has the same fitness, and processes may evaluate them in any
+order.
 
-Differs from GA: a genome of nothing but zeros has no weights to be normalised, and is not fit at all.
+Differs from GA: a genome of zeros has no weights to normalise; its fitness is 0.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from lycosa.errors import ConfigError
 from lycosa.lab.evaluate.spread import capped_harvest
-from lycosa.lab.evolve.encoding import Spelling
+from lycosa.lab.evolve.encoding import Encoding
 from lycosa.lab.evolve.simulator import CrawlPlan, Simulator
 from lycosa.lib.evolve import Genome
 from lycosa.strategies.papers.evolved import EvolvedSettings
@@ -34,34 +34,34 @@ Pages = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Truth:
-    """What the crawls are graded by; the strategies see nothing of it."""
+class Grading:
+    """What the crawls are graded by. Strategies never see it."""
 
     is_good: NDArray[np.bool_]
-    """By page: to find it earns something."""
+    """By page: whether finding it counts."""
     sites: NDArray[np.int32]
     """By page: the number of its host."""
 
 
-def harvest(downloads: Pages, truth: Truth, pages: int) -> float:
-    """Of the pages asked for: a crawl that ran dry early is not the better for it."""
-    return int(np.count_nonzero(truth.is_good[downloads])) / pages
+def harvest(downloads: Pages, grading: Grading, pages: int) -> float:
+    """Share of the pages asked for: a crawl that ran dry early gains nothing by it."""
+    return int(np.count_nonzero(grading.is_good[downloads])) / pages
 
 
-def harvest_of_sites(downloads: Pages, truth: Truth, pages: int) -> float:
+def harvest_of_sites(downloads: Pages, grading: Grading, pages: int) -> float:
     if not len(downloads):
         return 0.0
-    rates = capped_harvest(truth.is_good[downloads], truth.sites[downloads], PER_SITE)
+    rates = capped_harvest(grading.is_good[downloads], grading.sites[downloads], PER_SITE)
     return float(rates[-1]) * len(downloads) / pages
 
 
-def harvest_at_lengths(downloads: Pages, truth: Truth, pages: int) -> float:
+def harvest_at_lengths(downloads: Pages, grading: Grading, pages: int) -> float:
     lengths = [max(1, round(pages * share)) for share in LENGTHS]
-    return sum(harvest(downloads[:length], truth, length) for length in lengths) / len(lengths)
+    return sum(harvest(downloads[:length], grading, length) for length in lengths) / len(lengths)
 
 
 HARVEST = "harvest"
-MEASURES: Mapping[str, Callable[[Pages, Truth, int], float]] = {
+MEASURES: Mapping[str, Callable[[Pages, Grading, int], float]] = {
     HARVEST: harvest,
     "sites": harvest_of_sites,
     "lengths": harvest_at_lengths,
@@ -70,15 +70,15 @@ MEASURES: Mapping[str, Callable[[Pages, Truth, int], float]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlFitness:
-    """The mean of a measure over simulated crawls. For one process: it has a simulator of its own."""
+    """The mean of a measure over the simulated crawls of one task. Not to be shared between processes."""
 
     simulator: Simulator
     plans: Sequence[CrawlPlan]
     """One for each run."""
-    truth: Truth
+    grading: Grading
     seed: int
     measure: str = HARVEST
-    spelling: Spelling = field(default_factory=Spelling)
+    encoding: Encoding = field(default_factory=Encoding)
 
     def __post_init__(self) -> None:
         if not self.plans:
@@ -87,13 +87,26 @@ class CrawlFitness:
             raise ConfigError(f"there is no fitness {self.measure!r}; there are {', '.join(MEASURES)}")
 
     def __call__(self, genome: Genome) -> float:
-        settings = self.spelling.settings(genome)
+        settings = self.encoding.settings(genome)
         return 0.0 if settings is None else self.of(settings)
 
     def of(self, settings: EvolvedSettings) -> float:
-        """The fitness of this strategy, whether or not a genome spells it."""
+        """The fitness of this strategy, whether or not a genome encodes it."""
         total = 0.0
         for run, plan in enumerate(self.plans):
             downloads = self.simulator.crawl(settings, plan, np.random.default_rng([self.seed, run]))
-            total += MEASURES[self.measure](downloads, self.truth, plan.pages)
+            total += MEASURES[self.measure](downloads, self.grading, plan.pages)
         return total / len(self.plans)
+
+
+@dataclass(frozen=True, slots=True)
+class MeanFitness:
+    """The mean over several tasks: a strategy for one topic only is not fit."""
+
+    tasks: Sequence[CrawlFitness]
+
+    def __call__(self, genome: Genome) -> float:
+        return sum(task(genome) for task in self.tasks) / len(self.tasks)
+
+    def of(self, settings: EvolvedSettings) -> float:
+        return sum(task.of(settings) for task in self.tasks) / len(self.tasks)

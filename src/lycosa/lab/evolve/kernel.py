@@ -1,18 +1,18 @@
-"""Crawls with the evolved rank, compiled: hundreds in the time in which a replay makes one.
+"""Crawls with the evolved rank, compiled: hundreds in the time of one replay.
 
-The rank is that of `strategies.papers.evolved`, the orders are the frontier's own (best rank next) and that of
-`strategies.papers.current_list`; both follow the same rules about ties, seeds, nofollow, redirects and dead links as
-`lab.replay`. tests/lab/evolve/test_kernel.py holds them side by side, download by download.
+The rank is that of `strategies.papers.evolved`; the orders are the frontier's own (best rank next) and that of
+`strategies.papers.current_list`. Both treat ties, seeds, nofollow, redirects and dead links as `lab.replay` does.
+tests/lab/evolve/test_kernel.py compares them download by download.
 
-What makes it fast: URLs are numbered in the order in which they are met, so all that is known of one is a record of
-64 bytes, beside those met with it on the same page; and nothing is ever cleared. A record is made when its URL
-is met, and a number counts only if it is above the `base` of this run, which is above all numbers of earlier runs.
+What makes it fast: URLs are numbered in the order in which they are met, and everything known of one is a record of
+64 bytes, next to those met with it on the same page. Nothing is ever cleared: a record is initialised when its URL is
+met, and a number is valid only if it is above the `base` of this run, which is above all numbers of earlier runs.
 
-The frontier is a heap of (score, number) in which each waiting link has one entry that counts. A better score gets an
-entry at once; a worse one when the better entry comes up. When another phase begins, all waiting links are ranked anew
-and the heap is built anew.
+The frontier is a heap of (score, number) in which each waiting link has one valid entry. A better score gets a new
+entry at once; a worse one when the better entry reaches the top. When a new phase begins, all waiting links are ranked
+again and the heap is rebuilt.
 
-Arrays are handed from function to function one by one: bundled in a tuple, which numba can take, the same code is half
+Arrays are passed from function to function one by one: bundled in a tuple, which numba accepts, the same code is half
 as fast.
 """
 
@@ -41,17 +41,21 @@ from lycosa.strategies.papers.evolved import (
 
 # The record of a URL: 16 numbers of 4 bytes, integers in `known`, floats (the same memory) in `scored`.
 CITED, BY_COMMUNITY, WIDEST, SIBLINGS, KIN, VISIT, LATEST, STATE = range(8)
-STANDING = 8
-"""Of generation 0, the page itself; then those of its ancestors."""
+ORDERED_SCORE = 8
+"""Of the page itself (generation 0), followed by those of its ancestors."""
 SCORE, QUEUED = 14, 15
-"""The score it has, and the score of its entry in the heap."""
+"""Its score, and the score of its entry in the heap."""
 WIDTH = 16
+
+HOST_PAGES, HOST_RELEVANT = range(2)
+"""Columns of a host's record: pages visited, and relevant ones among them."""
+HOST_WIDTH = 2
 
 WAITING, LISTED, DORMANT, COMMUNITY, SEED = (1 << bit for bit in range(5))
 HOPS = 8
-"""From this bit on: how many redirects in a row led here."""
+"""From this bit: the number of redirects in a row that led here."""
 TURNED = 0x7FFF_FFFF
-"""Turns the bits of a score from 0 on into a number that is the smaller the better (`frontier.keys`)."""
+"""Inverts the bits of a score of 0 or more: the better the score, the smaller the number (`frontier.keys`)."""
 
 
 @compiled
@@ -60,7 +64,7 @@ def crawl(  # type: ignore[no-untyped-def]
     link_urls,
     nofollow,
     redirects,
-    standing,
+    ordered_score,
     is_relevant,
     anchors,
     hosts,
@@ -77,16 +81,16 @@ def crawl(  # type: ignore[no-untyped-def]
     scored,
     targets,
     sources,
-    before,
+    previous,
     starts,
     marks,
     changed,
     heap,
-    heard,
-    records,
+    best_anchors,
+    host_records,
     downloads,
 ):
-    """`crawl.run`, compiled: how many pages were downloaded, and how many URLs met."""
+    """`crawl.loop.run`, compiled; returns the number of pages downloaded and of URLs met."""
     depth = 0
     for generation in range(GENERATIONS):
         if phases[:, PARENT_1 + generation].max() > 0:
@@ -99,7 +103,7 @@ def crawl(  # type: ignore[no-untyped-def]
     phase = 0
     weights = phases[phase]
     if has_hosts:
-        records[:] = 0
+        host_records[:] = 0
     met, seen, visits = 0, 0, 0
     entries = 0  # in the heap
     starts[0] = 1
@@ -123,7 +127,7 @@ def crawl(  # type: ignore[no-untyped-def]
                 break
         known[number, STATE] &= ~(WAITING | LISTED)
         page = url_of[number]
-        if page >= len(standing):
+        if page >= len(ordered_score):
             continue  # not recorded: 404
         if len(redirects) and redirects[page] != DOCUMENT:
             url, hops = redirects[page], known[number, STATE] >> HOPS
@@ -145,8 +149,8 @@ def crawl(  # type: ignore[no-untyped-def]
         if is_member:
             known[number, STATE] |= COMMUNITY
             if has_kin:
-                _welcome(known[number, LATEST], known, targets, sources, before, starts)
-        scored[number, STANDING] = standing[page]
+                _join_community(known[number, LATEST], known, targets, sources, previous, starts)
+        scored[number, ORDERED_SCORE] = ordered_score[page]
         kin = 0
         low = high = starts[visits]
         for at in range(link_offsets[page], link_offsets[page + 1]):
@@ -155,23 +159,23 @@ def crawl(  # type: ignore[no-untyped-def]
             kin += known[target, STATE] & COMMUNITY != 0
             targets[high] = target
             sources[high] = visits
-            before[high] = known[target, LATEST]
+            previous[high] = known[target, LATEST]
             known[target, LATEST] = high
             high += 1
         visits += 1
         starts[visits] = high
-        _count(number, is_member, kin, depth, low, high, known, scored, targets, changed, changes)
+        _cite(number, is_member, kin, depth, low, high, known, scored, targets, changed, changes)
         _hand_down(number, depth, known, scored, targets, starts, marks, changed, changes)
         mean_out, mean_in = (high - 1) / visits, (high - 1) / seen
         first = link_offsets[page] - low
         if has_anchors:
             for at in range(low, high):
                 target = targets[at]
-                best = heard[target] if known[target, CITED] > 1 else np.float32(0)
-                heard[target] = max(best, anchors[first + at])
+                best = best_anchors[target] if known[target, CITED] > 1 else np.float32(0)
+                best_anchors[target] = max(best, anchors[first + at])
         if has_hosts:
-            records[hosts[page], 0] += 1
-            records[hosts[page], 1] += is_relevant[page]
+            host_records[hosts[page], HOST_PAGES] += 1
+            host_records[hosts[page], HOST_RELEVANT] += is_relevant[page]
         is_switched = False
         while phase < len(switches) and visits >= switches[phase]:
             phase += 1
@@ -184,9 +188,9 @@ def crawl(  # type: ignore[no-untyped-def]
             if is_joining or (state & WAITING and scored[target, SCORE] < SEED_SCORE):
                 rank = _rank(target, weights, depth, mean_out, mean_in, known, scored)
                 if has_anchors:
-                    rank += weights[ANCHOR] * np.float64(heard[target])
+                    rank += weights[ANCHOR] * np.float64(best_anchors[target])
                 if has_hosts:
-                    rank += weights[HOST] * _record(hosts[url_of[target]], records)
+                    rank += weights[HOST] * _host_record(hosts[url_of[target]], host_records)
                 score = np.float32(min(max(rank + 1.0, 0.0), MAX_SCORE))
                 scored[target, SCORE] = score
                 if is_joining:
@@ -196,7 +200,7 @@ def crawl(  # type: ignore[no-untyped-def]
         if is_switched:
             entries = _rank_all(
                 *(met, weights, depth, mean_out, mean_in, has_anchors, has_hosts),
-                *(hosts, url_of, known, scored, heap, heard, records),
+                *(hosts, url_of, known, scored, heap, best_anchors, host_records),
             )
     return visits, met
 
@@ -215,11 +219,11 @@ def _rank_all(  # type: ignore[no-untyped-def]
     known,
     scored,
     heap,
-    heard,
-    records,
+    best_anchors,
+    host_records,
 ):
-    """Another phase begins: rank all waiting links anew, and build the heap from them. Seeds stay the first, and what a
-    page redirects to keeps its score until it is cited."""
+    """A new phase begins: rank all waiting links again and rebuild the heap. Seeds stay first, and the target of a
+    redirect keeps its score until it is cited."""
     entries = 0
     for number in range(1, met + 1):
         if not known[number, STATE] & WAITING:
@@ -227,9 +231,9 @@ def _rank_all(  # type: ignore[no-untyped-def]
         if known[number, CITED] and scored[number, SCORE] < SEED_SCORE:
             rank = _rank(number, weights, depth, mean_out, mean_in, known, scored)
             if has_anchors:
-                rank += weights[ANCHOR] * np.float64(heard[number])
+                rank += weights[ANCHOR] * np.float64(best_anchors[number])
             if has_hosts:
-                rank += weights[HOST] * _record(hosts[url_of[number]], records)
+                rank += weights[HOST] * _host_record(hosts[url_of[number]], host_records)
             scored[number, SCORE] = np.float32(min(max(rank + 1.0, 0.0), MAX_SCORE))
         if not known[number, STATE] & LISTED:
             entries = _enter(number, scored[number, SCORE], known, scored, heap, entries)
@@ -238,7 +242,7 @@ def _rank_all(  # type: ignore[no-untyped-def]
 
 @inlined
 def _meet(url, met, base, number_of, url_of, known):  # type: ignore[no-untyped-def]
-    """How many URLs are met now, and the number of this one."""
+    """The number of URLs met so far, and the number of this one."""
     number = np.int64(number_of[url]) - base
     if number <= 0:
         met += 1
@@ -253,18 +257,18 @@ def _meet(url, met, base, number_of, url_of, known):  # type: ignore[no-untyped-
 
 
 @inlined
-def _welcome(citation, known, targets, sources, before, starts):  # type: ignore[no-untyped-def]
-    """A page joins the community: each link of each page that cites it has one more sibling in there."""
+def _join_community(citation, known, targets, sources, previous, starts):  # type: ignore[no-untyped-def]
+    """A page joins the community: each link of each page that cites it has one more sibling in it."""
     while citation:
         visit = sources[citation]
         for at in range(starts[visit], starts[visit + 1]):
             known[targets[at], KIN] += 1
-        citation = before[citation]
+        citation = previous[citation]
 
 
 @inlined
-def _count(number, is_member, kin, depth, low, high, known, scored, targets, changed, changes):  # type: ignore[no-untyped-def]
-    """A page cites its links, and its ancestors become theirs; `changed`: the downloaded ones to which that is news."""
+def _cite(number, is_member, kin, depth, low, high, known, scored, targets, changed, changes):  # type: ignore[no-untyped-def]
+    """A page cites its links, and its ancestors become theirs. `changed` gets the downloaded ones this changes."""
     changes[:] = 0
     links = high - low
     for at in range(low, high):
@@ -275,23 +279,23 @@ def _count(number, is_member, kin, depth, low, high, known, scored, targets, cha
         known[target, KIN] += kin
         known[target, WIDEST] = max(known[target, WIDEST], links)
         if known[target, VISIT] < 0:
-            for above in range(STANDING, STANDING + depth):
+            for above in range(ORDERED_SCORE, ORDERED_SCORE + depth):
                 value, had = scored[number, above], scored[target, above + 1]
                 scored[target, above + 1] = value if had < value else had
         else:
-            for above in range(STANDING, STANDING + depth):
+            for above in range(ORDERED_SCORE, ORDERED_SCORE + depth):
                 if scored[target, above + 1] < scored[number, above]:
                     scored[target, above + 1] = scored[number, above]
-                    generation = above + 1 - STANDING
+                    generation = above + 1 - ORDERED_SCORE
                     changed[generation, changes[generation]] = target
                     changes[generation] += 1
 
 
 @compiled
 def _hand_down(number, depth, known, scored, targets, starts, marks, changed, changes):  # type: ignore[no-untyped-def]
-    """What is news of ancestors goes down to the links of downloaded pages, one generation after the other."""
+    """Pass changes of ancestors down to the links of downloaded pages, one generation after the other."""
     for generation in range(1, depth):
-        own, below = STANDING + generation, STANDING + generation + 1
+        own, below = ORDERED_SCORE + generation, ORDERED_SCORE + generation + 1
         count = changes[generation]
         if count == 0:
             continue
@@ -301,8 +305,8 @@ def _hand_down(number, depth, known, scored, targets, starts, marks, changed, ch
             if changed[generation, i] != number:
                 spread += starts[visit + 1] - starts[visit]
         tag = known[number, VISIT] * GENERATIONS + generation
-        heard = changes[generation + 1]
-        for i in range(heard):
+        count_below = changes[generation + 1]
+        for i in range(count_below):
             marks[known[changed[generation + 1, i], VISIT]] = tag
         for i in range(count):
             page = changed[generation, i]
@@ -317,33 +321,33 @@ def _hand_down(number, depth, known, scored, targets, starts, marks, changed, ch
                     visit_there = known[target, VISIT]
                     if visit_there >= 0 and marks[visit_there] != tag:
                         marks[visit_there] = tag
-                        changed[generation + 1, heard] = target
-                        heard += 1
-        changes[generation + 1] = heard
+                        changed[generation + 1, count_below] = target
+                        count_below += 1
+        changes[generation + 1] = count_below
 
 
 @inlined
 def _rank(target, weights, depth, mean_out, mean_in, known, scored):  # type: ignore[no-untyped-def]
-    """What the paper's scores add up to, in the same order as in `strategies.papers.evolved`."""
+    """The sum of the paper's scores, added in the same order as in `strategies.papers.evolved`."""
     cited = known[target, CITED]
     rank = weights[HUB] * (known[target, WIDEST] / mean_out)
     rank += weights[AUTHORITY] * (cited / mean_in)
     rank += weights[COMM_IN] * (known[target, BY_COMMUNITY] / cited)
     rank += weights[COMM_OUT] * (known[target, KIN] / known[target, SIBLINGS])
     for generation in range(depth):
-        value = np.float64(scored[target, STANDING + 1 + generation])
+        value = np.float64(scored[target, ORDERED_SCORE + 1 + generation])
         rank += weights[PARENT_1 + generation] * (value if value > LEAST_ABOVE else -value / BELOW)
     return rank
 
 
 @inlined
-def _record(host, records):  # type: ignore[no-untyped-def]
-    return (records[host, 1] + 1) / (records[host, 0] + 2)
+def _host_record(host, host_records):  # type: ignore[no-untyped-def]
+    return (host_records[host, HOST_RELEVANT] + 1) / (host_records[host, HOST_PAGES] + 2)
 
 
 @inlined
 def _enter(number, score, known, scored, heap, entries):  # type: ignore[no-untyped-def]
-    """The link's entry in the heap is the one with this score from now on."""
+    """Give the link a new entry with this score; earlier entries become invalid."""
     scored[number, SCORE] = score
     scored[number, QUEUED] = score
     key = np.uint64(known[number, SCORE] ^ TURNED) << np.uint64(32) | np.uint64(number)
@@ -352,7 +356,7 @@ def _enter(number, score, known, scored, heap, entries):  # type: ignore[no-unty
 
 @compiled
 def _best(known, scored, heap, entries):  # type: ignore[no-untyped-def]
-    """Take the best waiting link out of the heap; 0: there is none."""
+    """Remove the best waiting link from the heap; 0 if there is none."""
     while entries:
         key = heap[0]
         number = np.int64(key & np.uint64(0xFFFF_FFFF))
@@ -370,7 +374,7 @@ def _best(known, scored, heap, entries):  # type: ignore[no-untyped-def]
 
 @compiled
 def _fill(current, stamps, count, refill, known, scored, heap, entries):  # type: ignore[no-untyped-def]
-    """The best waiting links join the current list."""
+    """Move the best waiting links to the current list."""
     old = count
     while count < old + refill:
         entries, number = _best(known, scored, heap, entries)
@@ -388,7 +392,7 @@ def _fill(current, stamps, count, refill, known, scored, heap, entries):  # type
 
 @compiled
 def _draw(current, stamps, count, rng):  # type: ignore[no-untyped-def]
-    """Take a link out of the current list, by roulette on the stamps."""
+    """Remove a link from the current list, by roulette on the stamps."""
     total = 0
     for at in range(count):
         total += stamps[at]
@@ -422,7 +426,7 @@ def _push(heap, size, key):  # type: ignore[no-untyped-def]
 
 @inlined
 def _pop(heap, size):  # type: ignore[no-untyped-def]
-    """Take out the smallest key."""
+    """Remove the smallest key."""
     size -= 1
     _sink(heap, size, heap[size])
     return size
@@ -430,7 +434,7 @@ def _pop(heap, size):  # type: ignore[no-untyped-def]
 
 @compiled
 def _sink(heap, size, key):  # type: ignore[no-untyped-def]
-    """Put a key in the place of the smallest."""
+    """Replace the smallest key."""
     at = 0
     while True:
         below = 2 * at + 1

@@ -1,4 +1,4 @@
-"""A world as the kernel sees it: links as numbers, and a score for each page."""
+"""A world as the kernel sees it: links as numbers, a score for each page."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ NOWHERE = -2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Web:
-    """URLs are numbered: recorded pages first, then those that are only linked to. See `lab.worlds.world`."""
+class LinkArrays:
+    """URLs are numbered: recorded pages first, then those only linked to (`lab.worlds.world`)."""
 
     urls: int
-    """How many URLs there are."""
+    """Number of URLs."""
     link_offsets: NDArray[np.int64]
-    """By page, where its links begin; one more at the end."""
+    """By page: where its links begin; one more entry at the end."""
     link_urls: NDArray[np.int32]
     nofollow: NDArray[np.bool_]
-    """By link; without any, an empty array."""
+    """By link; empty if there is none."""
     redirects: NDArray[np.int32]
-    """By page: the URL it redirects to, or `DOCUMENT`, or `NOWHERE`. Without any redirect, an empty array."""
-    standing: NDArray[np.float32]
-    """By page: `strategies.papers.evolved.standing` of its signed score."""
+    """By page: the URL it redirects to, `DOCUMENT`, or `NOWHERE`; empty if there is no redirect."""
+    ordered_score: NDArray[np.float32]
+    """By page: `ordered_scores` of its relevance."""
     is_relevant: NDArray[np.bool_]
     """By page: whether it joins the community when it is downloaded."""
     anchors: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
-    """By link: the similarity of its text to the topic. Empty: anchors can have no weight."""
+    """By link: the similarity of its text to the topic. Empty: anchors cannot be weighed."""
     hosts: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
-    """By URL: the number of its host. Empty: hosts can have no weight."""
+    """By URL: the number of its host. Empty: hosts cannot be weighed."""
 
     def __post_init__(self) -> None:
         pages, links = len(self), len(self.link_urls)
         if pages < 1 or self.link_offsets[0] != 0 or self.link_offsets[-1] != links or pages > self.urls:
-            raise InputError("the offsets of a web's links do not fit its links, or it has no pages")
-        for name in ("standing", "is_relevant"):
+            raise InputError("the link offsets of a web do not fit its links, or it has no pages")
+        for name in ("ordered_score", "is_relevant"):
             if len(getattr(self, name)) != pages:
                 raise InputError(f"a web of {pages:,} pages has {len(getattr(self, name)):,} entries for {name}")
         if len(self.nofollow) not in (0, links) or len(self.redirects) not in (0, pages):
@@ -59,16 +59,16 @@ class Web:
             raise InputError(f"a web's links must lead to URLs from 0 to {self.urls - 1:,}")
 
     def __len__(self) -> int:
-        """How many pages are recorded, redirects included."""
+        """Number of recorded pages, redirects included."""
         return len(self.link_offsets) - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Verdicts:
-    """What is not in the world itself: small beside it, and all that another process has to be sent."""
+    """What the judge says of a world. Small beside it, and all that is sent to another process."""
 
     redirects: NDArray[np.int32]
-    standing: NDArray[np.float32]
+    ordered_score: NDArray[np.float32]
     is_relevant: NDArray[np.bool_]
     anchors: NDArray[np.float32]
 
@@ -76,7 +76,7 @@ class Verdicts:
 def verdicts_of(
     world: World, judge: Callable[[int], Judgement], similarity: Callable[[str], float] | None = None
 ) -> Verdicts:
-    """Every page of the world, judged by its number; and every anchor, where its similarity is asked for."""
+    """Judge every page of the world, by number; and every anchor if `similarity` is given."""
     pages = len(world)
     redirects = np.full(pages, DOCUMENT, dtype=np.int32)
     relevance = np.full(pages, 0.5)
@@ -90,27 +90,28 @@ def verdicts_of(
             relevance[page], is_relevant[page] = judgement.relevance, judgement.is_relevant
     anchors = np.zeros(0, dtype=np.float32)
     if similarity is not None:
-        heard = lru_cache(maxsize=1 << 20)(similarity)
-        anchors = np.fromiter((heard(world.anchor(edge)) for edge in range(len(world.link_urls))), np.float32)
-    return Verdicts(redirects=redirects, standing=standings(relevance), is_relevant=is_relevant, anchors=anchors)
+        cached = lru_cache(maxsize=1 << 20)(similarity)
+        anchors = np.fromiter((cached(world.anchor(edge)) for edge in range(len(world.link_urls))), np.float32)
+    scores = ordered_scores(relevance)
+    return Verdicts(redirects=redirects, ordered_score=scores, is_relevant=is_relevant, anchors=anchors)
 
 
-def web_of(world: World, verdicts: Verdicts) -> Web:
-    """The arrays of a world: its links stay in the file, which processes share."""
+def link_arrays_of(world: World, verdicts: Verdicts) -> LinkArrays:
+    """The arrays of a world. Its links stay in the file, which processes share."""
     redirects = verdicts.redirects
-    return Web(
+    return LinkArrays(
         urls=len(world.urls),
         link_offsets=np.asarray(world.link_offsets),
         link_urls=np.asarray(world.link_urls),
         nofollow=world.nofollow if world.nofollow.any() else np.zeros(0, dtype=np.bool_),
         redirects=redirects if (redirects != DOCUMENT).any() else np.zeros(0, dtype=np.int32),
-        standing=verdicts.standing,
+        ordered_score=verdicts.ordered_score,
         is_relevant=verdicts.is_relevant,
         anchors=verdicts.anchors,
         hosts=np.asarray(world.url_hosts),
     )
 
 
-def standings(relevance: NDArray[Any]) -> NDArray[np.float32]:
-    """The standing of each page's signed score, 2 · relevance − 1."""
+def ordered_scores(relevance: NDArray[Any]) -> NDArray[np.float32]:
+    """Signed scores, 2 · relevance − 1, as numbers of which the largest counts among ancestors (`evolved.standing`)."""
     return np.array([standing(2.0 * value - 1.0) for value in relevance.tolist()], dtype=np.float32)

@@ -1,20 +1,19 @@
-"""What strategies are tried on: a recorded web, a judge that guides, labels that grade, and where crawls begin.
+"""What strategies are tried on: a recorded web, a judge that guides the crawls, labels that grade them, and seeds.
 
-    course = lay_out(CoursePlan(world=Path("wiki.world"), topics=("Science/Biology/Birds",), pages=1_000))
-    course.fitness()(genome)
+    task = prepare(EvolutionPlan(world=Path("wiki.world"), topics=("Science/Biology/Birds",), pages=1_000))
+    task.fitness()(genome)
 
-As in paper GA (section 3) the judge learns from known pages of the topic against pages drawn at random, and the
-crawls begin at pages it has learned from. Labels are the truth for the fitness, for that is training on a recorded web;
-what the strategies go by (relevance, the community) comes from the judge alone. To find what the judge was shown
-earns nothing.
+As in paper GA (section 3) the judge learns from known pages of the topic against pages drawn at random, and crawls
+begin at pages it has learned from. Labels decide the fitness, as this is training on a recorded web; what strategies
+see (relevance, the community) depends on the judge alone. Finding a page the judge was shown counts for nothing.
 
-Differs from GA: every run has seeds of its own among the examples, so that a strategy does not get used to one set; the
-negatives are known to be off the topic, as a person would choose them.
+Differs from GA: each run has its own seeds among the examples, to keep strategies from fitting one set; the negatives
+are known to be off the topic, as a person would choose them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,66 +21,62 @@ import numpy as np
 
 from lycosa.errors import ConfigError, InputError
 from lycosa.judges.classifier import Example
-from lycosa.judges.table import CLASSIFIER_NAMES, classifier_class
 from lycosa.judges.topic_judges import TopicJudge
-from lycosa.lab.evolve.encoding import PAPER, SCORES, Spelling
-from lycosa.lab.evolve.fitness import HARVEST, MEASURES, CrawlFitness, Truth
-from lycosa.lab.evolve.link_arrays import Verdicts, verdicts_of, web_of
-from lycosa.lab.evolve.simulator import CrawlPlan, Simulator
-from lycosa.lab.replay.trained_judges import LARGEST_SHARE, lots_of
+from lycosa.lab.evolve.encoding import PAPER, SCORES, Encoding
+from lycosa.lab.evolve.fitness import HARVEST, MEASURES, CrawlFitness, Grading, MeanFitness
+from lycosa.lab.evolve.link_arrays import Verdicts, link_arrays_of, verdicts_of
+from lycosa.lab.evolve.simulator import CrawlMemory, CrawlPlan, Simulator
+from lycosa.lab.replay.trained_judges import LARGEST_SHARE, TRAINED, lots_of, new_classifier, require_judge
 from lycosa.lab.worlds.world import Ints, World
 from lycosa.lib.bounds import require_at_least
 from lycosa.model import Judgement
 from lycosa.strategies.papers.current_list import CurrentListSettings
 
 NEGATIVES = 5
-"""Examples off the topic for each one on it: the paper has 139 and about 700."""
-JUDGES = tuple(kind for kind in CLASSIFIER_NAMES if kind != "keywords")
-"""Those that learn from examples alone."""
+"""Examples off the topic for each one on it: the paper has 139 on it and about 700 off it."""
 ANCHOR = "anchor"
 GOOD = "good"
 """What the judge calls the topics together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CoursePlan:
+class EvolutionPlan:
+    """One task. Several plans are several tasks (`mean_fitness`)."""
+
     world: Path
     topics: tuple[str, ...]
     """Pages with any of these labels are good."""
     pages: int = 1_000
-    """Of each crawl."""
+    """Pages of each crawl."""
     runs: int = 3
     seeds: int = 10
-    """Of each run."""
+    """Seeds of each run."""
     examples: int = 50
-    """Pages of the topics that the judge learns from, at most half of them."""
+    """Pages of the topics the judge learns from, at most half of them."""
     judge: str = "svm"
     connections: int = 100
-    """Size of the paper's current list, which is refilled when half of it is left; 0: the best link is next."""
+    """Size of the paper's current list, refilled when half of it is left; 0: the best link is always next."""
     measure: str = HARVEST
     scores: str = PAPER
-    """Which weights are evolved: `spelling.SCORES`."""
+    """Which weights are evolved (`encoding.SCORES`)."""
     phases: int = 1
-    """With weights of their own; when they begin is evolved, too."""
+    """Phases with their own weights; when each begins is evolved, too."""
     seed: int = 1
-    """Of the random numbers."""
+    """Seed of the random number generator."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "evolve", pages=1, runs=1, seeds=1, examples=2, connections=0, seed=0)
-        for name, value, known in (
-            ("judge", self.judge, JUDGES),
-            ("fitness", self.measure, MEASURES),
-            ("set of scores", self.scores, SCORES),
-        ):
+        require_judge(self.judge, TRAINED)
+        for name, value, known in (("fitness", self.measure, MEASURES), ("set of scores", self.scores, SCORES)):
             if value not in known:
                 raise ConfigError(f"there is no {name} {value!r}; there are {', '.join(known)}")
         if not self.topics:
-            raise InputError("no topic is given: which pages would be good?")
-        _ = self.spelling  # checks the phases
+            raise InputError("no topic is given: --topic says which pages are good")
+        _ = self.encoding  # checks the phases
 
     @property
-    def spelling(self) -> Spelling:
-        return Spelling(names=SCORES[self.scores], phases=self.phases, pages=self.pages)
+    def encoding(self) -> Encoding:
+        return Encoding(names=SCORES[self.scores], phases=self.phases, pages=self.pages)
 
     @property
     def order(self) -> CurrentListSettings | None:
@@ -90,30 +85,37 @@ class CoursePlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Course:
-    """A value that can be sent to other processes: the world is opened there anew, the verdicts go along."""
+class EvolutionTask:
+    """Can be sent to other processes, which open the world again."""
 
-    plan: CoursePlan
+    plan: EvolutionPlan
     world: World
     verdicts: Verdicts
     examples: Ints
-    """On the topics."""
+    """Pages of the topics that the judge was shown."""
     crawls: tuple[CrawlPlan, ...]
-    truth: Truth
+    grading: Grading
 
-    def fitness(self) -> CrawlFitness:
+    def fitness(self, memory: CrawlMemory | None = None) -> CrawlFitness:
         return CrawlFitness(
-            simulator=Simulator(web_of(self.world, self.verdicts)),
+            simulator=Simulator(link_arrays_of(self.world, self.verdicts), memory),
             plans=self.crawls,
-            truth=self.truth,
+            grading=self.grading,
             seed=self.plan.seed,
             measure=self.plan.measure,
-            spelling=self.plan.spelling,
+            encoding=self.plan.encoding,
         )
 
 
-def lay_out(plan: CoursePlan, *, progress: Callable[[int], None] = lambda _: None) -> Course:
-    """Train the judge and let it judge every page; `progress` is told each page's number."""
+def mean_fitness(tasks: Sequence[EvolutionTask]) -> MeanFitness:
+    """Of tasks in the same world, whose crawls share their memory."""
+    first, *others = tasks
+    fitness = first.fitness()
+    return MeanFitness([fitness, *(task.fitness(fitness.simulator.memory) for task in others)])
+
+
+def prepare(plan: EvolutionPlan, *, progress: Callable[[int], None] = lambda _: None) -> EvolutionTask:
+    """Train the judge and judge every page; `progress` gets each page's number."""
     world = World.open(plan.world)
     is_good = good_pages(world, plan)
     examples, judge = _trained(world, plan, is_good)
@@ -125,42 +127,41 @@ def lay_out(plan: CoursePlan, *, progress: Callable[[int], None] = lambda _: Non
     rng = np.random.default_rng([plan.seed, 0])
     count = min(plan.seeds, len(examples))
     starts = [np.sort(rng.choice(examples, count, replace=False)).astype(np.int64) for _ in range(plan.runs)]
-    is_paying = is_good.copy()
-    is_paying[examples] = False
-    return Course(
+    is_counted = is_good.copy()
+    is_counted[examples] = False
+    return EvolutionTask(
         plan=plan,
         world=world,
-        verdicts=verdicts_of(world, judged, judge.score_text if ANCHOR in plan.spelling.names else None),
+        verdicts=verdicts_of(world, judged, judge.score_text if ANCHOR in plan.encoding.names else None),
         examples=examples,
         crawls=tuple(CrawlPlan(seeds=seeds, pages=plan.pages, order=plan.order) for seeds in starts),
-        truth=Truth(is_paying, np.asarray(world.host_of)),
+        grading=Grading(is_counted, np.asarray(world.host_of)),
     )
 
 
-def good_pages(world: World, plan: CoursePlan) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def good_pages(world: World, plan: EvolutionPlan) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """By page: whether it has one of the labels."""
     if not world.topics:
-        raise InputError(f"{world.path.name} was built without labels: nobody knows which of its pages are good")
+        raise InputError(f"{world.path.name} was built without labels: which of its pages are good is not known")
     if plan.pages > len(world):
         raise ConfigError(
             f"evolve.pages is {plan.pages:,}: {world.path.name} has {len(world):,} pages, and a crawl must be shorter"
         )
     is_good = np.zeros(len(world), dtype=np.bool_)
-    for topic in plan.topics:
-        is_good[world.pages_of(topic)] = True
+    is_good[world.pages_of(*plan.topics)] = True
     count = int(is_good.sum())
     if count < 2 / LARGEST_SHARE or count == len(world):
         raise InputError(
-            f"{', '.join(plan.topics)}: {count:,} of {len(world):,} pages are good: some must be learned from, some be "
-            "found, and others be neither"
+            f"{', '.join(plan.topics)}: {count:,} of {len(world):,} pages are good: there must be some to learn from, "
+            "some to find, and others"
         )
     return is_good
 
 
 def _trained(
-    world: World, plan: CoursePlan, is_good: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    world: World, plan: EvolutionPlan, is_good: np.ndarray[tuple[int], np.dtype[np.bool_]]
 ) -> tuple[Ints, TopicJudge]:
-    """Examples on the topics, and a judge that knows them and random others."""
+    """Examples of the topics, and a judge trained on them and on random other pages."""
     lots = lots_of(world, plan.seed)
     on, off = np.flatnonzero(is_good), np.flatnonzero(~is_good & (world.statuses < 300))
     count = min(plan.examples, int(len(on) * LARGEST_SHARE))
@@ -169,4 +170,4 @@ def _trained(
     shown = [
         Example(world.page(page), (GOOD,) if is_good[page] else ()) for page in np.union1d(examples, others).tolist()
     ]
-    return examples, TopicJudge(classifier_class(plan.judge)().fit(shown, (GOOD,)), [GOOD])
+    return examples, TopicJudge(new_classifier(plan.judge).fit(shown, (GOOD,)), [GOOD])

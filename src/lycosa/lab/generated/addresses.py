@@ -20,7 +20,7 @@ from lycosa.lab.generated.graph import WebGraph
 from lycosa.lab.generated.plan import WebPlan
 from lycosa.lab.generated.prose import Prose, mixed
 from lycosa.lab.generated.sites import Sites
-from lycosa.lab.generated.vocabulary import NEUTRAL_NAMES, SITE_NOUNS, Topic
+from lycosa.lab.generated.vocabulary import NEUTRAL_NAMES, SITE_NOUNS, TopicVocabulary
 
 TELLING_HOSTS = 60
 """Of a hundred hosts that keep to a topic, those whose names tell it."""
@@ -32,7 +32,7 @@ SUBJECT, NAME, SECTION, SPELLING = range(1, 5)
 """Salts: what a hash is for."""
 
 
-def host_names(plan: WebPlan, sites: Sites, topics: tuple[Topic, ...]) -> list[str]:
+def host_names(plan: WebPlan, sites: Sites, topics: tuple[TopicVocabulary, ...]) -> list[str]:
     """A name for each host, all different."""
     names: dict[str, None] = {}
     for host, topic in enumerate(sites.host_topic.tolist()):
@@ -50,7 +50,7 @@ def host_names(plan: WebPlan, sites: Sites, topics: tuple[Topic, ...]) -> list[s
     return list(names)
 
 
-class Place(NamedTuple):
+class PageAddress(NamedTuple):
     """Where a page is, and what it is called."""
 
     host: int
@@ -59,10 +59,10 @@ class Place(NamedTuple):
     title: str
 
 
-class Addresses:
+class WebAddresses:
     """Page numbers to URLs and back."""
 
-    def __init__(self, *, plan: WebPlan, graph: WebGraph, topics: tuple[Topic, ...], prose: Prose) -> None:
+    def __init__(self, *, plan: WebPlan, graph: WebGraph, topics: tuple[TopicVocabulary, ...], prose: Prose) -> None:
         self._seed = plan.seed
         self._graph = graph
         self._prose = prose
@@ -77,7 +77,7 @@ class Addresses:
         word = self._prose.topic_word(topic if chance & 1 else -1, chance >> 1)
         return f"{word}-{rank}" if rank else word
 
-    def places(self, pages: list[int]) -> list[Place]:
+    def places(self, pages: list[int]) -> list[PageAddress]:
         graph, sites = self._graph, self._graph.sites
         numbers = np.array(pages, np.int64)
         section = graph.section[numbers]
@@ -105,7 +105,7 @@ class Addresses:
         offset: int,
         topic: int,
         section_topic: int,
-    ) -> Place:
+    ) -> PageAddress:
         subject = self._prose.subject(topic, mixed(self._seed, SUBJECT, page))
         if rank < 0:
             path = "/"
@@ -119,7 +119,7 @@ class Addresses:
             )
         if original != page:
             subject = self._prose.subject(topic, mixed(self._seed, SUBJECT, original))
-        return Place(host, path, " ".join(subject).capitalize())
+        return PageAddress(host, path, " ".join(subject).capitalize())
 
     def find(self, host: str, target: str) -> int | None:
         """The page that a host has under a path and query, None if there is none."""

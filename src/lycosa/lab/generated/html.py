@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lycosa.lab.generated.addresses import Addresses
+from lycosa.lab.generated.addresses import WebAddresses
 from lycosa.lab.generated.graph import EXACT, WebGraph
 from lycosa.lab.generated.plan import WebPlan
 from lycosa.lab.generated.prose import Prose, mixed
@@ -38,7 +38,7 @@ class _Anchor(NamedTuple):
 
 
 class Writer:
-    def __init__(self, *, plan: WebPlan, graph: WebGraph, addresses: Addresses, prose: Prose) -> None:
+    def __init__(self, *, plan: WebPlan, graph: WebGraph, addresses: WebAddresses, prose: Prose) -> None:
         self._plan = plan
         self._graph = graph
         self._addresses = addresses

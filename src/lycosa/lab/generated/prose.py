@@ -12,7 +12,7 @@ import random
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.lab.generated.vocabulary import GENERAL, GENERAL_NOUNS, Topic, vocabularies
+from lycosa.lab.generated.vocabulary import GENERAL, GENERAL_NOUNS, TopicVocabulary, vocabularies
 
 TABLE = 4096
 ZIPF = 0.8
@@ -41,7 +41,7 @@ def _table(words: tuple[str, ...], exponent: float) -> list[str]:
 class Prose:
     """The words of all topics of one web."""
 
-    def __init__(self, *, topics: tuple[Topic, ...], topicality: float) -> None:
+    def __init__(self, *, topics: tuple[TopicVocabulary, ...], topicality: float) -> None:
         self._topicality = topicality
         self._general = _table(GENERAL, ZIPF)
         self._nouns = _table(GENERAL_NOUNS, 0.3)

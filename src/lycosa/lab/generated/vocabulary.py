@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
+class TopicVocabulary:
     name: str
     keywords: str
     """How a person would ask for it: a few of its commonest words in a phrase."""
@@ -24,8 +24,8 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-def _topic(name: str, keywords: str, words: str) -> Topic:
-    return Topic(name=name, keywords=keywords, words=_words(words))
+def _topic(name: str, keywords: str, words: str) -> TopicVocabulary:
+    return TopicVocabulary(name=name, keywords=keywords, words=_words(words))
 
 
 TOPICS = (
@@ -187,7 +187,7 @@ _VOWELS = _words("a e i o u ai ei")
 _CODAS = ("", "n", "r", "l", "s", "m")
 
 
-def _synthetic_topic(number: int) -> Topic:
+def _synthetic_topic(number: int) -> TopicVocabulary:
     """A topic of pronounceable words nobody uses; its number alone decides them."""
     rng = random.Random(f"topic {number}")
     words: dict[str, None] = {}
@@ -196,15 +196,15 @@ def _synthetic_topic(number: int) -> Topic:
         stem = "".join(rng.choice(_ONSETS) + rng.choice(_VOWELS) for _ in range(syllables))
         words[stem + rng.choice(_CODAS)] = None
     first, second, third, *_ = ordered = tuple(words)
-    return Topic(name=first, keywords=f"{first} with {second} and {third}", words=ordered)
+    return TopicVocabulary(name=first, keywords=f"{first} with {second} and {third}", words=ordered)
 
 
-def topics(count: int) -> tuple[Topic, ...]:
+def topics(count: int) -> tuple[TopicVocabulary, ...]:
     """The first `count` topics."""
     return TOPICS[:count] + tuple(_synthetic_topic(number) for number in range(len(TOPICS), count))
 
 
-def vocabularies(chosen: tuple[Topic, ...]) -> tuple[tuple[str, ...], ...]:
+def vocabularies(chosen: tuple[TopicVocabulary, ...]) -> tuple[tuple[str, ...], ...]:
     """Each topic's words with those its two neighbours in the ring lend it, one of them a frequent one."""
     mixed = []
     for number, topic in enumerate(chosen):

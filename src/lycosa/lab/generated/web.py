@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from lycosa.lab.generated.addresses import Addresses
+from lycosa.lab.generated.addresses import WebAddresses
 from lycosa.lab.generated.graph import WebGraph, build
 from lycosa.lab.generated.html import Writer, origin
 from lycosa.lab.generated.plan import WebPlan
@@ -49,7 +49,7 @@ class GeneratedWeb:
         self._topics = topics(plan.topics)
         self.graph: WebGraph = build(plan)
         prose = Prose(topics=self._topics, topicality=plan.topicality)
-        self._addresses = Addresses(plan=plan, graph=self.graph, topics=self._topics, prose=prose)
+        self._addresses = WebAddresses(plan=plan, graph=self.graph, topics=self._topics, prose=prose)
         self._writer = Writer(plan=plan, graph=self.graph, addresses=self._addresses, prose=prose)
         self._is_open: Flags = ~self.graph.sites.is_disallowed[self.graph.section]
 

@@ -2,8 +2,8 @@
 
 replay           the parts that differ from a live crawl: visits, commit and clock
 tasks            topics as tasks: targets, seeds, keywords, description
-trained_judges   judges trained on a few labelled pages of a world
-oracle           the bound that knows which waiting links are relevant
-look_ahead       the higher bound that also knows where each way leads
-compare          every strategy on every topic, measured
+trained_judges   the judges of a comparison by name, and those trained on a few labelled pages of a world
+look_ahead       the upper bound: an order that knows which links are relevant and where each path leads
+oracle           an order that knows only which waiting links are relevant
+compare          every strategy on every task, measured
 """

@@ -1,7 +1,7 @@
 """Strategies on equal terms: the same world, topics, seeds, judge, pages and buffer for each (paper TC, section 2).
 
-A topic is one job: its tasks are drawn, each strategy and the two bounds (random, oracle) crawl them in replay,
-and the runs are measured against the truth. Jobs are independent; `map` says where they run.
+A topic, or several topics together, is one job: its tasks are drawn, each strategy and the bounds (random, look-ahead,
+oracle) crawl them in replay, and the runs are measured against the truth. Jobs are independent and may run in parallel.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,16 +18,40 @@ import numpy as np
 from lycosa import __version__
 from lycosa.errors import ConfigError, InputError
 from lycosa.judges.classifier import Classifier
+from lycosa.judges.contrast.judge import ContrastJudge
 from lycosa.judges.keywords import KeywordJudge
 from lycosa.judges.protocol import JudgeAbilities
 from lycosa.judges.topic_judges import TopicJudge
 from lycosa.lab.evaluate.measure import Options, measure
 from lycosa.lab.evaluate.overlap import overlap_of
-from lycosa.lab.evaluate.runs import Comparison, Floats, Run, Scores, Skipped, Terms, TermVector, Truth
+from lycosa.lab.evaluate.runs import (
+    LOOK_AHEAD,
+    ORACLE,
+    RANDOM,
+    Comparison,
+    Floats,
+    Ints,
+    Run,
+    Scores,
+    Skipped,
+    Terms,
+    TermVector,
+    Truth,
+)
+from lycosa.lab.replay.look_ahead import LookAhead
 from lycosa.lab.replay.oracle import Oracle
 from lycosa.lab.replay.replay import JudgedWorld, replay
 from lycosa.lab.replay.tasks import Task, keywords, make_task
-from lycosa.lab.replay.trained_judges import JUDGES, KEYWORDS, ExampleSet, draw_examples, task_from_examples, train
+from lycosa.lab.replay.trained_judges import (
+    CONTRAST,
+    KEYWORDS,
+    ExampleSet,
+    draw_examples,
+    highest,
+    require_judge,
+    task_from_examples,
+    train,
+)
 from lycosa.lab.worlds.world import World
 from lycosa.lib.bounds import require_at_least
 from lycosa.model import Page
@@ -35,11 +59,13 @@ from lycosa.strategies.papers.page_words import Numbering, PageWords
 from lycosa.strategies.protocol import StrategyParts
 from lycosa.strategies.table import strategy as strategy_named
 
-RANDOM, ORACLE = "random", "oracle"
+ORACLES = {LOOK_AHEAD: LookAhead, ORACLE: Oracle}
+"""Bounds that know the truth."""
+BOUNDS = (RANDOM, *ORACLES)
 MOST_PAGES = 10_000
-"""How many pages, at some 0.1 MB each, are remembered from topic to topic."""
+"""Pages, of some 0.1 MB each, that are kept from topic to topic."""
 Job = tuple["ComparePlan", str]
-AnyJudge = KeywordJudge | TopicJudge
+AnyJudge = KeywordJudge | ContrastJudge | TopicJudge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,46 +74,62 @@ class ComparePlan:
 
     world: Path
     topics: tuple[str, ...]
+    """Each is a task, unless `together` is set."""
     strategies: tuple[str, ...]
     distance: int = 3
     """Links between the seeds and the targets."""
     pages: int = 1_000
     buffer: int = 256
-    """Links that may wait; 0 means no limit."""
+    """Maximum number of waiting links; 0: no limit."""
     repeats: int = 10
     seeds: int = 10
     seed: int = 1
-    """Of the random numbers: the same seed gives the same comparison."""
+    """Seed of the random number generator: the same seed gives the same comparison."""
     threshold: float = 0.1
-    """Of the judge: from this relevance on it calls a page relevant."""
+    """Minimum judged relevance of a page that the judge calls relevant."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Constants of strategies that differ from their defaults."""
     is_timed: bool = True
-    """Each crawl pays for its own similarities, as the cost figures need. False: crawls for the same topic share them,
-    which is several times faster and changes nothing but the cost."""
+    """Each crawl computes its own similarities, as the cost figures require. False: crawls for the same topic share
+    them, which is several times faster and changes nothing but the cost."""
     has_overlap: bool = False
-    """Crawl each topic also from two disjoint halves of its seeds: how much do the finds depend on them?"""
+    """Also crawl each topic from two disjoint halves of its seeds: how much do the finds depend on them?"""
     judge: str = KEYWORDS
-    """What guides the crawls: the topic's keywords, or a classifier trained on examples (`judging.JUDGES`)."""
+    """The judge that guides the crawls (`trained_judges.JUDGES`)."""
     examples: int = 20
-    """Of each topic, for a judge that is trained."""
+    """Examples of each topic, for a judge that is trained."""
+    together: str = ""
+    """The name of all topics as a single task, in which pages of any of them are relevant."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "compare", distance=0, pages=1, buffer=0, repeats=1, seeds=1, examples=1)
-        if self.judge not in JUDGES:
-            raise ConfigError(f"there is no judge {self.judge!r}; there are {', '.join(JUDGES)}")
+        require_judge(self.judge)
         if self.has_overlap and self.seeds < 2:
-            raise ConfigError("one seed cannot be halved: overlap needs two or more, compare.seeds is 1")
+            raise ConfigError(
+                "one seed cannot be halved: compare.seeds is 1, but overlap needs 2 or more (--no-overlap)"
+            )
         if not self.strategies:
-            raise ConfigError("no strategy is given: --strategies breadth-first,best-first-1,…")
+            raise ConfigError("no strategy is given: --strategies hunter,best-first-1,…")
         if not self.topics:
             raise InputError("no topic is given")
 
     @property
     def names(self) -> tuple[str, ...]:
         """Strategies in the order of the tables, the bounds last."""
-        own = tuple(name for name in dict.fromkeys(self.strategies) if name not in (RANDOM, ORACLE))
-        return (*own, RANDOM, ORACLE)
+        return (*(name for name in dict.fromkeys(self.strategies) if name not in BOUNDS), *BOUNDS)
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The names of the tasks."""
+        return (self.together,) if self.together else self.topics
+
+    def topics_of(self, task: str) -> tuple[str, ...]:
+        return self.topics if self.together else (task,)
+
+    @property
+    def seeds_are_examples(self) -> bool:
+        """Whether the judge learns from the seeds, as it would in a crawl that starts at pages of the topic."""
+        return self.judge == CONTRAST and not self.distance
 
 
 def compare(
@@ -99,11 +141,11 @@ def compare(
 ) -> Comparison:
     """Compare; `run_jobs` is `map`, or the map of a pool that keeps the order."""
     for name in plan.strategies:
-        if name != ORACLE:
-            strategy_named(name, settings=plan.settings)  # a misspelt name is told before anything runs
+        if name not in ORACLES:
+            strategy_named(name, settings=plan.settings)  # a misspelt name is reported before anything runs
     scores: list[Scores] = []
     skipped: list[Skipped] = []
-    for topic, result in zip(plan.topics, run_jobs(run_topic, [(plan, topic) for topic in plan.topics]), strict=True):
+    for topic, result in zip(plan.tasks, run_jobs(run_topic, [(plan, topic) for topic in plan.tasks]), strict=True):
         if isinstance(result, Skipped):
             skipped.append(result)
         else:
@@ -112,14 +154,14 @@ def compare(
             progress(topic)
     if not scores:
         first = f": {skipped[0].topic}: {skipped[0].reason}" if skipped else ""
-        raise InputError(f"none of the {len(plan.topics)} topics could be used{first}")
+        raise InputError(f"none of the {len(plan.tasks)} topics could be used{first}")
     return Comparison(
         title=title, about=_about(plan, scores), strategies=plan.names, scores=scores, pages=plan.pages, skipped=skipped
     )
 
 
 class SharedPages:
-    """The pages of a world and their words, worked out once for all topics. When there are too many the oldest go."""
+    """A cache of a world's pages and their words for all topics. When it is full, the oldest are dropped."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -145,7 +187,7 @@ class SharedPages:
 
 
 class Guide(NamedTuple):
-    """What guides the crawls of one topic."""
+    """The world as the judge of a topic sees it, and what strategies may know about the topic."""
 
     judged: JudgedWorld
     topic: JudgeAbilities
@@ -153,21 +195,20 @@ class Guide(NamedTuple):
 
 
 def run_topic(job: Job) -> Scores | Skipped:
-    """All strategies on one topic, in this process."""
+    """All strategies on one task, in this process."""
     plan, topic = job
     world = _open(plan.world)
     runs: list[Run] = []
     truth: Truth | None = None
+    guide: Guide | None = None
     overlaps: dict[str, Mapping[str, Floats]] = {}
-    try:
-        guide = guide_of(plan, topic)
-    except (InputError, ConfigError) as error:
-        return Skipped(topic, str(error))
     for repeat in range(plan.repeats):
         rng = _rng(plan.seed, topic, repeat)
         try:
             task = task_of(plan, topic, rng)
-        except InputError as error:
+            if guide is None or plan.seeds_are_examples:
+                guide = guide_of(plan, topic, task.seeds)
+        except (InputError, ConfigError) as error:
             return Skipped(topic, str(error))
         runs += runs_of_task(plan, guide, task, repeat)
         truth = truth or _truth(world, task)
@@ -185,8 +226,8 @@ def run_topic(job: Job) -> Scores | Skipped:
     )
 
 
-def guide_of(plan: ComparePlan, topic: str) -> Guide:
-    world, judge = _open(plan.world), judge_of(plan, topic)
+def guide_of(plan: ComparePlan, topic: str, seeds: Ints | None = None) -> Guide:
+    world, judge = _open(plan.world), judge_of(plan, topic, seeds)
     if plan.is_timed:
         return Guide(JudgedWorld(world, judge), judge.abilities)
     pages = _pages(plan.world)
@@ -194,28 +235,39 @@ def guide_of(plan: ComparePlan, topic: str) -> Guide:
     return Guide(JudgedWorld(world, judge, read=pages.read), shared, pages.words_of)
 
 
-def judge_of(plan: ComparePlan, topic: str) -> AnyJudge:
+def judge_of(plan: ComparePlan, topic: str, seeds: Ints | None = None) -> AnyJudge:
+    """The judge of a task; `seeds` are those of the crawl, for a judge that learns from them."""
+    topics = plan.topics_of(topic)
     if plan.judge == KEYWORDS:
-        return KeywordJudge(keywords(topic), threshold=plan.threshold)
+        return KeywordJudge(keywords(*topics), threshold=plan.threshold)
+    if plan.judge == CONTRAST:
+        shown = seeds if seeds is not None and plan.seeds_are_examples else ()
+        return ContrastJudge.fit(
+            [_open(plan.world).page(int(page)) for page in shown],
+            keywords(*topics),
+            # Off the topic, as in `lycosa crawl WORDS --seeds …`: a seed is an example only if it fits the words.
+            learns_from_seeds=not plan.seeds_are_examples,
+            seeds_must_fit=not plan.seeds_are_examples,
+            threshold=plan.threshold,
+        )
     _, classifier = _trained(plan.world, plan.judge, plan.examples, plan.seed)
-    return TopicJudge(classifier, [topic], threshold=plan.threshold)
+    return TopicJudge(classifier, highest(topics), threshold=plan.threshold)
 
 
 def task_of(plan: ComparePlan, topic: str, rng: np.random.Generator) -> Task:
-    """Another one for each state of the random numbers; the examples of a trained judge are always the same."""
-    world = _open(plan.world)
-    if plan.judge == KEYWORDS:
-        return make_task(world, topic, distance=plan.distance, seeds=plan.seeds, rng=rng)
+    """A task drawn by `rng`; the examples of a trained judge are always the same."""
+    world, topics = _open(plan.world), plan.topics_of(topic)
+    if plan.judge in (KEYWORDS, CONTRAST):
+        return make_task(world, topic, distance=plan.distance, seeds=plan.seeds, topics=topics, rng=rng)
     examples, _ = _trained(plan.world, plan.judge, plan.examples, plan.seed)
-    return task_from_examples(world, topic, examples, distance=plan.distance, seeds=plan.seeds, rng=rng)
+    return task_from_examples(world, topic, examples, distance=plan.distance, seeds=plan.seeds, topics=topics, rng=rng)
 
 
 def runs_of_task(plan: ComparePlan, guide: Guide, task: Task, repeat: int) -> Iterator[Run]:
     """One crawl for each strategy, from the same seeds."""
     for name in plan.names:
-        if name == ORACLE:
-            wanted = task.relevant & task.is_graded
-            chosen: Any = lambda discovery, wanted=wanted: Oracle(guide.judged.world, wanted, discovery)  # noqa: E731
+        if name in ORACLES:
+            chosen: Any = partial(ORACLES[name], guide.judged.world, task.relevant & task.is_graded)
         else:
             parts = StrategyParts.of(
                 guide.topic,
@@ -244,16 +296,18 @@ def _overlaps(
 ) -> Iterator[tuple[str, Mapping[str, Floats]]]:
     """Two crawls of each strategy from disjoint halves of the seeds (paper FC, section 4.3)."""
     mixed = rng.permutation(task.seeds)
-    halves = (np.sort(mixed[0::2]), np.sort(mixed[1::2]))
-    first, second = (list(runs_of_task(plan, guide, replace(task, seeds=half), 0)) for half in halves)
-    for one, other in zip(first, second, strict=True):
+    runs = []
+    for half in (np.sort(mixed[0::2]), np.sort(mixed[1::2])):
+        own = guide_of(plan, task.topic, half) if plan.seeds_are_examples else guide
+        runs.append(list(runs_of_task(plan, own, replace(task, seeds=half), 0)))
+    for one, other in zip(*runs, strict=True):
         yield one.strategy, overlap_of(one, other, hosts=guide.judged.world.host_of, pages=plan.pages)
 
 
 def _truth(world: World, task: Task) -> Truth:
     is_target = np.zeros(len(world), dtype=np.bool_)
     is_target[task.targets] = True
-    is_target[task.given] = True  # another repeat may start elsewhere; what a run was given does not count for it
+    is_target[task.given] = True  # other repeats start elsewhere; what a run was given does not count for it
     edges = world.graph
     return Truth(
         topic=task.topic,
@@ -273,7 +327,7 @@ def _terms(world: World) -> Terms:
 
 
 def _rng(seed: int, *names: str | int) -> np.random.Generator:
-    """Random numbers that depend on the names alone, not on the order in which jobs run."""
+    """A generator that depends only on the seed and the names, not on the order in which jobs run."""
     return np.random.default_rng([seed, *(zlib.crc32(str(name).encode()) for name in names)])
 
 
@@ -296,26 +350,32 @@ def _trained(path: Path, kind: str, per_topic: int, seed: int) -> tuple[ExampleS
 
 
 def _about(plan: ComparePlan, scores: Sequence[Scores]) -> dict[str, str]:
+    topics = f"{len(scores)} of {len(plan.topics)}"
     return {
         "world": plan.world.name,
-        "topics": f"{len(scores)} of {len(plan.topics)}",
-        "seeds": f"{plan.seeds}, {_place_of_seeds(plan)}",
+        "topics": f"{plan.together}: one task of {len(plan.topics)} topics" if plan.together else topics,
+        "seeds": f"{plan.seeds} {_place_of_seeds(plan)}",
         "pages": f"{plan.pages:,}",
         "buffer": f"{plan.buffer:,} links" if plan.buffer else "no limit",
         "repeats": str(plan.repeats),
-        "judge": f"{_judge_in_words(plan)}, threshold {plan.threshold:g}",
+        "judge": f"{_described_judge(plan)}, threshold {plan.threshold:g}",
         "random seed": str(plan.seed),
         "version": f"Lycosa {__version__}",
     }
 
 
-def _judge_in_words(plan: ComparePlan) -> str:
+def _described_judge(plan: ComparePlan) -> str:
     if plan.judge == KEYWORDS:
         return "keywords of the topic"
+    if plan.judge == CONTRAST:
+        source = "the seeds" if plan.seeds_are_examples else "seeds that fit them"
+        return f"contrast, which learns from the topic's keywords and {source}"
     return f"{plan.judge}, trained on up to {plan.examples} examples a topic, which are not graded"
 
 
 def _place_of_seeds(plan: ComparePlan) -> str:
     if plan.distance:
-        return f"{plan.distance} links from the targets"
-    return "pages of the topic that are not graded" if plan.judge == KEYWORDS else "examples of the topic"
+        return f"pages {plan.distance} links before the targets"
+    if plan.judge in (KEYWORDS, CONTRAST):
+        return "pages of the topic, which are not graded"
+    return "examples of the topic"

@@ -1,13 +1,14 @@
 """Crawl tasks as in "Topical Web Crawlers: Evaluating Adaptive Algorithms" (Menczer, Pant, Srinivasan 2004), 2.3-2.4.
 
-A topic gives three things: keywords (the words of its path in the directory), which the crawler is told; targets
-(its pages) and a description (the targets' text), which only the evaluation knows. Seeds lie D links before the
-targets: from the targets, D steps back over links, up to 20 of each page's at random, then a random choice of 10.
-So each seed has a path of at most D links to some target; being dense, a web may have shorter ones, and
-`seed_distances` says how long they really are. For D = 0 the crawl starts at targets, which then are not graded.
+A topic provides three things: keywords (the words of its path in the directory), which the crawler is given; targets
+(its pages) and a description (the targets' text), which only the evaluation knows. Seeds are D links before the
+targets: D steps back over links, following up to 20 random back links of each page, then a random choice of 10.
+Each seed thus has a path of at most D links to some target. In a dense web there may be shorter paths;
+`seed_distances` has the actual lengths. For D = 0 the crawl starts at targets, which then are not graded.
 
-Departures: the description is the targets' own text, as there are no editors' summaries; and some pages of a topic
-may be set aside as examples for judges that are trained. They are neither targets nor graded.
+Departures: the description is the targets' own text, as there are no editors' summaries; some pages of a topic may be
+set aside as examples for judges that are trained, and are then neither targets nor graded; several topics may be one
+task, with the pages of any of them as targets.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ from lycosa.lab.worlds.world import Ints, World
 from lycosa.lib.stopwords import ENGLISH
 
 BACK_LINKS = 20
-"""Of each page, in each step back: what a search engine's link: query gave."""
+"""Back links followed of each page in each step: what a search engine's link: query returned."""
 LONGEST_WALK = 20
 
 _WORD = re.compile(r"[^\W_]+")
 
 
 class Description(NamedTuple):
-    """The words of all targets together, with their counts."""
+    """The words of all targets, with their counts."""
 
     indices: Ints
     """Term numbers of the world, ascending."""
@@ -43,31 +44,31 @@ class Description(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Task:
-    """One topic to crawl for. Only `keywords`, `seeds` and `examples` are for the crawler."""
+    """A topic to crawl for. The crawler gets only `keywords`, `seeds` and `examples`."""
 
     topic: str
     keywords: str
     targets: Ints
-    """Pages to be found."""
+    """Pages to find."""
     relevant: NDArray[np.bool_]
-    """By page: the truth, examples and seeds included."""
+    """By page: the truth, including examples and seeds."""
     is_graded: NDArray[np.bool_]
-    """By page: false for examples, and for seeds where they are pages of the topic that were given away."""
+    """By page: false for examples, and for seeds that are pages of the topic."""
     description: Description
     seeds: Ints
     examples: Ints
     wanted_distance: int
     distance: int
-    """Steps from the targets back to the seeds: smaller than wanted where no page links that far."""
+    """Steps from the targets back to the seeds: less than wanted where the back links do not reach that far."""
     seed_distances: Ints
-    """By seed: links to the nearest target on the shortest way."""
+    """By seed: length of the shortest path to a target."""
 
     note: str = ""
-    """What is not as it was asked for, in words."""
+    """How the task differs from what was asked for; empty if it does not."""
 
     @property
     def given(self) -> Ints:
-        """Pages of the topic the crawler was handed: to find them earns nothing."""
+        """Pages of the topic the crawler was given: finding them does not count."""
         return np.flatnonzero(~self.is_graded).astype(np.int32)
 
 
@@ -79,15 +80,20 @@ def make_task(
     seeds: int = 10,
     targets: int | None = None,
     examples: int = 0,
+    topics: Sequence[str] = (),
     rng: np.random.Generator,
 ) -> Task:
-    """A task of this topic. `targets` of its pages, as a rule all, without `examples` of them set aside before."""
+    """A task with `targets` of the topic's pages, by default all, after `examples` of them have been set aside.
+
+    `topics`: several labels that are one task under the name `topic`; pages with any of them are relevant.
+    """
     if not 0 <= distance <= LONGEST_WALK or seeds < 1 or examples < 0 or (targets is not None and targets < 1):
         raise InputError(
-            f"no task with distance {distance}, {seeds} seeds, {targets} targets, {examples} examples: distance is "
-            f"from 0 to {LONGEST_WALK}, examples 0 or more, the others 1 or more"
+            f"no task with distance {distance}, {seeds} seeds, {targets} targets, {examples} examples: distance must "
+            f"be from 0 to {LONGEST_WALK}, examples 0 or more, the others 1 or more"
         )
-    members = world.pages_of(topic)
+    topics = topics or (topic,)
+    members = world.pages_of(*topics)
     drawn = rng.permutation(members)
     set_aside, wanted = drawn[:examples], np.sort(drawn[examples:][:targets])
     if not len(wanted):
@@ -99,8 +105,8 @@ def make_task(
         wanted = np.setdiff1d(wanted, start)
         if not len(wanted):
             raise InputError(
-                f"topic {topic!r} has {_pages(len(members))}, and all that are targets would be seeds: there are no "
-                f"links to them from {distance} pages away"
+                f"topic {topic!r} has {_pages(len(members))}, and all targets would be seeds: no page links to them "
+                f"from outside, at up to {distance} links"
                 if distance
                 else f"topic {topic!r} has {_pages(len(members))}: with {seeds} of them as seeds no target is left"
             )
@@ -112,7 +118,7 @@ def make_task(
         is_graded[start] = False
     return Task(
         topic=topic,
-        keywords=keywords(topic),
+        keywords=keywords(*topics),
         targets=wanted,
         relevant=relevant,
         is_graded=is_graded,
@@ -126,9 +132,14 @@ def make_task(
     )
 
 
-def keywords(topic: str) -> str:
-    """The words of a topic's path, each once: `Science/Biology/Birds` is "science biology birds"."""
-    words = dict.fromkeys(_WORD.findall(topic.lower()))
+def joint_name(patterns: Sequence[str]) -> str:
+    """What the topics that match these patterns are called as one task."""
+    return f"{', '.join(patterns)} (together)"
+
+
+def keywords(*topics: str) -> str:
+    """The words of the topics' paths, each once: `Science/Biology/Birds` gives "science biology birds"."""
+    words = dict.fromkeys(_WORD.findall(" ".join(topics).lower()))
     return " ".join([word for word in words if word not in ENGLISH] or words)
 
 
@@ -141,14 +152,14 @@ def describe(world: World, pages: Ints) -> Description:
 
 
 def split_topics(topics: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Two halves, development and test, by a hash of the names: the same for everybody, whatever the order."""
+    """Two halves, development and test, by a hash of the names: always the same, whatever the order."""
     mixed = sorted(set(topics), key=lambda topic: blake2b(topic.encode(), digest_size=8).digest())
     half = (len(mixed) + 1) // 2
     return sorted(mixed[:half]), sorted(mixed[half:])
 
 
 def _seeds(world: World, targets: Ints, distance: int, seeds: int, rng: np.random.Generator) -> tuple[Ints, int]:
-    """Pages `distance` steps back from the targets, or as many steps as there are; and how many those are."""
+    """Pages `distance` steps back from the targets, or as far as links reach; and how many steps that is."""
     found, steps = targets, 0
     wave = targets
     for step in range(1, distance + 1):
@@ -160,12 +171,12 @@ def _seeds(world: World, targets: Ints, distance: int, seeds: int, rng: np.rando
 
 
 def _step_back(world: World, pages: Ints, rng: np.random.Generator) -> Ints:
-    """The pages that link to these, at most BACK_LINKS for each, drawn at random."""
+    """Pages that link to these: for each, up to BACK_LINKS drawn at random."""
     offsets, sources = world.back_graph
     counts = offsets[pages + 1] - offsets[pages]
     found = sources[gather(offsets[pages], counts)]
     owner = np.repeat(np.arange(len(pages)), counts)
-    shuffled = np.lexsort((rng.random(len(found)), owner))  # still page by page
+    shuffled = np.lexsort((rng.random(len(found)), owner))  # within each page
     rank = np.arange(len(found)) - np.repeat(np.cumsum(counts) - counts, counts)
     return np.unique(found[shuffled[rank < BACK_LINKS]])
 
@@ -175,10 +186,10 @@ def _choice(pages: Ints, count: int, rng: np.random.Generator) -> Ints:
 
 
 def _note(topic: str, *, wanted: tuple[int, int], found: tuple[int, int]) -> str:
-    """Both are a number of seeds and their distance."""
+    """`wanted` and `found`: the number of seeds and their distance."""
     notes = []
     if found[1] < wanted[1]:
-        notes.append(f"no page lies {wanted[1]} links before its targets; {found[1]} is used")
+        notes.append(f"no page is {wanted[1]} links before its targets; {found[1]} is used")
     if found[0] < wanted[0]:
         notes.append(f"{found[0]} seeds instead of {wanted[0]}")
     return f"{topic}: {', '.join(notes)}" if notes else ""

@@ -26,7 +26,7 @@ from lycosa.fetch.fetcher import REDIRECTS, FetchSettings
 from lycosa.fetch.urls import UrlRules, Urls, origin
 from lycosa.fetch.warc_reader import Damage, iterate
 from lycosa.judges.protocol import Judge
-from lycosa.lab.generated.addresses import Addresses
+from lycosa.lab.generated.addresses import WebAddresses
 from lycosa.lab.generated.prose import Prose
 from lycosa.lab.generated.vocabulary import topics
 from lycosa.lab.generated.web import GeneratedWeb
@@ -329,7 +329,7 @@ def _sketch(web: GeneratedWeb, writer: WorldWriter, progress: Progress | None) -
     plan, graph, count = web.plan, web.graph, len(web)
     subjects = topics(plan.topics)
     prose = Prose(topics=subjects, topicality=plan.topicality)
-    addresses = Addresses(plan=plan, graph=graph, topics=subjects, prose=prose)
+    addresses = WebAddresses(plan=plan, graph=graph, topics=subjects, prose=prose)
     for low in range(0, count, SKETCHED_AT_ONCE):
         places = addresses.places(list(range(low, min(low + SKETCHED_AT_ONCE, count))))
         writer.add_sketches(

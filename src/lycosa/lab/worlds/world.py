@@ -285,12 +285,15 @@ class World:
 
     # ── topics ────────────────────────────────────────────────────────────────────────────────────────────
 
-    def pages_of(self, topic: str) -> Ints:
-        """The pages with this label, in order."""
-        number = self._topic_numbers.get(topic)
-        if number is None:
-            raise InputError(f"{self.path.name} has no topic {topic!r}{self._nearest(topic)}")
-        return self._topic_pages[self._topic_offsets[number] : self._topic_offsets[number + 1]]
+    def pages_of(self, *topics: str) -> Ints:
+        """The pages with any of these labels, in order."""
+        found = []
+        for topic in topics:
+            number = self._topic_numbers.get(topic)
+            if number is None:
+                raise InputError(f"{self.path.name} has no topic {topic!r}{self._nearest(topic)}")
+            found.append(self._topic_pages[self._topic_offsets[number] : self._topic_offsets[number + 1]])
+        return found[0] if len(found) == 1 else np.unique(np.concatenate(found))
 
     def topics_of(self, page: int) -> list[str]:
         pages, topics = self._topics_by_page
@@ -303,12 +306,15 @@ class World:
         order = np.argsort(self._topic_pages, kind="stable")
         return self._topic_pages[order], topics[order]
 
-    def match(self, pattern: str) -> list[str]:
-        """Topics by name or by a pattern such as `Science/Biology/*`; InputError where there is none."""
-        found = [topic for topic in self.topics if topic == pattern or fnmatch.fnmatchcase(topic, pattern)]
-        if not found:
-            raise InputError(f"no topic of {self.path.name} matches {pattern!r}{self._nearest(pattern)}")
-        return found
+    def match(self, *patterns: str) -> list[str]:
+        """Topics by name or by patterns such as `Science/Biology/*`; InputError if a pattern matches none."""
+        found: dict[str, None] = {}
+        for pattern in patterns:
+            matching = [topic for topic in self.topics if topic == pattern or fnmatch.fnmatchcase(topic, pattern)]
+            if not matching:
+                raise InputError(f"no topic of {self.path.name} matches {pattern!r}{self._nearest(pattern)}")
+            found.update(dict.fromkeys(matching))
+        return list(found)
 
     def _nearest(self, name: str) -> str:
         if not self.topics:

@@ -83,7 +83,7 @@ class StringColumn:
         return {f"{name}_bytes": self.bytes, f"{name}_offsets": self.offsets}
 
 
-class _Table:
+class _SpilledTable:
     """Distinct strings, known by a 64-bit hash."""
 
     def __init__(self, spills: Spills) -> None:
@@ -108,8 +108,8 @@ class WorldWriter:
     def __init__(self, target: Path) -> None:
         self._target = target
         self._spills = spills = Spills(target.parent)
-        self._urls = _Table(spills)
-        self._texts = _Table(spills)
+        self._urls = _SpilledTable(spills)
+        self._texts = _SpilledTable(spills)
         self._texts.add([""], _text_hashes([""]))  # number 0 is the empty text
         self._terms = StringColumn(spills)
         self._term_numbers: dict[str, int] = {}
