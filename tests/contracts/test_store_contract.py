@@ -386,7 +386,11 @@ class TestPages:
     def test_pages_are_judged_again_and_hosts_counted(self, reopen):
         store = reopen()
         begin(store)
-        hosts = {1: host(1, "a.test", pages=2, relevant=2), 2: host(2, "b.test", pages=1), 3: host(3, "c.test")}
+        hosts = {
+            1: host(1, "a.test", pages=2, relevant=2),
+            2: host(2, "b.test", pages=1),
+            3: host(3, "c.test", relevant=1),
+        }
         links = [link(n, f"http://h.test/{n}", host_id=1 + n // 3, state="done") for n in (1, 2, 3)]
         judged = [judgement(1, 0.9), judgement(2, 0.8), judgement(3, 0.1)]
         # Pages came in another order than their links.

@@ -206,7 +206,7 @@ class TestStopRules:
             (
                 StopRules(precision=0.3, window=4),
                 6,
-                "precision: 25.0% of the last 4 pages are relevant, 30.0% is asked for",
+                "precision: 25.0% of the last 4 pages are relevant, 30.0% is required",
             ),
             (
                 StopRules(community=0.1, community_size=2),
@@ -237,7 +237,7 @@ class TestStopRules:
         crawl = rig(chain(html, "RR----"))
         reason = crawl.crawl("http://p0.test/", stop=StopRules(best_score=0.05))
         assert len(crawl.pages) == 3
-        assert reason == "best score: 0 is the best of 1 waiting links, 0.05 is asked for"
+        assert reason == "best score: 0 is the best of 1 waiting links, 0.05 is required"
 
     def test_what_was_under_way_can_change_the_verdict(self, rig, html):
         hosts = [f"http://h{n}.test/" for n in range(6)]

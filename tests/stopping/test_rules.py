@@ -138,7 +138,7 @@ class TestRules:
     @pytest.mark.parametrize(("precision", "is_over"), [(None, False), (0.1, False), (0.099, True), (0.0, True)])
     def test_precision(self, precision, is_over):
         reason = verdict(StopRules(precision=0.1, window=200), pages=900, precision=precision)
-        words = f"precision: {precision or 0:.1%} of the last 200 pages are relevant, 10.0% is asked for"
+        words = f"precision: {precision or 0:.1%} of the last 200 pages are relevant, 10.0% is required"
         assert reason == (words if is_over else "")
 
     @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ class TestBestScore:
     @pytest.mark.parametrize(("scores", "is_over"), [((0.1, 0.2), False), ((0.1, 0.19), True)])
     def test_below_the_least(self, scores, is_over):
         stop = Stop(Budget(), started=0.0, rules=StopRules(best_score=0.2 - 1e-6))
-        words = "best score: 0.19 is the best of 2 waiting links, 0.199999 is asked for"
+        words = "best score: 0.19 is the best of 2 waiting links, 0.199999 is required"
         assert stop.reason(Figures(), waiting(*scores), now=0.0) == (words if is_over else "")
 
     def test_links_on_hosts_set_aside_do_not_count(self):
@@ -215,7 +215,7 @@ class TestExpectedHarvest:
         reason = self.verdict(Forecast(1000, Estimate(expected, 3.0, 41.2), None))
         words = (
             "expected harvest: about 20 of the next 1,000 pages would be relevant (3–41 in 9 of 10 cases), 1.99%; "
-            "2.00% is asked for"
+            "2.00% is required"
         )
         assert reason == (words if is_over else "")
 

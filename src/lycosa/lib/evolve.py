@@ -162,7 +162,7 @@ def genome_of(numbers: Iterable[int], bits: int) -> Genome:
     """The reverse of `genes`: the genome with these numbers as its genes."""
     numbers = list(numbers)
     if any(not 0 <= number < 1 << bits for number in numbers):
-        raise ValueError(f"a gene of {bits} bits is a number from 0 to {(1 << bits) - 1}, not each of {numbers}")
+        raise ValueError(f"a gene of {bits} bits is a number from 0 to {(1 << bits) - 1}, unlike some of {numbers}")
     return "".join(f"{number:0{bits}b}" for number in numbers)
 
 

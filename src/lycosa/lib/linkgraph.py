@@ -32,7 +32,7 @@ def pagerank(
     `tolerance`. Parallel edges count separately.
     """
     if not 0 <= damping < 1 or tolerance <= 0:
-        raise ValueError(f"damping must lie in [0, 1) and tolerance above 0, not {damping} and {tolerance}")
+        raise ValueError(f"damping must be in [0, 1) and tolerance above 0, not {damping} and {tolerance}")
     out_degree = np.bincount(sources, minlength=count)
     is_sink = out_degree == 0
     share = 1.0 / np.maximum(out_degree, 1)

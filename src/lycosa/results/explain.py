@@ -1,4 +1,4 @@
-"""Why a URL was fetched, skipped, or left waiting: everything the store knows about it, in words.
+"""Why a URL was fetched, skipped, or left waiting: everything the store knows about it, as text.
 
 The hunter's score of a link is a sum of parts, one for each kind of evidence, relative to the other waiting links.
 Parts with the same meaning are added up and reported only if they matter; what the store can count is counted.

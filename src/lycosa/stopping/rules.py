@@ -164,7 +164,7 @@ class Stop:
         if best is None or best >= least:
             self._turns_to_skip = frontier.hosts // HOSTS_A_TURN
             return ""
-        return f"best score: {best:.3g} is the best of {frontier.waiting:,} waiting links, {least:g} is asked for"
+        return f"best score: {best:.3g} is the best of {frontier.waiting:,} waiting links, {least:g} is required"
 
     def _low_expected_harvest(self) -> str:
         """Whether too little is expected. Without a forecast the rule does not apply."""
@@ -175,7 +175,7 @@ class Stop:
         harvest, share = forecast.harvest, forecast.share
         return (
             f"expected harvest: about {harvest.value:,.0f} of the next {forecast.pages:,} pages would be relevant "
-            f"({harvest.low:,.0f}–{harvest.high:,.0f} in 9 of 10 cases), {share.value:.2%}; {least:.2%} is asked for"
+            f"({harvest.low:,.0f}–{harvest.high:,.0f} in 9 of 10 cases), {share.value:.2%}; {least:.2%} is required"
         )
 
 
@@ -193,7 +193,7 @@ def _past_pages(figures: Figures, rules: StopRules) -> str:
     if figures.precision is not None and figures.precision < rules.precision:
         return (
             f"precision: {figures.precision:.1%} of the last {rules.window:,} pages are relevant, "
-            f"{rules.precision:.1%} is asked for"
+            f"{rules.precision:.1%} is required"
         )
     is_large = figures.relevant >= rules.community_size
     if rules.community and is_large and figures.inward > rules.community * figures.links:

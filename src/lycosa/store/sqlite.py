@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
 
@@ -15,6 +15,7 @@ from lycosa.store.rows import (
     NOT_WORTH,
     REVISIT,
     Batch,
+    EventRow,
     HostRow,
     JudgedPages,
     JudgementRow,
@@ -43,19 +44,35 @@ def _insert(table: str, row: type[tuple[Any, ...]], *, verb: str = "insert") -> 
     return f"{verb} into {table} ({', '.join(columns)}) values ({', '.join('?' * len(columns))})"
 
 
+BEGIN_RUN = "insert into runs (started_at, pid, version, config) values (?, ?, ?, ?)"
+END_RUN = "update runs set ended_at = ?, stop_reason = ? where id = ?"
 INSERT_LINK = _insert("frontier", LinkRow)
+SET_STATE = "update frontier set state = ?, tries = ?, reason = ?, detail = ? where id = ?"
+SET_SCORE = "update frontier set score = ? where id = ?"
 INSERT_HOST = _insert("hosts", HostRow, verb="insert or replace")
 INSERT_ROBOTS = _insert("robots", RobotsRow, verb="insert or replace")
 INSERT_PAGE = _insert("pages", PageRow, verb="insert or replace")
 INSERT_JUDGEMENT = _insert("judgements", JudgementRow, verb="insert or replace")
 INSERT_OUTCOME = _insert("outcomes", OutcomeRow)
+INSERT_EDGE = "insert or replace into links values (?, ?, ?, ?, ?)"
+DELETE_EDGES = "delete from links where source_id = ?"
+INSERT_ADDRESS = "insert or replace into addresses values (?, ?)"
+INSERT_EVENT = _insert("events", EventRow)
+INSERT_NOTE = "insert or replace into notes values (?, ?)"
+INSERT_FEEDBACK = "insert into feedback (at, url, is_useful, topic) values (?, ?, ?, ?)"
+INSERT_STATE = "insert or replace into state values (?, ?)"
+SET_THRESHOLD = "update judgements set is_relevant = relevance >= ?"
 GRADE = "update judgements set relevance = ?, is_relevant = ? where page_id = (select id from pages where number = ?)"
 RELEVANT_BY_HOST = """
 select f.host_id, sum(j.is_relevant) as relevant from judgements j join frontier f on f.id = j.page_id group by 1
 """
+RESET_HOSTS = "update hosts set relevant = 0 where relevant != 0"
 RECOUNT_HOSTS = f"""
 update hosts set relevant = found.relevant from ({RELEVANT_BY_HOST}) as found where found.host_id = hosts.id
 """
+HASHES = "select hash, id from frontier"
+ADDRESSES = "select address, ready_at from addresses"
+STATE = "select value from state where name = ?"
 LEASE = "select id, url, host_id, score, distance, tries, redirects from frontier where id = ?"
 PRINTS = "select fingerprint, id from pages where fingerprint != 0 and duplicate_of is null order by number"
 WAITING = f"from frontier where state = '{State.WAITING}' order by id"
@@ -69,6 +86,12 @@ UNVISITED = f"""
 select f.id, f.url, h.name from links l join frontier f on f.id = l.target_id join hosts h on h.id = f.host_id
 where l.source_id = ? and f.state = '{State.WAITING}' and f.tries = 0 order by l.position
 """
+TOTALS = (
+    "select count(*) from frontier",
+    "select count(*) from pages",
+    "select count(*) from judgements where is_relevant",
+    f"select count(*) from frontier where state = '{State.WAITING}'",
+)
 SINCE_RELEVANT = """
 select count(*) from pages where number > coalesce(
     (select p.number from pages p join judgements j on j.page_id = p.id where j.is_relevant
@@ -102,59 +125,40 @@ class SqliteStore(SqliteReports):
 
     def begin_run(self, *, started_at: float, pid: int, version: str, config: str) -> int:
         with self._transaction() as db:
-            cursor = db.execute(
-                "insert into runs (started_at, pid, version, config) values (?, ?, ?, ?)",
-                (started_at, pid, version, config),
-            )
+            cursor = db.execute(BEGIN_RUN, (started_at, pid, version, config))
         assert cursor.lastrowid is not None
         return cursor.lastrowid
 
     def end_run(self, run: int, *, ended_at: float, stop_reason: str) -> None:
         with self._transaction() as db:
-            db.execute("update runs set ended_at = ?, stop_reason = ? where id = ?", (ended_at, stop_reason, run))
+            db.execute(END_RUN, (ended_at, stop_reason, run))
 
     def write(self, batch: Batch) -> None:
+        changes: tuple[tuple[str, Collection[Any]], ...] = (
+            (INSERT_HOST, batch.hosts.values()),
+            (INSERT_LINK, batch.links),
+            (SET_STATE, batch.states),
+            (SET_SCORE, batch.scores),
+            (INSERT_PAGE, batch.pages),
+            (INSERT_JUDGEMENT, batch.judgements),
+            (SET_THRESHOLD, [] if batch.threshold is None else [(batch.threshold,)]),
+            (GRADE, batch.grades),
+            (RESET_HOSTS, [()] if batch.recounts_hosts else []),
+            (RECOUNT_HOSTS, [()] if batch.recounts_hosts else []),
+            (DELETE_EDGES, [(page,) for page in batch.relinked]),
+            (INSERT_EDGE, batch.edges),
+            (INSERT_OUTCOME, batch.outcomes),
+            (INSERT_ADDRESS, batch.addresses.items()),
+            (INSERT_ROBOTS, batch.robots.values()),
+            (INSERT_EVENT, batch.events),
+            (INSERT_NOTE, batch.notes),
+            (INSERT_FEEDBACK, batch.feedback),
+            (INSERT_STATE, batch.state.items()),
+        )
         with self._transaction() as db:
-            if batch.hosts:
-                db.executemany(INSERT_HOST, batch.hosts.values())
-            if batch.links:
-                db.executemany(INSERT_LINK, batch.links)
-            if batch.states:
-                db.executemany(
-                    "update frontier set state = ?, tries = ?, reason = ?, detail = ? where id = ?",
-                    batch.states,
-                )
-            if batch.scores:
-                db.executemany("update frontier set score = ? where id = ?", batch.scores)
-            if batch.pages:
-                db.executemany(INSERT_PAGE, batch.pages)
-            if batch.judgements:
-                db.executemany(INSERT_JUDGEMENT, batch.judgements)
-            if batch.threshold is not None:
-                db.execute("update judgements set is_relevant = relevance >= ?", (batch.threshold,))
-            if batch.grades:
-                db.executemany(GRADE, batch.grades)
-            if batch.recounts_hosts:
-                db.execute("update hosts set relevant = 0 where relevant != 0")
-                db.execute(RECOUNT_HOSTS)
-            if batch.relinked:
-                db.executemany("delete from links where source_id = ?", [(page,) for page in batch.relinked])
-            if batch.edges:
-                db.executemany("insert or replace into links values (?, ?, ?, ?, ?)", batch.edges)
-            if batch.outcomes:
-                db.executemany(INSERT_OUTCOME, batch.outcomes)
-            if batch.addresses:
-                db.executemany("insert or replace into addresses values (?, ?)", batch.addresses.items())
-            if batch.robots:
-                db.executemany(INSERT_ROBOTS, batch.robots.values())
-            if batch.events:
-                db.executemany("insert into events (run_id, at, kind, message) values (?, ?, ?, ?)", batch.events)
-            if batch.notes:
-                db.executemany("insert or replace into notes values (?, ?)", batch.notes)
-            if batch.feedback:
-                db.executemany("insert into feedback (at, url, is_useful, topic) values (?, ?, ?, ?)", batch.feedback)
-            if batch.state:
-                db.executemany("insert or replace into state values (?, ?)", batch.state.items())
+            for sql, rows in changes:
+                if rows:
+                    db.executemany(sql, rows)
 
     # Reading, for the crawl
 
@@ -163,7 +167,7 @@ class SqliteStore(SqliteReports):
         return run is not None and run.ended_at is None
 
     def hashes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        hashes, ids = self._columns("select hash, id from frontier", 2)
+        hashes, ids = self._columns(HASHES, 2)
         return hashes, ids
 
     def fingerprints(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -188,13 +192,13 @@ class SqliteStore(SqliteReports):
         return iter(self._all(HostRow._make, select(HostRow, "hosts")))
 
     def addresses(self) -> dict[str, float]:
-        return dict(self._rows("select address, ready_at from addresses"))
+        return dict(self._rows(ADDRESSES))
 
     def robots(self) -> Iterator[RobotsRow]:
         return iter(self._all(RobotsRow._make, select(RobotsRow, "robots")))
 
     def state(self, name: str) -> bytes | None:
-        row = self._first(tuple, "select value from state where name = ?", (name,))
+        row = self._first(tuple, STATE, (name,))
         return None if row is None else bytes(row[0])
 
     def leases(self, ids: Sequence[int]) -> list[Lease]:
@@ -217,12 +221,7 @@ class SqliteStore(SqliteReports):
         return self._all(UnvisitedLink._make, UNVISITED, (page,))
 
     def totals(self) -> Totals:
-        return Totals(
-            links=self._number("select count(*) from frontier"),
-            pages=self._number("select count(*) from pages"),
-            relevant=self._number("select count(*) from judgements where is_relevant"),
-            waiting=self._number(f"select count(*) from frontier where state = '{State.WAITING}'"),
-        )
+        return Totals(*map(self._number, TOTALS))
 
     def progress(self) -> Progress:
         return Progress(self._number(SINCE_RELEVANT), self._number(DOWNLOADED))
