@@ -72,8 +72,8 @@ class TestContrast:
     @pytest.mark.parametrize("is_timed", [True, False])
     def test_strategies_that_learn_in_the_crawl_can_begin_a_study(self, plan, is_timed):
         task = task_of(plan, plan.topics[0], rng())
-        _, known = guide_of(replace(plan, is_timed=is_timed), plan.topics[0], task.seeds)
-        parts = StrategyParts.of(known, rng=rng())
+        guide = guide_of(replace(plan, is_timed=is_timed), plan.topics[0], task.seeds)
+        parts = StrategyParts.of(guide.topic, rng=rng())
         assert len(parts.study().topic.examples) == 4
 
     def test_sharing_what_is_known_changes_no_crawl(self, plan):
@@ -82,7 +82,7 @@ class TestContrast:
         for is_timed in (True, False):
             own = replace(plan, is_timed=is_timed)
             guide = guide_of(own, plan.topics[0], task.seeds)
-            ways.append({run.strategy: run.pages.tolist() for run in runs_of_task(own, *guide, task, 0)})
+            ways.append({run.strategy: run.pages.tolist() for run in runs_of_task(own, guide, task, 0)})
         assert ways[0] == ways[1]
 
     def test_the_hunter_finds_most_between_the_bounds(self, plan):
