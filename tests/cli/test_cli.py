@@ -219,7 +219,7 @@ class TestBadInput:
             (("crawl", "cycling", "-s", "a.invalid", "-o", "new", "--pages", "0"), ("budget.pages is 0", "1 or more")),
             (("crawl", "cycling", "-s", "a.invalid", "-o", "new", "--threshold", "7"), ("threshold is 7.0: it must",)),
             (("crawl", "\udcff", "-s", "a.invalid", "-o", "new"), ("lycosa: ",)),
-            (("status", "new"), ("new: no crawl here (crawl.db is missing); name the directory",)),
+            (("status", "new"), ("new: no crawl here (crawl.db is missing); give the directory",)),
             (("explain", "new", "https://a.invalid/"), ("new: no crawl here",)),
             (("sql", "new", "select 1"), ("new: no crawl here",)),
             (("export", "new", "--to", "pages.csv"), ("new: no crawl here",)),
