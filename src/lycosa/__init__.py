@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lycosa.errors import LycosaError as LycosaError
     from lycosa.judges.protocol import Judge as Judge
     from lycosa.judges.protocol import JudgeAbilities as JudgeAbilities
-    from lycosa.lab.replay.compare import compare as compare
+    from lycosa.lab.compare import compare as compare
     from lycosa.lab.worlds.world import World as World
     from lycosa.model import Fetched as Fetched
     from lycosa.model import Judgement as Judgement
@@ -58,7 +58,7 @@ _HOMES = {
     "StrategyParts": "lycosa.strategies.protocol",
     "Visit": "lycosa.model",
     "World": "lycosa.lab.worlds.world",
-    "compare": "lycosa.lab.replay.compare",
+    "compare": "lycosa.lab.compare",
 }
 """The public names and where they are. Each is imported when it is first used, so that `lycosa --help` starts fast."""
 

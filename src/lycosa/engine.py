@@ -94,8 +94,9 @@ class Crawl:
 
         `topics`, `interest`: topics of the book, or a formula over them, instead of words. `judge`, `strategy`: a name,
         `module:Class`, or an object of your own. `fetcher`: where pages come from, if not from the web. `config`: a
-        TOML file, a mapping of settings, or a `Config`; `settings`: settings and sections by name, such as
-        politeness={"delay": 2}; `layers`: further settings, each with a name for messages. Later ones win.
+        TOML file (default: the one that LYCOSA_CONFIG names), a mapping of settings, or a `Config`; `settings`:
+        settings and sections by name, such as politeness={"delay": 2}; `layers`: further settings, each with a name
+        for messages. Later ones win.
         """
         named = topic or interest or " + ".join(topics)
         self.workspace = Workspace(Path(directory) if directory is not None else _directory_for(named))
@@ -116,7 +117,9 @@ class Crawl:
         }
         stored = self._stored()
         written: list[Layer] = [(str(self.workspace.config), stored)] if stored else []
-        if config is not None:
+        if config is None:
+            config = os.environ.get("LYCOSA_CONFIG")
+        if config:
             written.append(_as_layer(config))
         said = {name: value for name, value in given.items() if value not in ("", [], {}, None)}
         self.config = _with_strategy_inside(build(*written, ("Crawl", said), ("settings", settings), *layers))
@@ -146,7 +149,7 @@ class Crawl:
         return await self._crawl(self._with_budget(pages, minutes), Silence())
 
     async def pages(self, pages: int | None = None, *, minutes: float | None = None) -> AsyncIterator[FoundPage]:
-        """Pages as they are found, with their text. Leaving the iteration early stops the crawl in order."""
+        """Pages as they are found, with their text. `stop` ends the iteration when what is under way is finished."""
         found: asyncio.Queue[FoundPage | None] = asyncio.Queue()
 
         def put(event: Event) -> None:
@@ -235,7 +238,7 @@ class Crawl:
             raise LycosaError(f"{self.workspace.directory}: this crawl is running already")
         self._bring_book(config)
         if self._judge is None:
-            config = settled(config)
+            config = settled(config, self._strategy)
         self._judge_for(config)
         Guard(config.network.allow)  # refuses a malformed network before anything is written
         strategy_named(self._strategy or config.strategy, settings=config.constants)

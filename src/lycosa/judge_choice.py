@@ -10,12 +10,12 @@ from lycosa.errors import ConfigError, InputError
 from lycosa.judges.contrast.judge import ContrastJudge
 from lycosa.judges.generalise import Way
 from lycosa.judges.keywords import KeywordJudge
-from lycosa.judges.protocol import CompletedJudge, Judge
+from lycosa.judges.protocol import Judge
+from lycosa.judges.table import own_judge
 from lycosa.judges.topic_judges import FormulaJudge, TopicJudge
-from lycosa.lib.nearest import did_you_mean
-from lycosa.lib.plugins import call, entry_point_names, load
 from lycosa.lib.text import term_counts
-from lycosa.strategies.table import strategy
+from lycosa.strategies.table import AnyStrategy
+from lycosa.strategies.table import strategy as strategy_named
 from lycosa.topics.book import TopicBook
 from lycosa.topics.judges import interest_judge, topic_judge
 from lycosa.workspace import Workspace
@@ -24,8 +24,6 @@ FOR_WORDS, FOR_TOPICS = 0.1, 0.5
 """Thresholds where none is set."""
 
 UNTRAINED = ("contrast", "keywords")
-GROUP = "lycosa.judges"
-"""Entry points of other people's judges."""
 TrainedJudge = TopicJudge | FormulaJudge
 
 
@@ -33,17 +31,17 @@ def is_trained(config: Config) -> bool:
     return bool(config.topics or config.interest)
 
 
-def settled(config: Config) -> Config:
+def settled(config: Config, strategy: AnyStrategy | None = None) -> Config:
     """With the kind of judge decided: a crawl goes on with it, whatever a later version would choose."""
     if is_trained(config) or config.judge.kind != "auto":
         return config
-    kind = "contrast" if _is_learning(config) else "keywords"
+    kind = "contrast" if _is_learning(config, strategy) else "keywords"
     return config.model_copy(update={"judge": replace(config.judge, kind=kind)})
 
 
-def _is_learning(config: Config) -> bool:
-    """Whether the strategy begins a study of the topic."""
-    return strategy(config.strategy, settings=config.constants).abilities.studies_topic
+def _is_learning(config: Config, strategy: AnyStrategy | None = None) -> bool:
+    """Whether the strategy begins a study of the topic; one that a program made is handed in."""
+    return strategy_named(strategy or config.strategy, settings=config.constants).abilities.studies_topic
 
 
 def has_open_threshold(config: Config) -> bool:
@@ -56,28 +54,16 @@ def judge_of(config: Config, workspace: Workspace, *, threshold: float | None = 
     chosen = threshold or config.judge.threshold
     if not is_trained(config):
         config = settled(config)
-        return _untrained(config, chosen) if config.judge.kind in UNTRAINED else _own(config, chosen)
+        if config.judge.kind in UNTRAINED:
+            return _untrained(config, chosen)
+        available = {"topic": config.topic, "seeds": config.seeds, "threshold": chosen or FOR_TOPICS}
+        return own_judge(config.judge.kind, available, known=UNTRAINED, threshold=chosen)
     if not workspace.topics.exists():
         raise InputError(
             f"{workspace.topics}: the crawl's copy of the topic book is missing; begin the crawl with --book FILE"
         )
     with TopicBook(workspace.topics) as book:
         return judge_from(book, config, chosen)
-
-
-def _own(config: Config, threshold: float) -> Judge:
-    """Somebody else's judge, which gets what its constructor asks for by name."""
-    name = config.judge.kind
-    made = load(name, group=GROUP)
-    if made is None:
-        known = [*UNTRAINED, *entry_point_names(GROUP)]
-        raise ConfigError(
-            f"judge {name!r} is not known: {did_you_mean(name, known)}known are {', '.join(known)}, and module:Class "
-            "for one of your own; a judge that a program made is to be handed to lycosa.Crawl(judge=…) again"
-        )
-    if callable(made):
-        made = call(made, {"topic": config.topic, "seeds": config.seeds, "threshold": threshold or FOR_TOPICS})
-    return CompletedJudge(made, threshold=threshold)
 
 
 def _untrained(config: Config, threshold: float) -> KeywordJudge | ContrastJudge:

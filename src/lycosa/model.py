@@ -143,6 +143,18 @@ class Fetched:
     seconds: float = 0.0
     """Duration of the fetch."""
 
+    @classmethod
+    def page(cls, lease: Lease, body: bytes | str, *, content_type: str = "text/html; charset=utf-8") -> Fetched:
+        """A document, for fetchers of your own."""
+        data = body.encode() if isinstance(body, str) else body
+        response = Response(lease.url, 200, [("content-type", content_type)], data, b"HTTP/1.1 200 OK")
+        return cls(lease, Outcome(Kind.FETCHED, "http 200", status=200), response, is_contact=True)
+
+    @classmethod
+    def missing(cls, lease: Lease, status: int = 404) -> Fetched:
+        """No document, for fetchers of your own."""
+        return cls(lease, Outcome(Kind.HTTP_ERROR, f"http {status}", status=status), is_contact=True)
+
 
 @dataclass(frozen=True, slots=True)
 class Page:

@@ -496,7 +496,8 @@ class TestLooking:
         ],
     )
     def test_what_the_web_says_cannot_reach_the_terminal(self, directory, capsys, monkeypatch, command, is_terminal):
-        monkeypatch.setattr("lycosa.cli.look.is_terminal", lambda: is_terminal)
+        for name in ("explain", "sql"):
+            monkeypatch.setattr(f"lycosa.cli.{name}.is_terminal", lambda: is_terminal)
         out = self.look(capsys, *(directory if word == "DIR" else word for word in command))
         if is_terminal or "--json" not in command:
             assert not set(out) & set("\x1b\x07\x9b\r\u202e\u2066")
@@ -505,7 +506,7 @@ class TestLooking:
 
     @pytest.mark.parametrize("form", ["csv", "json", ""])
     def test_nor_through_a_query_s_other_formats_shown_in_a_terminal(self, directory, capsys, monkeypatch, form):
-        monkeypatch.setattr("lycosa.cli.look.is_terminal", lambda: True)
+        monkeypatch.setattr("lycosa.cli.sql.is_terminal", lambda: True)
         out = self.look(capsys, "sql", directory, "select title, anchor from pages, links", "-f", form)
         assert not set(out.replace("\r\n", "\n")) & set("\x1b\x07\x9b\r\u202e\u2066")
 

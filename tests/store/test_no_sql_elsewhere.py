@@ -19,7 +19,7 @@ SQL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 ADVICE_FOR_PEOPLE = {
-    ("cli/look.py", "A query over the tables of docs/schema.md: 'select * from sites'."),
+    ("cli/sql.py", "A query over the tables of docs/schema.md: 'select * from sites'."),
     ("cli/demo.py", "/hunter 'select * from sites'[/]"),
 }
 MODULES = {
@@ -51,8 +51,8 @@ def test_no_sql():
 
 def test_no_queries():
     found = {module: calls for module, tree in MODULES.items() if (calls := queries(tree))}
-    assert found == {"cli/look.py": ["query"]}
-    (command,) = (node for node in MODULES["cli/look.py"].body if getattr(node, "name", "") == "sql")
+    assert found == {"cli/sql.py": ["query"]}
+    (command,) = (node for node in MODULES["cli/sql.py"].body if getattr(node, "name", "") == "sql")
     assert queries(command) == ["query"]
 
 

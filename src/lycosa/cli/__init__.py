@@ -1,49 +1,90 @@
-"""The command line. Every command is a file; `main` turns errors into one line and exit code 2."""
+"""The command line: words on a terminal. Every command is a file, loaded when it is used.
+
+    crawl, status, explain, sql, export, judge, feedback, distill, compare, evolve, demo
+                            a command each
+    topics, topic_examples  lycosa topics …: the tree and training; documents and examples
+    world                   lycosa world …
+    opened                  a crawl that a command looks at
+    pages_by_url            a handful of pages, fetched by a crawl of their own
+    progress                how a running crawl shows itself
+    terminal                what may go to a terminal
+
+`main` turns errors into one line and exit code 2.
+"""
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
 import sys
+from typing import Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 from lycosa import __version__
-from lycosa.cli.compare import compare
-from lycosa.cli.crawl import crawl
-from lycosa.cli.demo import demo
-from lycosa.cli.distill import distill
-from lycosa.cli.evolve import evolve
-from lycosa.cli.export import export
-from lycosa.cli.feedback import feedback
-from lycosa.cli.judge import judge
-from lycosa.cli.look import explain, sql, status
-from lycosa.cli.terminal import err, plain
-from lycosa.cli.topics import app as topics
-from lycosa.cli.world import app as world
 from lycosa.errors import LycosaError
+from lycosa.lib.nearest import did_you_mean
+
+HELP = {"help_option_names": ["-h", "--help"]}
+STYLE: dict[str, Any] = {"rich_markup_mode": "markdown", "pretty_exceptions_enable": False}
+COMMANDS = {
+    "crawl": "Crawl the web for pages on a topic.",
+    "status": "Where a crawl stands: pages, harvest rate, what happened, what waits.",
+    "explain": "Why a URL was fetched, skipped or left waiting: its origin, score, fetches, judgement.",
+    "sql": "Ask the crawl's database. Reading only: nothing can be changed here.",
+    "export": "Write pages, links or sites as JSON lines, Parquet or CSV.",
+    "judge": "Score documents as a crawl would: relevance, topics, and the words that speak for and against.",
+    "feedback": "Teach a crawl's judge by pages that are useful or not.",
+    "distill": "Print the top hubs and authorities of a crawl, and the sites that specialise in its topic.",
+    "compare": "Compare crawl strategies on a recorded web, where it is known which pages are relevant.",
+    "evolve": "Evolve a crawl strategy on a recorded web whose labels say which pages are good.",
+    "demo": "Watch a focused crawl beat breadth-first on a web made for the purpose.",
+    "topics": "Manage the topics to crawl for: a tree, examples, and judges trained on them.",
+    "world": "Recorded webs to replay crawls on.",
+}
+"""Each command's first line of help; the command itself is in the module of that name."""
+
+
+class LazyCommands(TyperGroup):
+    """Loads the command that is called, and no other: what crawling needs takes half a second to import."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - whatever the context
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        """Enough for the list of commands."""
+        return TyperCommand(cmd_name, help=COMMANDS[cmd_name]) if cmd_name in COMMANDS else None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, *rest = args
+        if name not in COMMANDS:
+            ctx.fail(f"there is no command {name!r}: {did_you_mean(name, COMMANDS)}{ctx.command_path} --help lists all")
+        return name, load_command(name), rest
+
+
+def load_command(name: str) -> Any:
+    """The command of this name, or the group of commands."""
+    module = importlib.import_module(f"lycosa.cli.{name}")
+    group: typer.Typer | None = getattr(module, "app", None)
+    if group is None:
+        group = typer.Typer(context_settings=HELP, add_completion=False, **STYLE)
+        group.command(name)(getattr(module, name))
+    loaded = get_command(group)
+    loaded.name = name
+    return loaded
+
 
 app = typer.Typer(
     name="lycosa",
+    cls=LazyCommands,
     help="A focused web crawler: give it a topic and it spends its fetches where the relevant pages are.",
     no_args_is_help=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=HELP,
+    **STYLE,
 )
-app.command()(crawl)
-app.command()(status)
-app.command()(explain)
-app.command()(sql)
-app.command()(export)
-app.command()(judge)
-app.command()(feedback)
-app.command()(distill)
-app.command()(compare)
-app.command()(evolve)
-app.command()(demo)
-app.add_typer(topics, name="topics")
-app.add_typer(world, name="world")
 
 
 def _version(wanted: bool) -> None:
@@ -66,8 +107,10 @@ def main() -> None:
     try:
         app()
     except (LycosaError, OSError, UnicodeError) as error:
-        # The last two: a path that is too long, an argument that is no text, a disk full where nobody thought of it.
+        # The last two: a path that is too long, an argument that is no text, a full disk where nobody expected it.
         if os.environ.get("LYCOSA_DEBUG"):
             raise
+        from lycosa.cli.terminal import err, plain
+
         err.print(f"[red]lycosa:[/] {plain(error)}")
         sys.exit(2)

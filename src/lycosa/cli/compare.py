@@ -46,7 +46,9 @@ def compare(
     together: bool = typer.Option(
         False, "--together", help="Make one task of all these topics, in which pages of any of them are relevant."
     ),
-    strategies: str = typer.Option(DEFAULT, "--strategies", "-s", help="Names, separated by commas."),
+    strategies: str = typer.Option(
+        DEFAULT, "--strategies", "-s", help="Names, or module:Class for your own, separated by commas."
+    ),
     judge: str = typer.Option(
         KEYWORDS,
         "--judge",
@@ -119,7 +121,7 @@ def compare(
 
 
 def _warn_of_other_judges(plan: ComparePlan) -> None:
-    for name in plan.strategies:
+    for name in plan.by_name:
         judge = evolved_under(name)
         if judge not in (None, plan.judge):
             err.print(

@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 from rich.table import Table
 
-from lycosa.cli.look import DIRECTORY, opened
+from lycosa.cli.opened import DIRECTORY, opened
 from lycosa.cli.terminal import err, out, plain
 from lycosa.crawl.citation_graph import CitationGraph
 from lycosa.crawl.distiller import NAME, Distillation, DistillSettings, RankedPage

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from lycosa.cli.look import DIRECTORY, opened
+from lycosa.cli.opened import DIRECTORY, opened
 from lycosa.cli.terminal import err, out, plain
 from lycosa.results.archived_pages import ArchivedPages
 from lycosa.results.export import export as export_rows

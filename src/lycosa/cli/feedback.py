@@ -11,7 +11,7 @@ from pathlib import Path
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from lycosa.cli.look import DIRECTORY, opened
+from lycosa.cli.opened import DIRECTORY, opened
 from lycosa.cli.pages_by_url import gather
 from lycosa.cli.terminal import err, out, plain
 from lycosa.config import Config

@@ -15,7 +15,7 @@ from lycosa.cli.topic_examples import BOOK, page_of_file
 from lycosa.errors import InputError
 from lycosa.fetch.urls import parse_seed
 from lycosa.judges.keywords import KeywordJudge
-from lycosa.judges.topic_judges import FormulaJudge, TopicJudge
+from lycosa.judges.protocol import Judge
 from lycosa.model import Page
 from lycosa.topics.book import TopicBook
 from lycosa.topics.importing import Failure
@@ -40,7 +40,8 @@ def judge(
             _print_row({"document": source, "error": page.reason}, as_json=as_json)
             continue
         found = chosen.judge(page)
-        terms = dict(found.terms) if isinstance(chosen, KeywordJudge) else chosen.strongest(page)
+        strongest = chosen.abilities.strongest
+        terms = strongest(page) if strongest else found.terms
         _print_row(
             {
                 "document": source,
@@ -55,9 +56,7 @@ def judge(
         )
 
 
-def _judge(
-    words: str, topics: list[str], interest: str, threshold: float | None, book: Path
-) -> KeywordJudge | TopicJudge | FormulaJudge:
+def _judge(words: str, topics: list[str], interest: str, threshold: float | None, book: Path) -> Judge:
     if words:
         return KeywordJudge(words, threshold=threshold or 0.1)
     if not book.exists():

@@ -10,7 +10,7 @@ import typer
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from lycosa.cli.look import opened
+from lycosa.cli.opened import opened
 from lycosa.cli.pages_by_url import gather
 from lycosa.cli.terminal import err, out, plain
 from lycosa.engine import reading_of

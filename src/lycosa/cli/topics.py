@@ -25,6 +25,8 @@ app = typer.Typer(
     help="Manage the topics to crawl for: a tree, examples, and judges trained on them.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode="markdown",
+    add_completion=False,
 )
 app.command("import")(topic_examples.import_examples)
 

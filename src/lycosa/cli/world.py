@@ -20,6 +20,8 @@ app = typer.Typer(
     help="Recorded webs to replay crawls on.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode="markdown",
+    add_completion=False,
 )
 
 

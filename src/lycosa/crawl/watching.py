@@ -215,17 +215,24 @@ def in_a_thread(work: Callable[[], Result], *, stop: Callable[[str], None], canc
             failed.append(error)
 
     thread = threading.Thread(target=body, name="lycosa", daemon=True)
-    thread.start()
-    interrupts = 0
-    while thread.is_alive():
-        try:
-            thread.join(0.2)
-        except KeyboardInterrupt:
-            interrupts += 1
-            if interrupts > 1:
-                cancel()
-            else:
-                stop("interrupted by Ctrl-C")
+    interrupts: list[int] = []
+
+    def interrupt(*_: object) -> None:
+        interrupts.append(1)
+        if len(interrupts) > 1:
+            cancel()
+        else:
+            stop("interrupted by Ctrl-C")
+
+    is_main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, interrupt) if is_main else None
+    try:
+        thread.start()
+        while thread.is_alive():
+            thread.join(0.2)  # in between, signals are handled
+    finally:
+        if is_main:
+            signal.signal(signal.SIGINT, before)
     if failed:
         if isinstance(failed[0], asyncio.CancelledError):
             raise KeyboardInterrupt

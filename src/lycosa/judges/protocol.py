@@ -143,6 +143,15 @@ class Judge(Protocol):
         ...
 
 
+class NoJudge(Judge):
+    """For reading pages that nobody judges."""
+
+    name = "none"
+
+    def judge(self, page: Page) -> Judgement:  # noqa: ARG002 - whatever the page is
+        return Judgement(0.0, False)
+
+
 class PlainJudge(Protocol):
     """The least a judge of your own has to have."""
 

@@ -4,5 +4,6 @@ worlds      recorded webs, each in one file
 generated   made-up webs with planted topics, and a server for them that can misbehave
 replay      crawls of a world by the crawl's own loop; strategies compared on equal terms
 evaluate    metrics, tests of significance, reports
+compare     `lycosa.compare`: a comparison in one call
 evolve      strategies bred by a genetic algorithm (paper GA)
 """

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 MAX_ITERATIONS = 1_000
 """Never reached in practice: each iteration shrinks the changes by the damping factor, which is below 1."""
@@ -128,10 +127,12 @@ def _counting(
     return sources, targets
 
 
-def _matrix(sources: NDArray[np.integer[Any]], targets: NDArray[np.integer[Any]], *, count: int) -> sparse.csr_array:
+def _matrix(sources: NDArray[np.integer[Any]], targets: NDArray[np.integer[Any]], *, count: int) -> Any:
     """1 for each edge, no matter how often it was given."""
     narrow = np.int32 if max(count, len(sources)) < 2**31 else np.int64
     ends = sources.astype(narrow, copy=False), targets.astype(narrow, copy=False)
+    from scipy import sparse  # takes a quarter of a second, and most crawls do without
+
     matrix = sparse.csr_array((np.ones(len(sources)), ends), shape=(count, count))
     matrix.data.fill(1.0)  # parallel edges have been summed
     return matrix

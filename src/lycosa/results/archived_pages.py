@@ -14,7 +14,7 @@ from lycosa.errors import ArchiveError
 from lycosa.fetch.urls import UrlRules, Urls, url_hash
 from lycosa.fetch.warc_reader import Location
 from lycosa.fetch.warc_reader import read as read_archived
-from lycosa.judges.protocol import Judge
+from lycosa.judges.protocol import NoJudge
 from lycosa.model import Judgement, Page
 from lycosa.store.protocol import Reports
 
@@ -25,13 +25,6 @@ class Reread(NamedTuple):
     id: int
     page: Page
     judgement: Judgement
-
-
-class _NoJudge(Judge):
-    name = "none"
-
-    def judge(self, page: Page) -> Judgement:  # noqa: ARG002 - whatever the page is
-        return Judgement(0.0, False)
 
 
 class ArchivedPages:
@@ -47,7 +40,7 @@ class ArchivedPages:
     @classmethod
     def of_text(cls, archive: Path, store: Reports) -> ArchivedPages:
         """For the text of pages alone: nobody judges them."""
-        return cls(archive, store, Reading(urls=Urls(UrlRules()), judge=_NoJudge()))
+        return cls(archive, store, Reading(urls=Urls(UrlRules()), judge=NoJudge()))
 
     def __iter__(self) -> Iterator[Reread]:
         """Every archived page that can be read, in order of fetching."""

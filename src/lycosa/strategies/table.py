@@ -40,6 +40,8 @@ from lycosa.strategies.protocol import Strategy, StrategyParts
 from lycosa.strategies.tunnelling import Focus, Tunnelling, TunnellingSettings
 
 Setting = float | int | bool
+AnyStrategy = str | Strategy | Callable[..., Strategy]
+"""A name, a strategy, or a class of somebody's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ _WITH_BATCH = re.compile(r"(best-first|shark|fish)-([1-9][0-9]{0,5})")
 
 
 def strategy(
-    name: str | Strategy | Callable[..., Strategy],
+    name: AnyStrategy,
     parts: StrategyParts | None = None,
     settings: Mapping[str, Setting] | None = None,
 ) -> Strategy:

@@ -165,6 +165,11 @@ class Comparison:
         found = {name: [s.overlaps[name] for s in self.scores if name in s.overlaps] for name in self.strategies}
         return {name: curves for name, curves in found.items() if curves}
 
+    def means(self, metric: str) -> dict[str, float]:
+        """By strategy: the metric after the last page, such as harvest or recall, as the mean over topics."""
+        finals = np.mean([scores.curves[metric][:, -1] for scores in self.scores], axis=0)
+        return dict(zip(self.strategies, finals.tolist(), strict=True))
+
     @property
     def baseline(self) -> str:
         return next((name for name in self.strategies if name not in self.bounds), self.strategies[0])

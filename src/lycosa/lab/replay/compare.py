@@ -20,7 +20,8 @@ from lycosa.errors import ConfigError, InputError
 from lycosa.judges.classifier import Classifier
 from lycosa.judges.contrast.judge import ContrastJudge
 from lycosa.judges.keywords import KeywordJudge
-from lycosa.judges.protocol import JudgeAbilities
+from lycosa.judges.protocol import Judge, JudgeAbilities
+from lycosa.judges.table import own_judge
 from lycosa.judges.topic_judges import TopicJudge
 from lycosa.lab.evaluate.measure import Options, measure
 from lycosa.lab.evaluate.overlap import overlap_of
@@ -44,7 +45,9 @@ from lycosa.lab.replay.replay import JudgedWorld, replay
 from lycosa.lab.replay.tasks import Task, keywords, make_task
 from lycosa.lab.replay.trained_judges import (
     CONTRAST,
+    JUDGES,
     KEYWORDS,
+    TRAINED,
     ExampleSet,
     draw_examples,
     highest,
@@ -56,7 +59,7 @@ from lycosa.lab.worlds.world import World
 from lycosa.lib.bounds import require_at_least
 from lycosa.model import Page
 from lycosa.strategies.papers.page_words import Numbering, PageWords
-from lycosa.strategies.protocol import StrategyParts
+from lycosa.strategies.protocol import Strategy, StrategyParts
 from lycosa.strategies.table import strategy as strategy_named
 
 ORACLES = {LOOK_AHEAD: LookAhead, ORACLE: Oracle}
@@ -65,7 +68,6 @@ BOUNDS = (RANDOM, *ORACLES)
 MOST_PAGES = 10_000
 """Pages, of some 0.1 MB each, that are kept from topic to topic."""
 Job = tuple["ComparePlan", str]
-AnyJudge = KeywordJudge | ContrastJudge | TopicJudge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +77,8 @@ class ComparePlan:
     world: Path
     topics: tuple[str, ...]
     """Each is a task, unless `together` is set."""
-    strategies: tuple[str, ...]
+    strategies: tuple[str | Callable[..., Strategy], ...]
+    """Names, or classes of one's own."""
     distance: int = 3
     """Links between the seeds and the targets."""
     pages: int = 1_000
@@ -116,7 +119,11 @@ class ComparePlan:
     @property
     def names(self) -> tuple[str, ...]:
         """Strategies in the order of the tables, the bounds last."""
-        return (*(name for name in dict.fromkeys(self.strategies) if name not in BOUNDS), *BOUNDS)
+        return (*(name for name in self.by_name if name not in BOUNDS), *BOUNDS)
+
+    @property
+    def by_name(self) -> dict[str, str | Callable[..., Strategy]]:
+        return {each if isinstance(each, str) else strategy_named(each).name: each for each in self.strategies}
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -140,9 +147,9 @@ def compare(
     progress: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Compare; `run_jobs` is `map`, or the map of a pool that keeps the order."""
-    for name in plan.strategies:
+    for name, chosen in plan.by_name.items():
         if name not in ORACLES:
-            strategy_named(name, settings=plan.settings)  # a misspelt name is reported before anything runs
+            strategy_named(chosen, settings=plan.settings)  # a misspelt name is reported before anything runs
     scores: list[Scores] = []
     skipped: list[Skipped] = []
     for topic, result in zip(plan.tasks, run_jobs(run_topic, [(plan, topic) for topic in plan.tasks]), strict=True):
@@ -231,11 +238,11 @@ def guide_of(plan: ComparePlan, topic: str, seeds: Ints | None = None) -> Guide:
     if plan.is_timed:
         return Guide(JudgedWorld(world, judge), judge.abilities)
     pages = _pages(plan.world)
-    shared = replace(judge.abilities, similarity=cache(judge.score_text))
+    shared = replace(judge.abilities, similarity=cache(judge.abilities.similarity))
     return Guide(JudgedWorld(world, judge, read=pages.read), shared, pages.words_of)
 
 
-def judge_of(plan: ComparePlan, topic: str, seeds: Ints | None = None) -> AnyJudge:
+def judge_of(plan: ComparePlan, topic: str, seeds: Ints | None = None) -> Judge:
     """The judge of a task; `seeds` are those of the crawl, for a judge that learns from them."""
     topics = plan.topics_of(topic)
     if plan.judge == KEYWORDS:
@@ -250,6 +257,9 @@ def judge_of(plan: ComparePlan, topic: str, seeds: Ints | None = None) -> AnyJud
             seeds_must_fit=not plan.seeds_are_examples,
             threshold=plan.threshold,
         )
+    if plan.judge not in TRAINED:
+        available = {"topic": keywords(*topics), "seeds": (), "threshold": plan.threshold}
+        return own_judge(plan.judge, available, known=JUDGES, threshold=plan.threshold)
     _, classifier = _trained(plan.world, plan.judge, plan.examples, plan.seed)
     return TopicJudge(classifier, highest(topics), threshold=plan.threshold)
 
@@ -257,7 +267,7 @@ def judge_of(plan: ComparePlan, topic: str, seeds: Ints | None = None) -> AnyJud
 def task_of(plan: ComparePlan, topic: str, rng: np.random.Generator) -> Task:
     """A task drawn by `rng`; the examples of a trained judge are always the same."""
     world, topics = _open(plan.world), plan.topics_of(topic)
-    if plan.judge in (KEYWORDS, CONTRAST):
+    if plan.judge not in TRAINED:
         return make_task(world, topic, distance=plan.distance, seeds=plan.seeds, topics=topics, rng=rng)
     examples, _ = _trained(plan.world, plan.judge, plan.examples, plan.seed)
     return task_from_examples(world, topic, examples, distance=plan.distance, seeds=plan.seeds, topics=topics, rng=rng)
@@ -275,7 +285,7 @@ def runs_of_task(plan: ComparePlan, guide: Guide, task: Task, repeat: int) -> It
                 buffer=plan.buffer or None,
                 words_of=guide.words_of,
             )
-            chosen = strategy_named(name, parts, plan.settings)
+            chosen = strategy_named(plan.by_name.get(name, name), parts, plan.settings)
         track = replay(guide.judged, chosen, task.seeds.tolist(), pages=plan.pages, buffer=plan.buffer or None)
         yield Run(
             strategy=name,

@@ -26,10 +26,11 @@ from numpy.typing import NDArray
 
 from lycosa.errors import ConfigError, InputError
 from lycosa.judges.classifier import Classifier, Example
-from lycosa.judges.table import CLASSIFIER_NAMES, classifier_class
+from lycosa.judges.table import CLASSIFIER_NAMES, GROUP, classifier_class
 from lycosa.judges.taxonomy import is_at_or_below
 from lycosa.lab.replay.tasks import Task, describe, make_task
 from lycosa.lab.worlds.world import Ints, World
+from lycosa.lib.plugins import entry_point_names
 
 KEYWORDS = "keywords"
 """Counts the words of the topic's path."""
@@ -89,9 +90,9 @@ def draw_examples(world: World, *, per_topic: int, seed: int) -> ExampleSet:
 
 
 def require_judge(name: str, known: Sequence[str] = JUDGES) -> None:
-    """The only place where the name of a judge is checked."""
-    if name not in known:
-        raise ConfigError(f"there is no judge {name!r}; there are {', '.join(known)}")
+    """The only place where the name of a judge is checked; `module:Class` and entry points are checked when loaded."""
+    if name not in known and ":" not in name and name not in entry_point_names(GROUP):
+        raise ConfigError(f"there is no judge {name!r}; there are {', '.join(known)}, and module:Class")
 
 
 def new_classifier(kind: str) -> Classifier:

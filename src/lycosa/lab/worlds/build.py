@@ -25,13 +25,13 @@ from lycosa.errors import InputError
 from lycosa.fetch.fetcher import REDIRECTS, FetchSettings
 from lycosa.fetch.urls import UrlRules, Urls, origin
 from lycosa.fetch.warc_reader import Damage, iterate
-from lycosa.judges.protocol import Judge
+from lycosa.judges.protocol import NoJudge
 from lycosa.lab.generated.addresses import WebAddresses
 from lycosa.lab.generated.prose import Prose
 from lycosa.lab.generated.vocabulary import topics
 from lycosa.lab.generated.web import GeneratedWeb
 from lycosa.lab.worlds.writer import WorldWriter
-from lycosa.model import Fetched, Judgement, Kind, Lease, Outcome, Page, Response, Visit
+from lycosa.model import Fetched, Kind, Lease, Outcome, Response, Visit
 
 DUPLICATE = "duplicate URL"
 NOT_HTML = "not HTML"
@@ -88,15 +88,6 @@ class _Tally:
             labels_unknown=self.unknown,
             labels_malformed=self.malformed,
         )
-
-
-class _NoJudge(Judge):
-    """Reading asks a judge; a world is made for all of them."""
-
-    name = "none"
-
-    def judge(self, page: Page) -> Judgement:  # noqa: ARG002 - the protocol's
-        return Judgement(0.0, False)
 
 
 def build(
@@ -194,7 +185,7 @@ async def _read_all(
 ) -> None:
     """Add every response that is a page or a redirect, in order; the next ones are read meanwhile."""
     chosen = _chosen(responses, writer, tally, urls)
-    async for visit in _visits(chosen, Reading(urls=urls, judge=_NoJudge()), readers):
+    async for visit in _visits(chosen, Reading(urls=urls, judge=NoJudge()), readers):
         outcome, page = visit.outcome, visit.page
         if outcome.kind is Kind.REDIRECTED:
             writer.add_redirect(visit.lease.url, status=outcome.status, location=outcome.location)

@@ -101,9 +101,9 @@ class World:
         self._topic_numbers = {name: number for number, name in enumerate(self.topics)}
 
     @classmethod
-    def open(cls, path: Path) -> World:
+    def open(cls, path: Path | str) -> World:
         """Raises InputError for a file that is not a world, or not a whole one."""
-        container = Container(path)
+        container = Container(Path(path))
         names = {*PAGE_COLUMNS, *LINK_COLUMNS, *TERM_COLUMNS, *OTHERS}
         names |= {f"{name}_{part}" for name in STRINGS for part in ("bytes", "offsets")}
         if container.meta.get("format") != FORMAT or not names <= container.arrays.keys():

@@ -1,0 +1,40 @@
+"""lycosa explain: why a URL was fetched, skipped or left waiting."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import typer
+from rich.table import Table
+
+from lycosa.cli.opened import DIRECTORY, opened
+from lycosa.cli.terminal import is_terminal, out, plain
+from lycosa.fetch.urls import Urls
+from lycosa.judge_choice import judge_of
+from lycosa.results.explain import explain as explain_url
+from lycosa.strategies.protocol import StrategyParts
+from lycosa.strategies.table import strategy as strategy_named
+
+
+def explain(
+    directory: Path = DIRECTORY,
+    url: str = typer.Argument(help="Any URL, also one that was never fetched."),
+    as_json: bool = typer.Option(False, "--json", help="As JSON: a list of [heading, text]."),
+) -> None:
+    """Why a URL was fetched, skipped or left waiting: its origin, score, fetches, judgement."""
+    with opened(directory) as (workspace, config, store):
+        parts = StrategyParts.of(judge_of(config, workspace).abilities, rng=np.random.default_rng(config.seed))
+        strategy = strategy_named(config.strategy, parts, config.constants)
+        facts = list(explain_url(store, url, urls=Urls(config.urls), strategy=strategy))
+    if as_json:
+        print(json.dumps(facts, ensure_ascii=is_terminal()))
+        return
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for heading, text in facts:
+        table.add_row(heading, plain(text))
+    out.print(plain(url), style="bold")
+    out.print(table)

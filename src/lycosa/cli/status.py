@@ -1,0 +1,85 @@
+"""lycosa status: where a crawl stands."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import typer
+from rich.table import Table
+
+from lycosa.cli.opened import DIRECTORY, opened
+from lycosa.cli.terminal import out, plain
+from lycosa.stopping.outlook import OUTLOOK
+from lycosa.store.rows import RunRow
+from lycosa.workspace import Workspace
+
+
+def status(
+    directory: Path = DIRECTORY, as_json: bool = typer.Option(False, "--json", help="As one JSON object.")
+) -> None:
+    """Where a crawl stands: pages, harvest rate, what happened, what waits."""
+    with opened(directory) as (workspace, config, store):
+        totals = store.totals()
+        recent = store.recent_relevance(1000)
+        run = store.last_run()
+        outcomes = store.outcome_counts(15)
+        excluded = store.exclusions(15)
+        set_aside = store.hosts_set_aside(10)
+        outlook = json.loads(store.state(OUTLOOK) or "{}")
+    harvest = totals.relevant / max(1, totals.pages)
+    harvest_recent = sum(relevant for _, relevant in recent) / max(1, len(recent))
+    if as_json:
+        figures = {
+            "topic": config.topic,
+            "strategy": config.strategy,
+            "pages": totals.pages,
+            "relevant": totals.relevant,
+            "harvest": round(harvest, 4),
+            "harvest_1000": round(harvest_recent, 4),
+            "links": totals.links,
+            "waiting": totals.waiting,
+            "forecast": outlook.get("forecast"),
+            "calibration": outlook.get("calibration"),
+            "is_running": workspace.holder() is not None,
+            "stop_reason": run.stop_reason if run else None,
+            "outcomes": [{"kind": kind, "reason": reason, "count": count} for kind, reason, count in outcomes],
+            "excluded": excluded,
+            "set_aside": set_aside,
+        }
+        print(json.dumps(figures))
+        return
+    out.print(f"[bold]{plain(config.title)}[/]  ({plain(config.strategy)})")
+    out.print(_run_line(workspace, run))
+    out.print(
+        f"{totals.pages:,} pages of {config.budget.pages:,}, [green]{totals.relevant:,} relevant[/]: harvest rate "
+        f"{harvest:.1%}, last 1,000 {harvest_recent:.1%}"
+    )
+    out.print(f"{totals.links:,} URLs seen, {totals.waiting:,} wait")
+    for line in outlook.get("words", []):
+        out.print(plain(line, 300))
+    _table("what happened", [(f"{kind}: {reason}", f"{count:,}") for kind, reason, count in outcomes])
+    _table("left out", [(reason, f"{count:,}") for reason, count in excluded.items()])
+    _table("hosts set aside", list(set_aside.items()))
+
+
+def _run_line(workspace: Workspace, run: RunRow | None) -> str:
+    if run is None:
+        return "never run"
+    since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.started_at))
+    holder = workspace.holder()
+    if holder is not None:
+        return f"running since {since} (process {holder})"
+    if run.stop_reason is None:
+        return f"cut off: the run of {since} was killed or met an error; the same command goes on from its last commit"
+    return f"stopped: {plain(run.stop_reason)} (run of {since})"
+
+
+def _table(title: str, rows: list[tuple[str, str]]) -> None:
+    if not rows:
+        return
+    table = Table(box=None, pad_edge=False, show_header=False, title=title, title_justify="left", title_style="dim")
+    for name, value in rows:
+        table.add_row(plain(name, 60), plain(value, 100))
+    out.print(table)
