@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,22 +21,9 @@ from lycosa.judges.classifier import Classifier
 from lycosa.judges.contrast.judge import ContrastJudge
 from lycosa.judges.keywords import KeywordJudge
 from lycosa.judges.topic_judges import TopicJudge
-from lycosa.lab.evaluate.measure import Options, measure
+from lycosa.lab.evaluate.measure import measure
 from lycosa.lab.evaluate.overlap import overlap_of
-from lycosa.lab.evaluate.runs import (
-    LOOK_AHEAD,
-    ORACLE,
-    RANDOM,
-    Comparison,
-    Floats,
-    Ints,
-    Run,
-    Scores,
-    Skipped,
-    Terms,
-    TermVector,
-    Truth,
-)
+from lycosa.lab.evaluate.runs import BOUNDS, Comparison, Floats, Ints, Run, Scores, Skipped, Terms, Truth
 from lycosa.lab.replay.look_ahead import LookAhead
 from lycosa.lab.replay.oracle import Oracle
 from lycosa.lab.replay.replay import JudgedWorld, replay
@@ -58,9 +45,8 @@ from lycosa.strategies.papers.page_words import Numbering, PageWords
 from lycosa.strategies.protocol import StrategyParts
 from lycosa.strategies.table import strategy as strategy_named
 
-ORACLES = {LOOK_AHEAD: LookAhead, ORACLE: Oracle}
-"""Bounds that know the truth."""
-BOUNDS = (RANDOM, *ORACLES)
+ORACLES = {order.name: order for order in (LookAhead, Oracle)}
+"""The bounds that know the truth."""
 MOST_PAGES = 10_000
 """Pages, of some 0.1 MB each, that are kept from topic to topic."""
 Job = tuple["ComparePlan", str]
@@ -106,7 +92,9 @@ class ComparePlan:
         require_at_least(self, "compare", distance=0, pages=1, buffer=0, repeats=1, seeds=1, examples=1)
         require_judge(self.judge)
         if self.has_overlap and self.seeds < 2:
-            raise ConfigError("one seed cannot be halved: compare.seeds is 1, but overlap needs 2 or more (--no-overlap)")
+            raise ConfigError(
+                "one seed cannot be halved: compare.seeds is 1, but overlap needs 2 or more (--no-overlap)"
+            )
         if not self.strategies:
             raise ConfigError("no strategy is given: --strategies hunter,best-first-1,…")
         if not self.topics:
@@ -119,7 +107,6 @@ class ComparePlan:
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """The names of the tasks."""
         return (self.together,) if self.together else self.topics
 
     def topics_of(self, task: str) -> tuple[str, ...]:
@@ -163,18 +150,9 @@ class SharedPages:
     """A cache of a world's pages and their words for all topics. When it is full, the oldest are dropped."""
 
     def __init__(self, world: World) -> None:
-        self._world = world
-        self._pages: dict[int, Page] = {}
+        self.read = lru_cache(maxsize=MOST_PAGES)(world.page)
         self._words: dict[str, PageWords] = {}
         self._numbering = Numbering()
-
-    def read(self, number: int) -> Page:
-        page = self._pages.get(number)
-        if page is None:
-            if len(self._pages) >= MOST_PAGES:
-                del self._pages[next(iter(self._pages))]
-            page = self._pages[number] = self._world.page(number)
-        return page
 
     def words_of(self, page: Page) -> PageWords:
         words = self._words.get(page.url)
@@ -193,14 +171,7 @@ class SharedTopic:
         self.is_good: Callable[[str], bool] = getattr(judge, "is_good", bool)
         self.study = getattr(judge, "study", None)
         self.words_of = pages.words_of
-        self._judge = judge
-        self._known: dict[str, float] = {}
-
-    def score_text(self, text: str) -> float:
-        score = self._known.get(text)
-        if score is None:
-            score = self._known[text] = self._judge.score_text(text)
-        return score
+        self.score_text = cache(judge.score_text)
 
 
 def run_topic(job: Job) -> Scores | Skipped:
@@ -230,7 +201,7 @@ def run_topic(job: Job) -> Scores | Skipped:
         terms=_terms(world),
         strategies=plan.names,
         pages=plan.pages,
-        options=Options(relevant_from=plan.threshold),
+        relevant_from=plan.threshold,
         overlaps=overlaps,
     )
 
@@ -318,7 +289,7 @@ def _truth(world: World, task: Task) -> Truth:
         topic=task.topic,
         relevant=task.relevant,
         targets=is_target,
-        description=TermVector(task.description.counts, task.description.indices),
+        description=task.description,
         hosts=world.host_of,
         fingerprints=world.fingerprints,
         link_offsets=edges.offsets,
