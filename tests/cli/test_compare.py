@@ -1,4 +1,4 @@
-"""lycosa world and lycosa compare, as a person uses them; what is wrong is told in one line."""
+"""lycosa world and lycosa compare, as a person uses them; mistakes are reported in one line."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def lycosa(*words: object) -> subprocess.CompletedProcess[str]:
 
 
 def compare(*words: object) -> Result:
-    """In this process, which saves the time to load everything."""
+    """Runs in this process, which saves loading time."""
     return CliRunner().invoke(app, list(map(str, words)))
 
 
@@ -63,7 +63,7 @@ def world(recorded: Path) -> Path:
     done = lycosa("world", "build", *recorded.glob("*.warc.gz"), "--labels", recorded / "labels.tsv", "-o", target)
     assert done.returncode == 0, done.stderr
     assert "60 pages" in done.stdout
-    assert "1 labels for URLs that are not in the world" in done.stdout
+    assert "1 labels of URLs that are not in the world" in done.stdout
     return target
 
 
@@ -106,7 +106,7 @@ def test_the_judge_of_a_crawl_guides_the_hunter_before_all_others(world: Path, t
     (least,) = duckdb.sql(
         f"select min(relevant) from '{tmp_path}/results.parquet' where pages = 500 and strategy = 'look-ahead'"
     ).fetchall()[0]
-    assert least == 25  # of the topic's 30 pages five were given away
+    assert least == 25  # five of the topic's 30 pages were given away
 
 
 def test_given_numbers_replace_the_defaults_of_the_judge(world: Path, tmp_path: Path) -> None:

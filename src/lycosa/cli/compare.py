@@ -30,6 +30,13 @@ DEFAULT = "hunter,best-first-1,best-first-256,shark-1,infospiders,breadth-first"
 AS_TC = {"distance": 3, "seeds": 10, "pages": 1_000, "buffer": 256}
 AS_CRAWL = {"distance": 0, "seeds": 5, "pages": 500, "buffer": 0}
 """Defaults, as in paper TC and, with the judge of a crawl, as people crawl: from a few pages of the topic."""
+BAR_COLUMNS = (
+    TextColumn("{task.description}"),
+    BarColumn(),
+    MofNCompleteColumn(),
+    TimeElapsedColumn(),
+    TimeRemainingColumn(),
+)
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 
@@ -134,14 +141,7 @@ def compare_in_parallel(
     plan: ComparePlan, *, processes: int = 0, title: str = "Crawl strategies compared"
 ) -> Comparison:
     """Compare with the topics spread over processes, and a progress bar."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=err, disable=not err.is_terminal) as progress, _pool(processes) as run_jobs:
+    with Progress(*BAR_COLUMNS, console=err, disable=not err.is_terminal) as progress, _pool(processes) as run_jobs:
         task = progress.add_task("topics", total=len(plan.tasks))
 
         def step(topic: str) -> None:
@@ -152,9 +152,15 @@ def compare_in_parallel(
         return run_comparison(plan, title=title, run_jobs=run_jobs, progress=step)
 
 
+def process_count(processes: int) -> int:
+    if processes < 0:
+        raise InputError(f"--processes {processes}: it must be 0 (one for each core) or more")
+    return processes or len(os.sched_getaffinity(0))
+
+
 @contextmanager
 def _pool(processes: int) -> Iterator[Callable[[Callable[[Given], Made], Iterable[Given]], Iterator[Made]]]:
-    count = processes or len(os.sched_getaffinity(0))
+    count = process_count(processes)
     if count == 1:
         yield map
         return

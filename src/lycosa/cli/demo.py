@@ -1,4 +1,4 @@
-"""lycosa demo: a focused crawl against breadth-first on a generated web, whose true relevance is known."""
+"""lycosa demo: a focused crawl against breadth-first on a generated web, where the true relevance is known."""
 
 from __future__ import annotations
 
@@ -35,26 +35,26 @@ STRATEGIES = ("hunter", "breadth-first")
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One crawl, judged by its own judge and by the truth."""
+    """One crawl, by its own judge and by the truth."""
 
     judged: list[bool]
     true: list[bool]
-    """On the topic, by the plan of the web; copies count as well."""
+    """Whether each page is on the topic, copies included."""
     recall: list[float]
-    """Share of the topic's reachable originals found so far."""
+    """Share of the topic's reachable pages found so far, without copies."""
     seconds: float
 
 
 def demo(
-    output: Path = typer.Option(Path("demo"), "--output", "-o", help="Where the two crawls and the picture go."),
+    output: Path = typer.Option(Path("demo"), "--output", "-o", help="Directory of the two crawls and the picture."),
     pages: int = typer.Option(2_000, "--pages", "-n", help="Pages each crawl may fetch."),
-    size: int = typer.Option(20_000, "--size", help="Pages of the generated web."),
-    seed: int = typer.Option(7, "--seed", help="Another seed makes another web."),
+    size: int = typer.Option(20_000, "--size", help="Number of pages of the generated web."),
+    seed: int = typer.Option(7, "--seed", help="Seed of the random number generator: another seed gives another web."),
 ) -> None:
-    """Watch a focused crawl beat breadth-first on a web made for the purpose.
+    """Watch a focused crawl beat breadth-first on a generated web.
 
-    Starts a web server on this machine (a generated web of several hosts on 127.0.0.x), crawls it twice with the same
-    seeds, topic and number of pages, and compares both with the truth.
+    Serves a generated web of several hosts on 127.0.0.x, crawls it twice with the same seeds, topic and number of
+    pages, and compares both crawls with the truth.
     """
     plan = WebPlan(seed=seed, pages=size, hosts=300, topics=10)
     web = GeneratedWeb(plan)
@@ -81,7 +81,7 @@ def demo(
                 strategy=strategy,
                 budget={"pages": pages},
                 politeness={"delay": 0.02, "fetch_time_factor": 0.0},
-                # Few at a time: the more fetches run at once, the less each can know of the others' results.
+                # Few at a time: the more fetches run at once, the fewer results each can take into account.
                 network={"fetches": 4, "allow": ["127.0.0.0/8"], "resolve": server["overrides"]},
             )
             began = time.monotonic()
@@ -111,7 +111,7 @@ def _watcher(title: str) -> Watcher:
 
 @contextmanager
 def _server(plan: WebPlan) -> Iterator[dict[str, Any]]:
-    """The web, served by a process of its own as a real one would be."""
+    """The web, served by another process, as a real one would be."""
     with tempfile.TemporaryDirectory() as scratch:
         ready = Path(scratch) / "ready.json"
         options = [f"--{name.replace('_', '-')}={value}" for name, value in asdict(plan).items()]
@@ -127,7 +127,7 @@ def _server(plan: WebPlan) -> Iterator[dict[str, Any]]:
         try:
             while not ready.exists():
                 if process.poll() is not None:
-                    raise InputError("the demo's web server did not start; is 127.0.0.1 usable on this machine?")
+                    raise InputError("the demo's web server did not start; can this machine use 127.0.0.1?")
                 time.sleep(0.05)
             yield json.loads(ready.read_text())
         finally:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
 import sys
 import zlib
@@ -15,10 +14,11 @@ from typing import Any
 
 import numpy as np
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress
 from rich.table import Table
 
 from lycosa import __version__
+from lycosa.cli.compare import BAR_COLUMNS, process_count
 from lycosa.cli.terminal import err, out, plain
 from lycosa.errors import InputError
 from lycosa.lab.evaluate.pictures import Bars, Line, Plot, draw, draw_bars, styles
@@ -44,13 +44,6 @@ REFERENCES = {
     "best-first": EvolvedSettings(**{**dict.fromkeys(WEIGHTS, 0), "parent_1": 1}),
     "ga2003": EvolvedSettings(),
 }
-COLUMNS = (
-    TextColumn("{task.description}"),
-    BarColumn(),
-    MofNCompleteColumn(),
-    TimeElapsedColumn(),
-    TimeRemainingColumn(),
-)
 BAR = 40
 """Length in characters of the longest bars in the table of weights, all phases together."""
 
@@ -162,7 +155,7 @@ def _command(
 def _prepared(plans: Sequence[EvolutionPlan]) -> list[EvolutionTask]:
     """The tasks, each judged. One of several topics that is too small is left out."""
     tasks = []
-    with Progress(*COLUMNS, console=err, disable=not err.is_terminal, transient=True) as progress:
+    with Progress(*BAR_COLUMNS, console=err, disable=not err.is_terminal, transient=True) as progress:
         bar = progress.add_task("judging pages", total=len(World.open(plans[0].world)))
         for number, plan in enumerate(plans, start=1):
             progress.update(bar, description=f"judging pages for topic {number} of {len(plans)}")
@@ -178,11 +171,7 @@ def _prepared(plans: Sequence[EvolutionPlan]) -> list[EvolutionTask]:
 
 
 def _evolved(
-    fitness: MeanFitness,
-    settings: GeneticSettings,
-    start: EvolutionState | Sequence[Genome],
-    seed: int,
-    run_map: Map,
+    fitness: MeanFitness, settings: GeneticSettings, start: EvolutionState | Sequence[Genome], seed: int, run_map: Map
 ) -> Iterator[EvolutionState]:
     """Generation after generation, with a bar that shows the best and the mean fitness."""
     history = start.history if isinstance(start, EvolutionState) else ()
@@ -193,7 +182,7 @@ def _evolved(
         start=start.population if isinstance(start, EvolutionState) else start,
         map=run_map,
     )
-    with Progress(*COLUMNS, console=err, disable=not err.is_terminal) as progress:
+    with Progress(*BAR_COLUMNS, console=err, disable=not err.is_terminal) as progress:
         task = progress.add_task("evolving", total=settings.generations + 1, completed=len(history))
         for population in populations:
             history = (*history, Generation.of(population))
@@ -221,9 +210,7 @@ def _evaluate(genome: Genome) -> float:
 
 @contextmanager
 def _pool(tasks: Sequence[EvolutionTask], here: MeanFitness, processes: int) -> Iterator[Map]:
-    if processes < 0:
-        raise InputError(f"--processes {processes}: it must be 0 (one for each core) or more")
-    count = processes or len(os.sched_getaffinity(0))
+    count = process_count(processes)
     if count == 1:
         yield lambda _, genomes: map(here, genomes)
         return

@@ -1,4 +1,4 @@
-"""lycosa world: build a world from recorded pages, and say what it is like."""
+"""lycosa world: build worlds from recorded pages, and describe them."""
 
 from __future__ import annotations
 
@@ -27,46 +27,46 @@ app = typer.Typer(
 
 @app.command("build")
 def build_command(
-    warcs: list[Path] = typer.Argument(help="WARC files, also gzipped: of a crawl of ours, of Heritrix, of wget, …"),
+    warcs: list[Path] = typer.Argument(help="WARC files, plain or gzipped: of Lycosa, Heritrix, wget, …"),
     labels: Path | None = typer.Option(
         None,
         "--labels",
-        help="A table with the columns url and topic, separated by tabs; several rows for a page are fine.",
+        help="A table with the columns url and topic, separated by tabs. A page may have several rows.",
     ),
-    output: Path = typer.Option(..., "--output", "-o", help="The world file to write: wiki.world."),
-    readers: int = typer.Option(2, "--readers", help="Processes that read pages."),
+    output: Path = typer.Option(..., "--output", "-o", help="World file to write, such as wiki.world."),
+    readers: int = typer.Option(2, "--readers", help="Number of processes that read pages."),
 ) -> None:
-    """Build a world file from WARC files, with labels from people where there are any."""
+    """Build a world file from WARC files, with labels if there are any."""
     with _progress("reading pages") as progress:
         task = progress.add_task("", total=None)
         report = build(
             warcs, labels, output, readers=readers, progress=lambda pages: progress.update(task, completed=pages)
         )
-    _tell(report, output)
+    _print_report(report, output)
 
 
 @app.command()
 def generate(
-    output: Path = typer.Option(..., "--output", "-o", help="The world file to write: made.world."),
-    pages: int = typer.Option(20_000, "--pages", "-n", help="Pages of the web; a million is fine."),
-    hosts: int = typer.Option(300, "--hosts", help="Hosts they are on."),
-    topics: int = typer.Option(10, "--topics", help="Topics planted in it."),
-    seed: int = typer.Option(1, "--seed", help="Another seed makes another web."),
+    output: Path = typer.Option(..., "--output", "-o", help="World file to write, such as made.world."),
+    pages: int = typer.Option(20_000, "--pages", "-n", help="Number of pages; a million is fine."),
+    hosts: int = typer.Option(300, "--hosts", help="Number of hosts."),
+    topics: int = typer.Option(10, "--topics", help="Number of planted topics."),
+    seed: int = typer.Option(1, "--seed", help="Seed of the random number generator: another seed gives another web."),
 ) -> None:
-    """Build a world from a generated web with planted topics: for experiments at any size."""
+    """Build a world from a generated web with planted topics, for experiments of any size."""
     web = GeneratedWeb(WebPlan(seed=seed, pages=pages, hosts=min(hosts, pages), topics=topics))
     with _progress("writing pages") as progress:
         task = progress.add_task("", total=pages)
         report = build_generated(web, output, progress=lambda done: progress.update(task, completed=done))
-    _tell(report, output)
+    _print_report(report, output)
 
 
 @app.command("info")
 def info_command(
     world: Path = typer.Argument(help="A world file."),
-    as_json: bool = typer.Option(False, "--json", help="As one JSON object."),
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
 ) -> None:
-    """Say what a world is like: size, topics, reachability, topical locality."""
+    """Describe a world: size, topics, reachability, topical locality."""
     facts = info(World.open(world))
     if as_json:
         print(json.dumps(facts, ensure_ascii=False))
@@ -93,7 +93,7 @@ def _progress(what: str) -> Progress:
     )
 
 
-def _tell(report: BuildReport, output: Path) -> None:
+def _print_report(report: BuildReport, output: Path) -> None:
     out.print(
         f"{plain(output)}: {report.pages:,} pages, {report.redirects:,} redirects, {report.links:,} links, "
         f"{report.topics:,} topics, {output.stat().st_size / 1e6:.1f} MB"
@@ -101,9 +101,9 @@ def _tell(report: BuildReport, output: Path) -> None:
     for reason, count in report.skipped.items():
         out.print(f"  left out: {count:,} × {plain(reason)}")
     if report.labels_unknown:
-        out.print(f"  {report.labels_unknown:,} labels for URLs that are not in the world")
+        out.print(f"  {report.labels_unknown:,} labels of URLs that are not in the world")
     if report.labels_malformed:
-        out.print(f"  {report.labels_malformed:,} rows of labels without a URL or a topic")
+        out.print(f"  {report.labels_malformed:,} rows without a URL or a topic")
 
 
 def _figure(value: Any) -> str:

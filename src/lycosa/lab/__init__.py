@@ -1,9 +1,9 @@
-"""The laboratory beside the crawler: webs whose truth is known, and what can be learned on them.
+"""The laboratory: webs on which it is known which pages are relevant, and experiments on them.
 
 worlds      recorded webs, each in one file
-generated   made-up webs with planted topics, and a server for them that can misbehave
+generated   synthetic webs with planted topics, and a server for them that can misbehave
 replay      crawls of a world by the crawl's own loop; strategies compared on equal terms
-evaluate    metrics, tests of significance, reports
+evaluate    metrics, significance tests, reports
 compare     `lycosa.compare`: a comparison in one call
 evolve      strategies bred by a genetic algorithm (paper GA)
 """

@@ -1,16 +1,17 @@
-"""Every metric on a web of eight pages, against values worked out by hand."""
+"""Every metric on a web of eight pages, against values computed by hand."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from math import log, sqrt
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from lycosa.lab.evaluate.cohesion import cohesiveness
 from lycosa.lab.evaluate.cost import performance_per_cost, relative_costs
-from lycosa.lab.evaluate.measure import METRICS, Options, checkpoints_of, measure
+from lycosa.lab.evaluate.measure import METRICS, checkpoints_of, measure
 from lycosa.lab.evaluate.overlap import overlap_of, top_rated
 from lycosa.lab.evaluate.runs import Run, Terms, TermVector, Truth, rows_of
 from lycosa.lab.evaluate.similarity import inverse_document_frequency, similarities
@@ -110,7 +111,7 @@ class TestCohesion:
         )
 
     def test_by_hand(self):
-        # In the community: 0 (a seed), 2 and 3. Links into it: 0→2, 1→2, 2→0 from the third page on, 1→3, 2→3 then.
+        # In the community: 0 (a seed), 2 and 3. Links into it: 0→2, 1→2, 2→0 from the third page, then 1→3, 2→3.
         found = self.curves([0, 1, 2, 3, 4], [0])
         assert found.overall.tolist() == approx([0, 0, 3 / 3, 5 / 4, 5 / 5])
         assert found.community.tolist() == approx([0, 0, 2 / 2, 3 / 3, 3 / 3])
@@ -172,7 +173,7 @@ class TestSpread:
 
     def test_near_duplicates_within_three_bits(self):
         fingerprints = np.array([0b1, FAR, 0b1110 | 1, 0b1, 0b11110, 0, 0], dtype=np.uint64)
-        # 1: other. 2: three bits from 0. 3: same as 0. 4: two bits from 2, itself no new page. 5, 6: without text.
+        # 1: other. 2: three bits from 0. 3: same as 0. 4: two bits from 2, which is not new. 5, 6: without text.
         new = is_new_content(np.arange(7), likeness(fingerprints))
         assert new.tolist() == [True, True, False, False, False, True, True]
 
@@ -211,9 +212,8 @@ class TestMeasure:
             run_of([0, 6], strategy="second", cpu=[1.0, 3.0]),
             run_of([6, 3, 2], strategy="second", repeat=1, cpu=[1.0, 2.0, 3.0]),
         ]
-        return measure(
-            TRUTH, runs, terms=TERMS, strategies=("second", "first"), pages=5, options=Options(window=2, host_cap=1)
-        )
+        with mock.patch.multiple("lycosa.lab.evaluate.measure", WINDOW=2, HOST_CAP=1):
+            return measure(TRUTH, runs, terms=TERMS, strategies=("second", "first"), pages=5)
 
     @pytest.mark.parametrize(
         ("metric", "expected"),

@@ -13,7 +13,7 @@ NAMES = ("plain", "clever", "random", "look-ahead")
 
 
 def scores_of(topic: str, figures: dict[str, list[list[float]]], strategies=NAMES) -> Scores:
-    """Scores with these curves (strategies × pages), 0 where none is given, of one repeat."""
+    """Scores of one repeat with these curves (strategies × pages), 0 where none is given."""
     pages = len(next(iter(figures.values()))[0])
     curves = {
         name: np.array(figures.get(name, np.zeros((len(strategies), pages))), dtype=np.float32) for name in METRICS

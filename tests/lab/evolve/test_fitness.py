@@ -26,7 +26,7 @@ SITES = np.arange(500, dtype=np.int32) % 50
 
 @pytest.fixture(scope="module")
 def web() -> LinkArrays:
-    """500 pages; a fifth is good, good pages mostly link to good ones."""
+    """500 pages, of which a fifth is good; good pages mostly link to good ones."""
     rng = np.random.default_rng(3)
     pages, degree = 500, 8
     is_good = np.arange(pages) % 5 == 0
@@ -68,7 +68,7 @@ def test_it_is_the_mean_share_of_good_pages(web, fitness):
     ]
     genome = genome_of(map(int, GA2003.values()), 7)
     assert fitness(genome) == pytest.approx(np.mean(shares))
-    assert len(set(shares)) > 1  # the runs differ by their luck
+    assert len(set(shares)) > 1  # the runs have different random numbers
 
 
 def test_a_genome_always_has_the_same_fitness(fitness):
@@ -102,7 +102,7 @@ def test_evolution_finds_a_better_strategy(fitness):
 
 
 class TestMeasures:
-    def test_of_a_site_only_so_many_good_pages_count(self):
+    def test_only_some_good_pages_of_a_site_count(self):
         grading = Grading(np.ones(40, np.bool_), np.array([0] * 30 + [1] * 10, dtype=np.int32))
         pages = np.arange(40, dtype=np.int32)
         assert harvest_of_sites(pages[:30], grading, 40) == PER_SITE / 40

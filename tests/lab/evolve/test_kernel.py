@@ -1,4 +1,4 @@
-"""The kernel is evidence only because it goes the way `crawl.run` goes: the tests here hold the two side by side."""
+"""The kernel is evidence only because it downloads what `crawl.loop.run` downloads: these tests compare the two."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NAMES = ["best next", "current list", "short list", "list that runs empty", "lis
 
 
 class MadeWorld:
-    """What a replay needs of a world, made from random numbers: self-links, nofollow, redirects and dead links in it.
+    """What a replay needs of a world, made from random numbers, with self-links, nofollow, redirects and dead links.
 
     It is its own judge.
     """
@@ -105,7 +105,7 @@ def random_weights(rng: np.random.Generator, count: int = len(GA2003)) -> Evolve
 
 
 def random_phases(rng: np.random.Generator, *, pages: int, count: int = len(GA2003)) -> EvolvedSettings:
-    """Two or three phases; sometimes one of them is empty, or comes when the crawl is over."""
+    """Two or three phases; sometimes one of them is empty, or begins after the crawl has ended."""
     switches = np.sort(1 + rng.integers(0, pages + 5, 2)).tolist()
     phases = 2 + int(rng.integers(2))
     values = dataclasses.asdict(random_weights(rng, count))
@@ -170,7 +170,7 @@ class TestSameWay:
             plan = CrawlPlan(seeds=rng.choice(len(made), 3, replace=False), pages=len(made), order=order)
             settings = random_weights(rng, len(WEIGHTS))
             simulator = Simulator(made.web())
-            simulated(simulator, random_weights(rng, len(WEIGHTS)), plan, 0)  # leaves records of hosts behind
+            simulated(simulator, random_weights(rng, len(WEIGHTS)), plan, 0)  # leaves records of hosts
             way = simulated(simulator, settings, plan, number)
             assert way == replayed(made, settings, plan, number), f"world {number}"
             plain = dataclasses.replace(settings, anchor=0, host=0, hub=settings.hub or 1)
@@ -218,7 +218,7 @@ class TestSameWay:
 
     def test_also_where_news_of_ancestors_is_too_much_to_hand_down(self, monkeypatch):
         rng = np.random.default_rng(13)
-        # The kernel's own limit is compiled in: here the strategy's is made so large, and so small, that one differs.
+        # The kernel's limit is compiled in: here the strategy's is made larger, and smaller, and must then differ.
         made = [MadeWorld(number) for number in range(30)]
         plans = [CrawlPlan(seeds=rng.choice(60, 3, replace=False), pages=60) for _ in made]
         weights = EvolvedSettings(**dict.fromkeys(WEIGHTS, 0) | {"parent_2": 1, "parent_3": 1, "hub": 0.01})
@@ -235,13 +235,13 @@ class TestSameWay:
         first = simulated(used, settings, plan, 0)
         for number in range(20):
             simulated(used, random_weights(rng), dataclasses.replace(plan, order=ORDERS[number % len(ORDERS)]), number)
-        used._base = np.iinfo(np.int32).max - 10  # as after very many runs
+        used.memory.base = np.iinfo(np.int32).max - 10  # as after very many runs
         assert simulated(used, settings, plan, 0) == first
 
 
 class TestOrders:
     def test_best_first_is_the_special_case_of_one_weight(self, recorded):
-        """PARENT_1 alone orders like best-first wherever scores are positive: on a web where all are."""
+        """PARENT_1 alone gives the order of best-first on a web where all scores are positive."""
         judged = JudgedWorld(recorded.world, Positive())
         plan = CrawlPlan(seeds=np.array([0, 5, 9]), pages=150)
         weights = EvolvedSettings(**dict.fromkeys(WEIGHTS, 0) | {"parent_1": 1})
@@ -256,7 +256,7 @@ class TestOrders:
 
 
 class Positive:
-    """A judge that finds some good in every page: multiples of 1/64 above a half, which 32 bits hold exactly."""
+    """A judge that gives every page more than ½: multiples of 1/64, which 32 bits hold exactly."""
 
     def judge(self, page: Page) -> Judgement:
         return Judgement(0.5 + (1 + url_hash(page.url) % 31) / 64, True)
@@ -277,7 +277,7 @@ class TestMistakes:
             (EvolvedSettings(host=1), "hosts"),
             (EvolvedSettings(middle_from=2, middle_host=1), "hosts"),
         ):
-            with pytest.raises(ConfigError, match=f"this web knows nothing of {part}"):
+            with pytest.raises(ConfigError, match=f"this web has no {part}"):
                 Simulator(bare).crawl(settings, CrawlPlan(seeds=np.array([1]), pages=5), rng)
 
     @pytest.mark.parametrize("seeds", [[], [3, 4, 3]])

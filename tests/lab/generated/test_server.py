@@ -79,7 +79,7 @@ class TestPages:
         url = server.url(page)
         host = web.hosts[web.host_of(page)]
         path = "/" + url.split("/", 3)[3]
-        for _ in range(2):  # the second comes from the cache
+        for _ in range(2):  # the second response is cached
             answer = get(server, path, host=host)
             rendered = web.render(url)
             assert answer.status == 200
@@ -188,7 +188,7 @@ class TestLog:
         assert [(each.path, each.status) for each in server.requests()] == [("/", 200), ("/fault/stall", 200)]
 
     def test_stopping_lets_go_of_clients_that_are_just_coming_in(self, web):
-        """A socket left behind would be reported as unclosed when it is collected, which fails the test."""
+        """An open socket would be reported as unclosed when it is collected, which fails the test."""
         clients = []
         for _ in range(10):
             with running(web, addresses=1, faults=True) as server:

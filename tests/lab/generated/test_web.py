@@ -33,7 +33,7 @@ def words(text: str) -> list[str]:
 
 
 def crawl(web: GeneratedWeb, seeds: list[int], topic: int, *, pages: int, focused: bool) -> int:
-    """Pages of the topic among the first `pages`: first in first out, or links of relevant pages first."""
+    """Pages of the topic among the first `pages`: first in, first out, or links of relevant pages first."""
     number = count()
     waiting = [(0, next(number), page) for page in seeds]
     seen, fetched, found = set(seeds), 0, 0
@@ -158,7 +158,7 @@ class TestPages:
                 text
             )
         assert share["own"] > 3 * share["near"] > 4 * share["far"]
-        assert share["far"] > 0  # a mention here and there
+        assert share["far"] > 0  # occasional mentions
         assert share["own"] > 20 * share["none"]
 
     def test_sizes(self, web):
@@ -364,4 +364,4 @@ class TestPlan:
         assert web.render(web.url(last)).status == 200
         home = web.graph.sites.first_page[sites.first_section[:-1]]
         everything = web.graph.distances(home, is_open=np.ones(plan.pages, np.bool_))
-        assert (everything >= 0).all()  # from its home, all of a host can be reached
+        assert (everything >= 0).all()  # all of a host can be reached from its home page

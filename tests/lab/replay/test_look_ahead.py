@@ -24,7 +24,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 def found(world: World, kind: type, topic: str, pages: int) -> tuple[float, list[int]]:
     relevant = np.zeros(len(world), dtype=np.bool_)
     relevant[world.pages_of(topic)] = True
-    others = np.flatnonzero(~relevant & (world.statuses < 300))[:2]  # off the topic: the way has to be found
+    others = np.flatnonzero(~relevant & (world.statuses < 300))[:2]  # off the topic: the path has to be found
     judged = JudgedWorld(world, KeywordJudge(topic))
     track = replay(judged, lambda discovery: kind(world, relevant, discovery), others.tolist(), pages=pages)
     return float(np.cumsum(relevant[np.array(track.pages)]).mean()), track.pages

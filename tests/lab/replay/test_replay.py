@@ -1,4 +1,4 @@
-"""A replay is evidence only because it goes the way the full machine goes: the tests here hold the two side by side."""
+"""A replay is evidence only because it fetches what a full crawl fetches: these tests compare the two."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def world(web: GeneratedWeb, tmp_path_factory: pytest.TempPathFactory) -> World:
 
 
 class Served:
-    """The generated web as the dictionary that the rig's fetcher asks."""
+    """The generated web as a dictionary for the rig's fetcher."""
 
     def __init__(self, web: GeneratedWeb) -> None:
         self._web = web
@@ -101,7 +101,7 @@ def test_what_is_not_recorded_is_missing_and_costs_no_page(world: World, web: Ge
 
 
 def test_labels_of_pages_change_no_crawl(world: World) -> None:
-    """Honesty: only the oracles may know which pages are relevant. Two opposite truths, the same crawls."""
+    """Honesty: only the oracles know which pages are relevant. Two opposite truths give the same crawls."""
     plan = ComparePlan(
         world=world.path, topics=("any",), strategies=NAMES, distance=1, pages=40, buffer=64, repeats=1, seeds=3
     )

@@ -1,4 +1,4 @@
-"""A replay keeps the stop rules, and ends where the full machine ends."""
+"""A replay follows the stop rules, and ends where a full crawl ends."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def world(web, tmp_path_factory) -> World:
 
 
 class Served:
-    """The generated web as the dictionary that the rig's fetcher asks."""
+    """The generated web as a dictionary for the rig's fetcher."""
 
     def __init__(self, web: GeneratedWeb) -> None:
         self._web = web

@@ -1,4 +1,4 @@
-"""Judges trained for a world see the labels of their examples, and no other."""
+"""Judges trained for a world see the labels of their examples and no others."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def world(recorded: tuple[Path, Labels]) -> World:
 
 @pytest.fixture(scope="module")
 def relabelled(recorded: tuple[Path, Labels], world: World) -> World:
-    """The same web and examples, every other label exchanged for another topic's where the lottery allows it.
+    """The same web and examples, with every other label replaced by another topic's where the drawing allows it.
 
     A page that would be drawn as an example of its new topic keeps the label it has.
     """
@@ -88,7 +88,7 @@ def relabelled(recorded: tuple[Path, Labels], world: World) -> World:
 
 
 def is_drawn_alike(world: World, labels: Labels, examples: set[str], url: str) -> bool:
-    """Whether the page with this URL, under its new labels, comes after enough others in each topic's lottery."""
+    """Whether the page with this URL, under its new labels, comes after enough others in the drawing of each topic."""
     lots = lots_of(world, 1)
     lot_of = {world.url(page): lots[page] for page in range(len(world))}
     for topic in {topic for at, topic in labels if at == url}:
@@ -116,7 +116,7 @@ def plan_for(world: World, **changes: object) -> ComparePlan:
 
 
 def test_labels_of_pages_that_are_no_examples_change_neither_judge_nor_crawl(world: World, relabelled: World) -> None:
-    """Honesty, from the file to the crawl: examples, judge and crawls made anew from each of two truths."""
+    """Honesty, from the file to the crawl: examples, judge and crawls from each of two truths."""
     worlds = (world, relabelled)
     differing = [page for page in range(len(world)) if world.topics_of(page) != relabelled.topics_of(page)]
     sets = [draw_examples(each, per_topic=PER_TOPIC, seed=1) for each in worlds]
@@ -161,7 +161,7 @@ def test_seeds_farther_away_start_outside_the_topic(world: World) -> None:
     assert not task.relevant[task.seeds].any()
     assert set(task.given.tolist()) == set(examples.of(topic).tolist())
     assert not set(task.targets.tolist()) & set(task.given.tolist())
-    assert (task.seed_distances > 0).all()
+    assert (world.distances(task.targets, is_backward=True)[task.seeds] > 0).all()
 
 
 def test_what_is_drawn(world: World) -> None:

@@ -1,4 +1,4 @@
-"""From WARC files and labels to a world: what is kept, what is counted, what is an error."""
+"""From WARC files and labels to a world: what is recorded, what is counted, what is an error."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -46,7 +46,7 @@ def warc(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def make(tmp_path: Path, warc: Callable[..., Path]) -> Callable[..., tuple[World, BuildReport]]:
-    """Builds a world of some responses, and of labels where there are any."""
+    """Builds a world from responses and optional labels."""
 
     def build_one(*responses: Response, labels: str | None = None) -> tuple[World, BuildReport]:
         path = None
@@ -196,7 +196,7 @@ def test_an_archive_without_a_single_answer_is_an_error(
 
 def test_errors_that_say_what_is_missing(tmp_path: Path, warc: Callable[..., Path]) -> None:
     gone = warc(answer("http://a.test/", status=404), answer("http://b.test/", status=404))
-    with pytest.raises(InputError, match=r"pages.warc.gz: no page to build a world from; skipped were 2 \(http 404\)"):
+    with pytest.raises(InputError, match=r"pages.warc.gz: no page to build a world from; skipped: 2 \(http 404\)"):
         build([gone], None, tmp_path / "w", readers=0)
     with pytest.raises(InputError, match="no WARC file given"):
         build([], None, tmp_path / "w", readers=0)

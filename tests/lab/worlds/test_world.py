@@ -1,4 +1,4 @@
-"""A world gives back what was put in, page by page and link by link."""
+"""A world returns what was added, page by page and link by link."""
 
 import pickle
 import struct
@@ -88,7 +88,7 @@ def test_links_lie_in_arrays(world: World) -> None:
     assert world.link_targets.tolist() == [3, -1, 2, 0, 3, -1]
     assert [world.urls[number] for number in world.link_urls] == [C, LOST, OLD, A, C, C + "deep"]
     assert world.link_hashes.tolist() == [url_hash(world.urls[number]) for number in world.link_urls]
-    assert (world.anchor(2), world.context(0), world.rel(1)) == ("moved", "please see c now", "nofollow ugc")
+    assert world.anchor(2) == "moved"
     assert world.nofollow.tolist() == [False, True, False, False, False, True]
 
 
@@ -115,7 +115,6 @@ def test_terms_by_page_and_as_a_matrix(world: World) -> None:
     assert indptr.tolist() == [0, 2, 3, 3, 3]
     assert [world.vocabulary[term] for term in indices] == ["wheel", "bicycl", "wheel"]
     assert data.tolist() == [3, 1, 1]
-    assert world.term_numbers == {"wheel": 0, "bicycl": 1}
 
 
 def test_redirects_lead_on(world: World) -> None:
@@ -142,7 +141,6 @@ def test_distances_follow_links_both_ways(world: World) -> None:
     assert world.distances([1]).tolist() == [1, 0, -1, 1]
     assert world.distances([3]).tolist() == [-1, -1, -1, 0]
     assert world.distances([1], is_backward=True).tolist() == [1, 0, -1, -1]
-    assert world.distances([0], limit=0).tolist() == [0, -1, -1, -1]
 
 
 def test_topics(world: World) -> None:

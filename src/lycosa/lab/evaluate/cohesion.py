@@ -1,11 +1,11 @@
-"""How closely what was found hangs together by links (paper GA, equation for Cohesiveness, figures 5 to 8).
+"""How densely the pages found are linked (paper GA, equation for Cohesiveness, figures 5 to 8).
 
     cohesiveness(G) = Σ_{i∈G} |L_i ∩ C| / |G|
 
-L_i are the out-links of page i, and C the community: the seeds and the relevant pages among those fetched. For
+L_i are the out-links of page i, and C is the community: the seeds and the relevant pages among those fetched. For
 community cohesiveness G = C, for overall cohesiveness G = all fetched pages.
-Differs from GA: given after every page, not only at the end, with G and C as they were then; a seed belongs to C from
-the start but to G only once it has been fetched, as its links are not known before; relevance is by label where GA asks
+Differs from GA: computed after every page, with G and C at that time, not only at the end; a seed belongs to C from the
+start but to G only once it has been fetched, as its links are not known before; relevance is by label, where GA asks
 the classifier that also guided the crawl.
 """
 
@@ -19,8 +19,6 @@ from lycosa.lab.evaluate.runs import Bools, Floats, Ints, rows_of
 
 
 class Cohesiveness(NamedTuple):
-    """Curves over the pages fetched."""
-
     community: Floats
     overall: Floats
 
@@ -28,7 +26,7 @@ class Cohesiveness(NamedTuple):
 def cohesiveness(
     pages: Ints, *, is_relevant: Bools, seeds: Ints, link_offsets: Ints, link_targets: Ints
 ) -> Cohesiveness:
-    """Of the crawl that fetched `pages` in this order; `is_relevant` has a flag for each of them."""
+    """Curves of a crawl that fetched `pages` in this order; `is_relevant` has a flag for each of them."""
     count = len(pages)
     never = np.int64(count)
     joined = np.full(len(link_offsets) - 1, never)
@@ -39,7 +37,7 @@ def cohesiveness(
 
     links, owner = rows_of(link_offsets, pages)
     target_joined = joined[link_targets[links]]
-    # A link counts from the moment when both its page is fetched and its target is in the community.
+    # A link counts once its page has been fetched and its target is in the community.
     moment = np.maximum(owner, target_joined)[target_joined < never]
     from_member = is_member[owner][target_joined < never]
     overall = np.cumsum(np.bincount(moment, minlength=count)) / np.arange(1, count + 1)

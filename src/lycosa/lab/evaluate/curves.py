@@ -1,4 +1,4 @@
-"""Curves over the pages of a crawl, in the order in which they were fetched."""
+"""Curves over the pages of a crawl, in the order of fetching."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 def harvest_rate(relevant: ArrayLike) -> NDArray[np.float64]:
     """Share of relevant pages among the first n, for each n (paper FC, section 4: harvest ratio).
 
-    With flags by label this is precision by label; with flags by the judge, precision by judge; with judged
-    relevance in [0, 1], FC's own measure, the mean of R over the pages fetched.
+    With flags by label this is precision by label; with the judge's flags, precision by judge; with judged relevance
+    in [0, 1], FC's own measure, the mean of R over the pages fetched.
     """
     return mean_so_far(relevant)
 
@@ -37,8 +37,8 @@ def mean_so_far(values: ArrayLike) -> NDArray[np.float64]:
 def padded(curve: NDArray[np.float64], pages: int) -> NDArray[np.float64]:
     """The curve over exactly `pages` pages.
 
-    A run that stopped early because its frontier was empty keeps its last value: it would find nothing more however
-    long one waited. A run that fetched nothing is 0 throughout.
+    A run that stopped early because its frontier was empty keeps its last value: it would never find more. A run that
+    fetched nothing is 0 throughout.
     """
     if len(curve) >= pages:
         return curve[:pages]

@@ -1,7 +1,7 @@
-"""All runs of one topic held against the truth: every metric as a curve over pages.
+"""All runs of one topic measured against the truth: every metric as a curve over pages.
 
 Runs shorter than the page budget (their frontier was empty) are padded with their last value (`curves.padded`). What
-all runs of a topic share, such as the weights of TF-IDF and which pages are near-duplicates, is worked out once.
+all runs of a topic share, such as TF-IDF weights and near-duplicates, is computed once.
 """
 
 from __future__ import annotations
@@ -15,18 +15,7 @@ import numpy as np
 from lycosa.lab.evaluate.cohesion import cohesiveness
 from lycosa.lab.evaluate.cost import relative_costs
 from lycosa.lab.evaluate.curves import harvest_rate, mean_so_far, moving_harvest_rate, padded, recall
-from lycosa.lab.evaluate.runs import (
-    LOOK_AHEAD,
-    ORACLE,
-    RANDOM,
-    Floats,
-    Floats32,
-    Ints,
-    Run,
-    Scores,
-    Terms,
-    Truth,
-)
+from lycosa.lab.evaluate.runs import BOUNDS, Floats, Floats32, Ints, Run, Scores, Terms, Truth
 from lycosa.lab.evaluate.similarity import similarities
 from lycosa.lab.evaluate.spread import (
     DISTANCES,
@@ -40,29 +29,34 @@ from lycosa.lab.evaluate.spread import (
     relevance_histogram,
 )
 
+WINDOW = 100
+"""Number of last pages in the recent harvest rate."""
+HOST_CAP = 10
+"""Maximum number of relevant pages of a host that count in the site-capped harvest."""
+
 
 class Metric(NamedTuple):
-    """What is measured after each page."""
+    """A quantity measured after each page."""
 
     title: str
     explanation: str
     is_share: bool = True
-    """Shown in per cent."""
+    """Shown as a percentage."""
     better: int = 1
-    """1: more is better, -1: less is better, 0: neither."""
+    """1: more is better; -1: less is better; 0: neither."""
 
 
 METRICS: Mapping[str, Metric] = {
     "recall": Metric("target recall", "share of the targets found (TC, equation 1)"),
     "harvest": Metric("harvest rate", "share of fetched pages that are relevant by label (FC, section 4)"),
-    "recent_harvest": Metric("recent harvest rate", "the same over the last pages only"),
+    "recent_harvest": Metric("recent harvest rate", "harvest rate of the last pages only"),
     "judged": Metric("precision by judge", "share of fetched pages that the judge calls relevant"),
     "relevance": Metric("mean judged relevance", "mean of the judge's R over fetched pages (FC, section 4)"),
     "similarity": Metric("similarity", "mean TF-IDF cosine to the topic's description (TC, equation 2)", False),
     "relevant": Metric("relevant pages", "relevant pages found, by label", False),
     "capped_harvest": Metric("site-capped harvest", "harvest rate where only the first few pages of a host count"),
-    "hosts": Metric("hosts", "different hosts reached", False, 0),
-    "distinct": Metric("distinct pages", "pages that are no near-duplicate of an earlier one", False),
+    "hosts": Metric("hosts", "distinct hosts reached", False, 0),
+    "distinct": Metric("distinct pages", "pages that are not near-duplicates of an earlier one", False),
     "community_cohesion": Metric("community cohesiveness", "links into the community, per member (GA)", False),
     "overall_cohesion": Metric("overall cohesiveness", "links into the community, per fetched page (GA)", False),
     "cost": Metric("relative cost", "CPU time of the strategy; 1 is the mean at the end (TC, equation 8)", False, -1),
@@ -70,19 +64,8 @@ METRICS: Mapping[str, Metric] = {
 }
 
 
-class Options(NamedTuple):
-    """How to measure."""
-
-    window: int = 100
-    """Pages that the recent harvest rate looks back on."""
-    host_cap: int = 10
-    """Relevant pages of one host that count in the site-capped harvest."""
-    relevant_from: float = 0.5
-    """Judged relevance from which on the judge calls a page relevant."""
-
-
 def checkpoints_of(pages: int, count: int = 20) -> tuple[int, ...]:
-    """Evenly spread numbers of pages, the last of them `pages`."""
+    """Evenly spaced numbers of pages, the last one `pages`."""
     return tuple(sorted({max(1, round(pages * step / count)) for step in range(1, count + 1)}))
 
 
@@ -93,11 +76,14 @@ def measure(
     terms: Terms,
     strategies: Sequence[str],
     pages: int,
-    bounds: Collection[str] = (RANDOM, LOOK_AHEAD, ORACLE),
-    options: Options = Options(),  # noqa: B008 - a frozen value
+    bounds: Collection[str] = BOUNDS,
+    relevant_from: float = 0.5,
     overlaps: Mapping[str, Mapping[str, Floats]] = MappingProxyType({}),
 ) -> Scores:
-    """The scores of one topic. Every strategy needs at least one run; their order is that of `strategies`."""
+    """The scores of one topic, in the order of `strategies`, each of which needs at least one run.
+
+    `relevant_from`: minimum judged relevance of a page that the judge calls relevant.
+    """
     missing = set(strategies) - {run.strategy for run in runs}
     if missing:
         raise ValueError(f"topic {truth.topic!r}: no run of {', '.join(sorted(missing))}")
@@ -115,7 +101,7 @@ def measure(
     distances, relevances = np.zeros((len(strategies), DISTANCES)), np.zeros((len(strategies), RELEVANCES))
     for number, (run, place, weight) in enumerate(zip(ordered, places, weights, strict=True)):
         strategy = strategies.index(run.strategy)
-        for name, curve in _curves(run, truth, place, alike, cosines, options).items():
+        for name, curve in _curves(run, truth, place, alike, cosines, relevant_from).items():
             whole = padded(curve, pages)
             curves[name][strategy] += whole * weight
             rows[name][number] = whole[at]
@@ -138,9 +124,9 @@ def measure(
 
 
 def _curves(
-    run: Run, truth: Truth, place: Ints, alike: Likeness, cosines: Floats, options: Options
+    run: Run, truth: Truth, place: Ints, alike: Likeness, cosines: Floats, relevant_from: float
 ) -> dict[str, Floats]:
-    """Every curve of one run but its cost; `place` says where its pages stand among all that were crawled."""
+    """Every curve of one run except its cost; `place` has the positions of its pages among all crawled pages."""
     is_earned = ~np.isin(run.pages, run.given)
     relevant, hosts = truth.relevant[run.pages] & is_earned, truth.hosts[run.pages]
     cohesion = cohesiveness(
@@ -155,12 +141,12 @@ def _curves(
             truth.targets[run.pages] & is_earned, int(truth.targets.sum()) - int(truth.targets[run.given].sum())
         ),
         "harvest": harvest_rate(relevant),
-        "recent_harvest": moving_harvest_rate(relevant, options.window),
-        "judged": harvest_rate(run.relevance >= options.relevant_from),
+        "recent_harvest": moving_harvest_rate(relevant, WINDOW),
+        "judged": harvest_rate(run.relevance >= relevant_from),
         "relevance": mean_so_far(run.relevance),
         "similarity": mean_so_far(cosines[place]),
         "relevant": np.cumsum(relevant).astype(np.float64),
-        "capped_harvest": capped_harvest(relevant, hosts, options.host_cap),
+        "capped_harvest": capped_harvest(relevant, hosts, HOST_CAP),
         "hosts": distinct_so_far(hosts),
         "distinct": np.cumsum(is_new_content(place, alike)).astype(np.float64),
         "community_cohesion": cohesion.community,
@@ -170,7 +156,7 @@ def _curves(
 
 
 def _all_pages(runs: Sequence[Run]) -> tuple[Ints, list[Ints]]:
-    """All pages that any run fetched, each once, and for each run where its pages stand among them."""
+    """All pages that any run fetched, each once, and for each run the positions of its pages among them."""
     joined = np.concatenate([np.asarray(run.pages, dtype=np.int64) for run in runs])
     crawled, inverse = np.unique(joined, return_inverse=True)
     ends = np.cumsum([len(run.pages) for run in runs])
@@ -178,7 +164,7 @@ def _all_pages(runs: Sequence[Run]) -> tuple[Ints, list[Ints]]:
 
 
 def _costs(runs: Sequence[Run], pages: int, bounds: Collection[str]) -> list[Floats]:
-    """Relative cost of each run, in the order of `runs`, which stand strategy by strategy."""
+    """Relative cost of each run, in the order of `runs`, which are sorted by strategy."""
     cpu: dict[str, list[Floats]] = {}
     for run in runs:
         cpu.setdefault(run.strategy, []).append(run.cpu)

@@ -3,8 +3,8 @@
     |U₁(t) ∩ U₂(t)| / |U₁(t)|    and    |S₁(t) ∩ S₂(t)| / |S₁(t)|,  |S₁(t) ∩ S₂(t)| / |S₂(t)|
 
 U are the pages and S the hosts that each crawl has seen after t pages.
-Differs from FC: servers are told apart by host, not by address, and the top-rated pages are those of highest judged
-relevance, where FC ran its distiller.
+Differs from FC: servers are distinguished by host, not by address, and the top-rated pages are those of the highest
+judged relevance, where FC ran its distiller.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ TOP = 100
 
 
 def overlap_of(first: Run, second: Run, *, hosts: Ints, pages: int, top: int = TOP) -> dict[str, Floats]:
-    """Curves over `pages` pages by name; `top pages` and `top hosts` have the one value of the end.
+    """Curves over `pages` pages by name; `top pages` and `top hosts` have a single value, at the end.
 
-    A crawl that ends early stands still while the other goes on.
+    A crawl that ends early keeps what it has seen while the other continues.
     """
     first_hosts, second_hosts = hosts[first.pages], hosts[second.pages]
     common_hosts = _in_both(first_hosts, second_hosts, pages)
@@ -35,18 +35,18 @@ def overlap_of(first: Run, second: Run, *, hosts: Ints, pages: int, top: int = T
 
 
 def top_rated(run: Run, count: int) -> Ints:
-    """The pages of highest judged relevance, the best first; of equals, what was fetched first."""
+    """The pages of the highest judged relevance, best first; among equals, in the order of fetching."""
     return run.pages[np.argsort(-np.asarray(run.relevance), kind="stable")[:count]]
 
 
 def first_places(values: Ints) -> tuple[Ints, Ints]:
-    """Each distinct value with the place where it first stands, in order of value."""
+    """Each distinct value with its first position, in order of value."""
     distinct, places = np.unique(values, return_index=True)
     return distinct, places
 
 
 def _in_both(first: Ints, second: Ints, pages: int) -> Floats:
-    """How many values both sequences have shown after t entries each, for each t."""
+    """Number of values that have occurred in both sequences after t entries each, for each t."""
     (a, places_a), (b, places_b) = first_places(first), first_places(second)
     _, at_a, at_b = np.intersect1d(a, b, assume_unique=True, return_indices=True)
     moment = np.maximum(places_a[at_a], places_b[at_b])

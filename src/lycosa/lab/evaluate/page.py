@@ -1,4 +1,4 @@
-"""The HTML page of a report. Every text goes through `_text`; the pictures are inside, as data."""
+"""The HTML page of a report. Every text goes through `_text`; pictures are embedded as data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lycosa.lab.evaluate.significance import Pair, stars
 from lycosa.lab.evaluate.summary import Cell, TableColumn, pairs_of, table
 
 TESTED = ("recall", "harvest", "similarity")
-"""The metrics whose pairwise tests are shown."""
+"""Metrics whose pairwise tests are shown."""
 STYLE = """
 :root { color-scheme: light; }
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff; max-width: 1180px; margin: 2rem auto;
@@ -32,10 +32,9 @@ table.text td { white-space: normal; overflow-wrap: anywhere; vertical-align: to
 td.best { font-weight: 700; } tr.bound { color: #888; } td.sure { font-weight: 700; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(440px, 1fr)); gap: 1.4rem 1.8rem; }
 figure { margin: 0; } figure img { width: 100%; height: auto; }
-.holds { color: #00684a; font-weight: 600; } .fails { color: #a63c00; font-weight: 600; } .open { color: #666; }
 """.strip()
 NOTES = (
-    "Each figure is a mean over topics, repeats averaged within their topic first; ± and the bands are one standard "
+    "Each figure is a mean over topics, after averaging the repeats of each topic; ± and the bands are one standard "
     "error over topics. Errors of ratios (share between bounds, performance/cost) are by jackknife.",
     "A crawl that ended before its page budget because no link was left keeps its last value to the end.",
     "Tests are Wilcoxon's signed-rank test, paired over topics and two-sided, with Holm's correction over all pairs of "
@@ -47,8 +46,6 @@ NOTES = (
 
 
 class Picture(NamedTuple):
-    """A picture of the report."""
-
     name: str
     title: str
     caption: str
@@ -56,8 +53,7 @@ class Picture(NamedTuple):
 
 
 def render(comparison: Comparison, pictures: Sequence[Picture]) -> str:
-    """The whole page."""
-    # The style sheet alone is allowed, by its hash; scripts, frames, forms and addresses elsewhere are not.
+    # Only the style sheet is allowed, by its hash; scripts, frames, forms and external addresses are not.
     digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
     policy = f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     parts = [
@@ -69,7 +65,6 @@ def render(comparison: Comparison, pictures: Sequence[Picture]) -> str:
         f"<title>{_text(comparison.title)}</title><style>{STYLE}</style></head><body>",
         f"<h1>{_text(comparison.title)}</h1>",
         _about(comparison),
-        _findings(comparison),
         _final(comparison, table(comparison)),
         "<h2>Over the crawl</h2>",
         f'<div class="figures">{"".join(_figure(picture) for picture in pictures)}</div>',
@@ -101,12 +96,12 @@ def sample_text(comparison: Comparison) -> str:
 
 
 def _digits(value: float) -> int:
-    """Decimals that leave three significant digits."""
+    """Decimals for three significant digits."""
     return min(6, max(0, 2 - math.floor(math.log10(abs(value))))) if value else 0
 
 
 def _text(value: object) -> str:
-    """Text for HTML: escaped, without control or direction characters."""
+    """Escaped for HTML, without control or direction characters."""
     return html.escape("".join(char if char.isprintable() else " " for char in str(value)), quote=True)
 
 
@@ -117,25 +112,11 @@ def _about(comparison: Comparison) -> str:
         **comparison.about,
         "strategies": ", ".join(comparison.strategies),
         "topics compared": str(len(comparison.scores)),
-        "pages a crawl": f"{comparison.pages:,}",
+        "pages per crawl": f"{comparison.pages:,}",
         "crawls": f"{len(lengths):,}, of which {early:,} ended early: no link was left",
     }
     lines = "".join(f"<tr><th>{_text(name)}</th><td>{_text(value)}</td></tr>" for name, value in facts.items())
     return f'<h2>What was compared</h2><table class="text">{lines}</table>'
-
-
-def _findings(comparison: Comparison) -> str:
-    if not comparison.findings:
-        return ""
-    verdicts = {True: ("holds", "holds"), False: ("fails", "does not hold"), None: ("open", "cannot be said")}
-    lines = []
-    for finding in comparison.findings:
-        kind, verdict = verdicts[finding.holds]
-        lines.append(
-            f'<tr><td>{_text(finding.claim)}</td><td><span class="{kind}">{verdict}</span></td>'
-            f"<td>{_text(finding.evidence)}</td></tr>"
-        )
-    return f'<h2>Findings</h2><table class="text">{"".join(lines)}</table>'
 
 
 def _final(comparison: Comparison, columns: Sequence[TableColumn]) -> str:
@@ -148,7 +129,7 @@ def _final(comparison: Comparison, columns: Sequence[TableColumn]) -> str:
         kind = ' class="bound"' if strategy in comparison.bounds else ""
         lines.append(f"<tr{kind}><th>{_text(strategy)}</th>{cells}</tr>")
     caption = (
-        f"Mean ± standard error {_text(sample_text(comparison))}. Bold: the best. "
+        f"Mean ± standard error {_text(sample_text(comparison))}. Bold: best strategy. "
         f"Stars: differs from {_text(comparison.baseline)} with p &lt; 0.05 (*), 0.01 (**), 0.001 (***)."
     )
     return (
@@ -176,8 +157,8 @@ def _tests(comparison: Comparison) -> str:
         return ""
     matrices = "".join(_matrix(METRICS[name].title, names, pairs_of(comparison, name)) for name in TESTED)
     return (
-        '<h2>Which differences are real</h2><p class="note">Holm-corrected p of each pair at the end of the crawl; + '
-        f"the row is better than the column, − worse. Bold: p below 0.05.</p>{matrices}"
+        '<h2>Significance of differences</h2><p class="note">Holm-corrected p of each pair at the end of the crawl. + '
+        f"means that the row is above the column, − below. Bold: p below 0.05.</p>{matrices}"
     )
 
 

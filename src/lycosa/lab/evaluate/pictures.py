@@ -1,7 +1,7 @@
-"""Curves as pictures. matplotlib is an extra and is loaded only when a picture is asked for.
+"""Curves as pictures. matplotlib is an extra, loaded only when a picture is drawn.
 
-Lines carry their names at their right end, so that no legend has to be decoded; the colours can be told apart with any
-of the common forms of colour blindness, and when they are used up the dashes change. Bounds are grey.
+Lines are labelled at their right end instead of in a legend. The colours can be told apart with all common forms of
+colour blindness; when they are used up, the dashes change. Bounds are grey.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7
 """Okabe and Ito's palette without black and yellow, which are hard to see or too loud, and two darker tones."""
 DASHES: tuple[str | tuple[int, tuple[float, ...]], ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
 POINTS = 200
-"""A curve is drawn through at most so many points: more cannot be seen, and make large files."""
+"""Maximum number of points of a curve: more cannot be seen, and make large files."""
 LABEL_GAP = 0.047
-"""Least distance between two names, as a share of the height."""
+"""Minimum distance between two names, as a share of the height."""
 
 
 class Style(NamedTuple):
-    """How a strategy is drawn, the same in every picture."""
+    """How a strategy is drawn in every picture."""
 
     colour: str
     dash: str | tuple[int, tuple[float, ...]]
@@ -44,7 +44,7 @@ BOUNDS = (
 
 
 class Line(NamedTuple):
-    """One curve; the band is ± `error` wide where it is known."""
+    """One curve, with a band of ± `error` if that is known."""
 
     name: str
     values: Floats
@@ -52,32 +52,27 @@ class Line(NamedTuple):
 
 
 class Plot(NamedTuple):
-    """One picture."""
-
     title: str
     x_label: str
     y_label: str
     x: Floats
     lines: Sequence[Line]
     is_share: bool = False
-    """The y axis is in per cent."""
+    """The y axis is a percentage."""
     has_points: bool = False
-    """The x axis is counted, not continuous: each value gets a point."""
+    """The x axis is discrete: each value gets a point."""
 
 
 class Bars(NamedTuple):
-    """One picture of bars, for things that have names or are few."""
-
     title: str
     x_label: str
     groups: Sequence[str]
     series: Sequence[Line]
-    """Each with a value, and perhaps an error, for every group."""
+    """Each with a value, and optionally an error, for every group."""
     is_share: bool = False
 
 
 def styles(names: Sequence[str], bounds: Collection[str] = ()) -> dict[str, Style]:
-    """A look for each strategy."""
     rivals = [name for name in names if name not in bounds]
     looks = {
         name: Style(COLOURS[place % len(COLOURS)], DASHES[place // len(COLOURS) % len(DASHES)])
@@ -88,14 +83,14 @@ def styles(names: Sequence[str], bounds: Collection[str] = ()) -> dict[str, Styl
 
 
 def draw(plot: Plot, looks: Mapping[str, Style]) -> tuple[bytes, bytes]:
-    """The picture as PNG and as SVG, the same bytes for the same figures."""
+    """The picture as PNG and as SVG; the same figures give the same bytes."""
     figure = _figure(7.6, 4.4)
     longest = max((len(_short(line.name)) for line in plot.lines), default=0)
-    # Fixed margins: working them out from the text takes as long as drawing.
+    # Fixed margins: computing them from the text takes as long as drawing.
     figure.subplots_adjust(left=0.095, right=0.945 - 0.0088 * longest, bottom=0.12, top=0.92)
     axis = figure.subplots()
     every = max(1, -(-len(plot.x) // POINTS))
-    # Always with the last point: the names stand there.
+    # Always including the last point, where the names are.
     kept = np.unique(np.append(np.arange(0, len(plot.x), every), max(0, len(plot.x) - 1)))
     for line in plot.lines:
         _draw_line(axis, line, plot, kept, looks[line.name])
@@ -109,7 +104,7 @@ def draw(plot: Plot, looks: Mapping[str, Style]) -> tuple[bytes, bytes]:
 
 
 def draw_bars(bars: Bars, looks: Mapping[str, Style]) -> tuple[bytes, bytes]:
-    """The picture as PNG and as SVG: groups side by side, in each a bar for every series."""
+    """The picture as PNG and as SVG: groups side by side, each with a bar for every series."""
     figure = _figure(7.6, 4.4)
     figure.subplots_adjust(left=0.095, right=0.97, bottom=0.12, top=0.92)
     axis = figure.subplots()
@@ -133,7 +128,7 @@ def draw_bars(bars: Bars, looks: Mapping[str, Style]) -> tuple[bytes, bytes]:
 def draw_curves(
     panels: Sequence[tuple[str, str, Mapping[str, Sequence[float]]]], path: Path, *, title: str, x_label: str
 ) -> None:
-    """One panel beside the other, each (heading, y label, {name: curve}); written as PNG or SVG by its ending."""
+    """Panels side by side, each (heading, y label, {name: curve}), written as PNG or SVG by the path's suffix."""
     figure = _figure(5.2 * len(panels), 3.8)
     figure.set_layout_engine("tight")
     axes = figure.subplots(1, len(panels), squeeze=False)
@@ -169,7 +164,7 @@ def _draw_line(axis: Axes, line: Line, plot: Plot, kept: Floats, look: Style) ->
 
 
 def _name_lines(axis: Axes, plot: Plot, looks: Mapping[str, Style]) -> None:
-    """Each name beside the end of its line, moved apart where ends are close."""
+    """Put each name beside the end of its line; move names apart where ends are close."""
     top = axis.get_ylim()[1]
     order = sorted(plot.lines, key=lambda line: float(line.values[-1]))
     ends = [min(1.0, float(line.values[-1]) / top) for line in order]
@@ -185,9 +180,9 @@ def _name_lines(axis: Axes, plot: Plot, looks: Mapping[str, Style]) -> None:
 
 
 def spread_out(places: Sequence[float], gap: float) -> list[float]:
-    """Ascending places in [0, 1], moved as little as need be (by least squares) until neighbours are `gap` apart.
+    """Ascending places in [0, 1], moved as little as necessary (by least squares) for neighbours to be `gap` apart.
 
-    Those that crowd are put around their common middle: isotonic regression, by pooling neighbours that collide.
+    Crowded ones are spread around their common middle: isotonic regression, by pooling neighbours that collide.
     """
     gap = min(gap, 1 / max(1, len(places) - 1))
     pools: list[tuple[float, int]] = []
@@ -212,7 +207,7 @@ def _short(name: str) -> str:
 
 
 def _top(plot: Plot) -> float:
-    """A little above the highest line; bands may be cut."""
+    """A little above the highest line; bands may be cut off."""
     highest = max((float(np.nanmax(line.values)) for line in plot.lines if len(line.values)), default=0.0)
     return highest * 1.06 if highest > 0 else 1.0
 
@@ -231,7 +226,7 @@ def _bytes(figure: Figure, form: str) -> bytes:
     from matplotlib import rc_context
 
     stream = io.BytesIO()
-    # Text stays text in SVG; neither a date nor random names make two reports differ.
+    # Text stays text in SVG; no date and no random names, which would make equal reports differ.
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "lycosa"}):
         metadata = {"Date": None, "Creator": "lycosa"} if form == "svg" else {"Software": "lycosa"}
         figure.savefig(stream, format=form, dpi=130, metadata=metadata)

@@ -1,11 +1,11 @@
-"""A comparison as something to read: a directory with one self-contained HTML page, pictures and the figures.
+"""The report of a comparison: a directory with a self-contained HTML page, pictures and the figures.
 
-    index.html         everything, pictures included; refers to nothing outside itself and runs no script
+    index.html         everything, including the pictures; no external references, no scripts
     <plot>.png, .svg   each picture by itself
     results.parquet    one row per strategy, topic, repeat and checkpoint
 
-Names of topics and worlds come from the web: whatever is put into the page is escaped, and the page forbids itself, by
-its content security policy, to load or run anything.
+Names of topics and worlds come from the web: everything in the page is escaped, and its content security policy
+forbids it to load or run anything.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PAGES_FETCHED = "pages fetched"
 
 
 def write_report(comparison: Comparison, directory: Path) -> Path:
-    """Write the report; returns the path of its page. What an earlier report left there is overwritten."""
+    """Write the report, overwriting an earlier one; returns the path of its page."""
     _check(comparison)
     looks = styles(comparison.strategies, comparison.bounds)
     try:
@@ -76,9 +76,8 @@ def print_table(comparison: Comparison, console: Console) -> None:
 
     _check(comparison)
     shown = Table(box=None, pad_edge=False)
-    names = [_printable(name) for name in comparison.strategies]
-    styles = ["dim" if name in comparison.bounds else "bold" for name in comparison.strategies]
-    columns = [[Text(name, style=style) for name, style in zip(names, styles, strict=True)]]
+    names = comparison.strategies
+    columns = [[Text(_printable(name), style="dim" if name in comparison.bounds else "bold") for name in names]]
     shown.add_column("", no_wrap=True)
     room = console.width - max(map(len, names))
     for column in (column for column in table(comparison) if column.name in TERMINAL):
@@ -159,8 +158,8 @@ def _overlaps(comparison: Comparison, x: Floats) -> list[tuple[str, Plot, str]]:
         if lines:
             shares = {strategy: np.mean([curves[top][0] for curves in topics]) for strategy, topics in overlaps.items()}
             caption = (
-                "two crawls from disjoint halves of the seeds: share that both have seen (FC, section 4.3). Of the "
-                f"{TOP} pages rated highest by the judge: "
+                "two crawls from disjoint halves of the seeds: share of the first that both have seen (FC, section "
+                f"4.3). Of the {TOP} pages rated highest by the judge: "
                 + ", ".join(f"{strategy} {share:.0%}" for strategy, share in shares.items())
             )
             file = "overlap_pages" if name == "pages" else "overlap_hosts"

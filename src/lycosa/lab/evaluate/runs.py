@@ -1,9 +1,9 @@
-"""The nouns of an evaluation: what was crawled, what is true, and what came of it.
+"""The data of an evaluation: what was crawled, what is true, and the scores.
 
     Run + Truth + Terms ── measure ──▶ Scores (one topic) ── many topics ──▶ Comparison ── summary, report
 
 Everything is an array over pages, in the order of fetching or by the page's number in its world. A `Run` is what one
-crawl did; a `Truth` what is known of the world for one topic, and was never shown to a strategy.
+crawl did; a `Truth` is what is known of the world for one topic, and never shown to a strategy.
 """
 
 from __future__ import annotations
@@ -22,19 +22,20 @@ Bools = NDArray[np.bool_]
 Fingerprints = NDArray[np.uint64]
 
 RANDOM, LOOK_AHEAD, ORACLE = "random", "look-ahead", "oracle"
-"""Orders that are no strategies to choose: the bounds of a comparison, and an oracle that sees less (`lab.replay`)."""
+BOUNDS = (RANDOM, LOOK_AHEAD, ORACLE)
+"""Orders that are not strategies: the two bounds of a comparison, and an oracle that knows less (`lab.replay`)."""
 NEAR_BITS = 3
 """Near-duplicates have fingerprints that differ in at most this many bits (Manku, Jain and Das Sarma 2007)."""
 
 
 class Terms(NamedTuple):
-    """Term counts of all pages of a world, row by row: page p has indices[offsets[p]:offsets[p + 1]], each once."""
+    """Term counts of all pages of a world: page p has indices[offsets[p]:offsets[p + 1]], each once."""
 
     counts: Ints
     indices: Ints
     offsets: Ints
     width: int
-    """How many terms the vocabulary has."""
+    """Size of the vocabulary."""
 
 
 class TermVector(NamedTuple):
@@ -46,25 +47,24 @@ class TermVector(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """One crawl of one strategy for one topic; the arrays have one entry a fetched page, in order."""
+    """One crawl of one strategy for one topic; the arrays have one entry per fetched page, in order."""
 
     strategy: str
     topic: str
     repeat: int
     pages: Ints
-    """Numbers of the pages in their world; no page twice."""
+    """Numbers of the pages in their world; no page occurs twice."""
     relevance: Floats
     """As judged, in [0, 1]."""
     distance: Ints
     """Links from the nearest seed."""
     cpu: Floats
-    """Seconds the strategy alone has used so far, after each page."""
+    """Seconds used by the strategy alone, up to and including each page."""
     frontier: Ints
     """Links waiting after each page."""
     seeds: Ints
     given: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    """Pages of the topic that the crawl was handed (seeds at distance 0, examples): to fetch them earns nothing."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Pages of the topic that the crawl was given (seeds at distance 0, examples): fetching them does not count."""
 
     def __post_init__(self) -> None:
         lengths = {len(part) for part in (self.pages, self.relevance, self.distance, self.cpu, self.frontier)}
@@ -74,7 +74,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Truth:
-    """What is known of a world for one topic; arrays over all pages of the world."""
+    """What is known of a world for one topic, by page."""
 
     topic: str
     relevant: Bools
@@ -90,24 +90,15 @@ class Truth:
 
 
 class Skipped(NamedTuple):
-    """A topic that could not take part."""
+    """A topic that could not be compared."""
 
     topic: str
     reason: str
 
 
-class Finding(NamedTuple):
-    """A statement from a paper, or a question of the user's, held against the figures."""
-
-    claim: str
-    holds: bool | None
-    """None: these figures cannot say."""
-    evidence: str
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores:
-    """What was measured for one topic. Small enough to be sent from a worker process."""
+    """Measurements for one topic. Small enough to be sent from a worker process."""
 
     topic: str
     strategies: tuple[str, ...]
@@ -116,16 +107,16 @@ class Scores:
     runs: tuple[tuple[str, int], ...]
     """(strategy, repeat) of each row below."""
     fetched: Ints
-    """How many pages each run fetched before its frontier was empty or its budget spent."""
+    """Number of pages each run fetched before its frontier was empty or its budget spent."""
     checkpoints: tuple[int, ...]
     at_checkpoints: Mapping[str, Floats32]
     """By metric: runs × checkpoints."""
     distances: Floats
     """Strategies × links from the seeds: share of the fetched pages."""
     relevances: Floats
-    """Strategies × equal intervals of [0, 1]: share of the fetched pages by judged relevance."""
+    """Strategies × equal intervals of judged relevance: share of the fetched pages."""
     overlaps: Mapping[str, Mapping[str, Floats]] = field(default_factory=dict)
-    """By strategy: curves of `overlap.overlap_of`, where crawls from halves of the seeds were made."""
+    """By strategy: curves of `overlap.overlap_of`; empty if no halves of the seeds were crawled from."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,15 +125,14 @@ class Comparison:
 
     title: str
     about: Mapping[str, str]
-    """What the report says of the experiment, in order: world, topics, distance, buffer, repeats, version, seed."""
+    """Facts about the experiment for the report, in order: world, topics, seeds, …"""
     strategies: tuple[str, ...]
-    """In the order of the tables; the first that is not a bound is the baseline of the stars."""
+    """In the order of the tables; the first that is not a bound is the baseline of the significance stars."""
     scores: Sequence[Scores]
     pages: int
     lower_bound: str = RANDOM
     upper_bound: str = LOOK_AHEAD
     skipped: Sequence[Skipped] = ()
-    findings: Sequence[Finding] = ()
 
     def __post_init__(self) -> None:
         for scores in self.scores:
@@ -161,7 +151,7 @@ class Comparison:
 
     @property
     def overlaps(self) -> dict[str, list[Mapping[str, Floats]]]:
-        """By strategy, one entry a topic: curves of `overlap.overlap_of`."""
+        """By strategy, one entry per topic: curves of `overlap.overlap_of`."""
         found = {name: [s.overlaps[name] for s in self.scores if name in s.overlaps] for name in self.strategies}
         return {name: curves for name, curves in found.items() if curves}
 
@@ -176,7 +166,7 @@ class Comparison:
 
 
 def rows_of(offsets: Ints, rows: Ints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the entries of these rows of a compressed matrix stand, and to which of `rows` (by place) each belongs."""
+    """Positions of the entries of these rows of a compressed matrix, and for each entry the index in `rows`."""
     starts = np.asarray(offsets[rows], dtype=np.int64)
     lengths = np.asarray(offsets[np.asarray(rows) + 1], dtype=np.int64) - starts
     owner = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)

@@ -1,14 +1,14 @@
 """Is one strategy better than another, or was it luck? Paired over topics (Wilcoxon 1945), corrected (Holm 1979).
 
-The signed-rank test asks nothing of the distribution but symmetry of the differences, and suits measures such as
-recall that are far from normal. The differences of n topics are ranked by magnitude, equal ones share their mean rank,
-and W is the sum of the ranks of the positive ones. Topics without a difference are left out (Wilcoxon's own way; Pratt
-would rank them and then leave them out). Up to 25 differences p is exact: the distribution of W over all 2ⁿ signs, by
-dynamic programming, also with shared ranks. Above, the normal approximation with corrections for ties and continuity.
-Two-sided.
+The signed-rank test assumes only that the differences are distributed symmetrically, and suits measures such as recall
+that are far from normal. The differences of n topics are ranked by magnitude, equal ones get their mean rank, and W is
+the sum of the ranks of the positive ones. Topics without a difference are left out (Wilcoxon's own method; Pratt ranks
+them before leaving them out). For up to 25 differences p is exact: the distribution of W over all 2ⁿ signs, by dynamic
+programming, also with shared ranks. For more, p is the normal approximation with corrections for ties and continuity.
+All tests are two-sided.
 
-Holm: of m p-values in ascending order the k-th is multiplied by m − k + 1, and none may be smaller than the one before
-it. With that, the chance that any of the m differences called significant is not one stays below the level.
+Holm: of m p-values in ascending order the k-th is multiplied by m − k + 1, and none may be smaller than the previous
+one. The probability that any of the m differences is called significant by chance then stays below the level.
 """
 
 from __future__ import annotations
@@ -24,17 +24,15 @@ from lycosa.lab.evaluate.runs import Floats
 
 EXACT_UP_TO = 25
 DIGITS = 12
-"""Differences are the same when they agree so far, relative to the largest: means of repeats carry rounding."""
+"""Differences that agree to this many digits, relative to the largest, are equal: means of repeats carry rounding."""
 LEVELS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 
 class Wilcoxon(NamedTuple):
-    """The result of one test."""
-
     positive_ranks: float
     """W, the sum of the ranks of positive differences."""
     n: int
-    """How many differences are not zero."""
+    """Number of differences that are not zero."""
     p: float
 
 
@@ -52,7 +50,7 @@ class Pair(NamedTuple):
 
 
 def wilcoxon(differences: ArrayLike) -> Wilcoxon:
-    """Two-sided signed-rank test of paired differences; p is 1 where there is nothing to rank."""
+    """Two-sided signed-rank test of paired differences; p is 1 if all are zero."""
     values = np.asarray(differences, dtype=np.float64)
     if not np.isfinite(values).all():
         raise ValueError("differences must be finite numbers")
@@ -70,7 +68,7 @@ def wilcoxon(differences: ArrayLike) -> Wilcoxon:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """The p-values adjusted for being many, in the order given."""
+    """The p-values adjusted for multiple tests, in the order given."""
     order = sorted(range(len(p_values)), key=lambda place: p_values[place])
     adjusted = [1.0] * len(p_values)
     floor = 0.0
@@ -81,7 +79,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def pairwise(names: Sequence[str], values: Floats) -> list[Pair]:
-    """Every pair of strategies, from `values` (topics × strategies); corrected over all pairs."""
+    """Every pair of strategies, from `values` (topics × strategies), corrected over all pairs."""
     pairs = [(a, b) for a in range(len(names)) for b in range(a + 1, len(names))]
     differences = [np.asarray(values[:, a] - values[:, b]) for a, b in pairs]
     tests = [wilcoxon(difference) for difference in differences]
@@ -98,7 +96,7 @@ def stars(p: float) -> str:
 
 
 def _doubled_ranks(magnitudes: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Twice the mean rank of each value, which is whole, and the sizes of the groups of equal values."""
+    """Twice the mean rank of each value, which is an integer, and the sizes of the groups of equal values."""
     _, group, sizes = np.unique(magnitudes, return_inverse=True, return_counts=True)
     last = np.cumsum(sizes)
     doubled = 2 * last - sizes + 1
@@ -106,9 +104,9 @@ def _doubled_ranks(magnitudes: Floats) -> tuple[NDArray[np.int64], NDArray[np.in
 
 
 def _exact_p(doubled: NDArray[np.int64], positive: int) -> float:
-    """Share of the 2ⁿ ways to give signs to the ranks with a sum at least as far from the middle."""
+    """Share of the 2ⁿ assignments of signs to ranks whose sum is at least as far from the middle."""
     total = int(doubled.sum())
-    ways = np.zeros(total + 1)  # whole numbers up to 2²⁵, which doubles hold exactly
+    ways = np.zeros(total + 1)  # integers up to 2²⁵, which doubles hold exactly
     ways[0] = 1
     for rank in doubled.tolist():
         ways[rank:] += ways[:-rank].copy()

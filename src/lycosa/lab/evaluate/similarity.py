@@ -2,10 +2,10 @@
 
     cos(p, V) = Σ_k w_pk·w_Vk / √(Σ_k w_pk² · Σ_k w_Vk²),    w_dk = f_dk · ln(N / n_k)
 
-f_dk is how often term k stands in d, N how many pages all crawlers of the comparison fetched for the topic, and n_k in
-how many of them k stands: the weights are known only when all crawls are over. σ of a crawl is the mean over its pages
-(`curves.mean_so_far`). The paper does not spell out its TF-IDF; this is the plain form. A term of the description that
-stands on no page is taken to stand on one.
+f_dk is the frequency of term k in d, N the number of pages that all crawlers of the comparison fetched for the topic,
+and n_k the number of these that contain k: the weights are known only when all crawls are over. σ of a crawl is the
+mean over its pages (`curves.mean_so_far`). The paper does not define its TF-IDF; this is the plain form. A term of the
+description that is on no page counts as being on one.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import numpy as np
 from lycosa.lab.evaluate.runs import Floats, Ints, Terms, TermVector, rows_of
 
 BATCH = 4096
-"""Pages at a time: memory does not grow with the crawl."""
+"""Pages processed at a time: memory does not grow with the crawl."""
 
 
 def inverse_document_frequency(terms: Terms, pages: Ints) -> Floats:
-    """ln(N / n_k) for each term k of the vocabulary, over these pages, each named once."""
+    """ln(N / n_k) for each term k of the vocabulary, over these pages, all distinct."""
     frequency = np.zeros(terms.width, dtype=np.int64)
     for batch in _batches(pages):
         places, _ = rows_of(terms.offsets, batch)
@@ -30,7 +30,7 @@ def inverse_document_frequency(terms: Terms, pages: Ints) -> Floats:
 
 
 def similarities(terms: Terms, pages: Ints, description: TermVector) -> Floats:
-    """cos(p, V) for each of `pages`: all pages that the crawlers of the comparison fetched, each named once."""
+    """cos(p, V) for each of `pages`: the distinct pages fetched by all crawlers of the comparison."""
     weights = inverse_document_frequency(terms, pages)
     topic = np.zeros(terms.width)
     np.add.at(topic, description.indices, description.counts * weights[description.indices])
@@ -45,7 +45,7 @@ def _cosines(terms: Terms, pages: Ints, weights: Floats, topic: Floats, topic_no
     weighted = terms.counts[places] * weights[indices]
     products = np.bincount(owner, weights=weighted * topic[indices], minlength=len(pages)).astype(np.float64)
     norms = np.sqrt(np.bincount(owner, weights=weighted * weighted, minlength=len(pages)))
-    # A page of which every word stands on every page has no direction, and is like nothing.
+    # A page whose words are all on every page has the vector 0, and a similarity of 0.
     return np.divide(products, norms * topic_norm, out=np.zeros(len(pages)), where=norms * topic_norm > 0)
 
 

@@ -1,7 +1,7 @@
-"""How widely a crawl spread: hosts, distinct content, distance from the seeds, relevance of what it fetched.
+"""How widely a crawl spread: hosts, distinct content, distance from the seeds, relevance of the pages fetched.
 
-A crawler that stays on one good site, or fetches one text under many addresses, has a high harvest rate and little to
-show for it. These measures see the difference.
+A crawler that stays on one good site, or fetches one text under many addresses, has a high harvest rate but has found
+little. These measures show the difference.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from numpy.typing import NDArray
 from lycosa.lab.evaluate.runs import NEAR_BITS, Bools, Fingerprints, Floats, Ints
 
 DISTANCES = 21
-"""Distances 0 to 19, and everything farther."""
+"""Distances 0 to 19, and all larger ones."""
 RELEVANCES = 20
 
 
 class Likeness(NamedTuple):
-    """Which of a set of pages are near-duplicates of each other."""
+    """Which pages of a set are near-duplicates of each other."""
 
     kinds: NDArray[np.int64]
-    """For each page the number of its fingerprint."""
+    """By page: the number of its fingerprint."""
     first: NDArray[np.int64]
     second: NDArray[np.int64]
-    """Fingerprints (by number) that differ in at most so many bits: pair by pair."""
+    """Pairs of fingerprints (by number) that differ in at most `bits` bits."""
     textless: NDArray[np.int64]
-    """The number of the fingerprint 0, or nothing: pages without text are like no other page."""
+    """The number of the fingerprint 0, if there is one: pages without text are duplicates of none."""
 
 
 def distinct_so_far(values: Ints) -> Floats:
-    """How many different values are among the first n, for each n: of hosts, the sites reached."""
+    """Number of distinct values among the first n, for each n."""
     _, places = np.unique(values, return_index=True)
     return np.cumsum(np.bincount(places, minlength=len(values))).astype(np.float64)
 
@@ -40,8 +40,8 @@ def distinct_so_far(values: Ints) -> Floats:
 def likeness(fingerprints: Fingerprints, bits: int = NEAR_BITS) -> Likeness:
     """All pairs of fingerprints that differ in at most `bits` bits.
 
-    Cut into bits + 1 bands, two such fingerprints agree in at least one band (Manku, Jain and Das Sarma 2007, section
-    3): only those that do are compared. Equal fingerprints are one kind, so that a thousand copies make no pairs.
+    Split into bits + 1 bands, two such fingerprints agree in at least one band (Manku, Jain and Das Sarma 2007, section
+    3): only those that do are compared. Equal fingerprints are one kind: a thousand copies make no pairs.
     """
     distinct, kinds = np.unique(fingerprints, return_inverse=True)
     pairs = []
@@ -55,7 +55,7 @@ def likeness(fingerprints: Fingerprints, bits: int = NEAR_BITS) -> Likeness:
 
 
 def _near_in_band(distinct: Fingerprints, band: Fingerprints, bits: int) -> NDArray[np.int64]:
-    """Pairs among those that share their band: neighbours, next but one, …, as long as any still share it."""
+    """Near pairs that share their band. Sorted by band, neighbours are compared, then next but one, and so on."""
     order = np.argsort(band, kind="stable")
     ordered, values = band[order], distinct[order]
     found = [np.zeros((0, 2), dtype=np.int64)]
@@ -75,7 +75,7 @@ def _set_bits(numbers: Fingerprints) -> NDArray[np.int64]:
 
 
 def is_new_content(pages: Ints, alike: Likeness) -> Bools:
-    """Whether each page is unlike every page fetched before it; `pages` are places in what `alike` was made from."""
+    """Whether each page is unlike every page fetched before it; `pages` are positions in the pages of `alike`."""
     kinds = alike.kinds[pages]
     count = len(pages)
     never = np.int64(count)
@@ -92,7 +92,7 @@ def is_new_content(pages: Ints, alike: Likeness) -> Bools:
 
 
 def capped_harvest(relevant: Bools, hosts: Ints, cap: int) -> Floats:
-    """Harvest rate where at most `cap` relevant pages of a host count; the rest are fetched in vain."""
+    """Harvest rate where at most `cap` relevant pages of a host count."""
     counted = np.zeros(len(relevant), dtype=np.float64)
     places = np.flatnonzero(relevant)
     order = np.argsort(hosts[places], kind="stable")
@@ -104,7 +104,7 @@ def capped_harvest(relevant: Bools, hosts: Ints, cap: int) -> Floats:
 
 
 def distance_histogram(distance: Ints) -> Floats:
-    """Share of the pages at each number of links from the seeds (paper GA, figure 9; FC, section 4.5)."""
+    """Share of the pages at each distance from the seeds, in links (paper GA, figure 9; FC, section 4.5)."""
     counts = np.bincount(np.clip(distance, 0, DISTANCES - 1).astype(np.int64), minlength=DISTANCES)
     return np.asarray(counts / max(1, len(distance)))
 

@@ -1,4 +1,4 @@
-"""Many topics in one figure: mean ± standard error over topics (paper TC, section 3.2).
+"""Figures over all topics: mean ± standard error (paper TC, section 3.2).
 
 Repeats are averaged within their topic first (`measure`): a topic is one observation however often it was crawled, and
 the error estimates how the figure would change with other topics. Ratios (performance/cost, share of the way from one
@@ -20,15 +20,13 @@ from lycosa.lab.evaluate.significance import Pair, pairwise, stars
 
 
 class Summary(NamedTuple):
-    """Mean and standard error, by strategy (rows) and, for a curve, by page (columns)."""
+    """Mean and standard error by strategy (rows) and, for a curve, by page (columns)."""
 
     mean: Floats
     error: Floats
 
 
 class Cell(NamedTuple):
-    """One figure of the table."""
-
     mean: float
     error: float
     is_best: bool
@@ -49,7 +47,7 @@ TABLE = (
     "recall", "harvest", "judged", "similarity", "capped_harvest", "distinct", "hosts",
     "community_cohesion", "overall_cohesion", "cost", "frontier",
 )  # fmt: skip
-"""The metrics of the table of final figures, in order."""
+"""Metrics of the table of final figures, in order."""
 PERFORMANCE = Metric("performance/cost", "⟨recall⟩·⟨similarity⟩ / ⟨cost⟩ (TC, equation 9)", False)
 
 
@@ -116,7 +114,8 @@ def table(comparison: Comparison) -> list[TableColumn]:
                 marks[other] = stars(pair.adjusted)
         figures = over_topics(final_values(comparison, name))
         if name == "cost":
-            figures, marks = _without_bounds(comparison, figures), _only_rivals(comparison, marks)
+            figures = _without_bounds(comparison, figures)
+            marks = {other: mark for other, mark in marks.items() if other not in comparison.bounds}
         columns.append(_column(comparison, name, METRICS[name], figures, marks))
     whole = performance(comparison)
     last = _without_bounds(comparison, Summary(whole.mean[:, -1], whole.error[:, -1]))
@@ -124,7 +123,7 @@ def table(comparison: Comparison) -> list[TableColumn]:
 
 
 def rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """One row for each strategy, topic, repeat and checkpoint, with every metric (`COLUMNS`)."""
+    """One row per strategy, topic, repeat and checkpoint, with every metric (`COLUMNS`)."""
     for scores in comparison.scores:
         values = {name: scores.at_checkpoints[name].tolist() for name in METRICS}
         for number, (strategy, repeat) in enumerate(scores.runs):
@@ -164,13 +163,9 @@ def _column(comparison: Comparison, name: str, metric: Metric, summary: Summary,
 
 
 def _without_bounds(comparison: Comparison, summary: Summary) -> Summary:
-    """What a bound costs says nothing: it is not a strategy that anyone would run."""
+    """Without the figures of bounds: what they cost is meaningless."""
     is_bound = np.array([name in comparison.bounds for name in comparison.strategies])
     return Summary(np.where(is_bound, np.nan, summary.mean), np.where(is_bound, np.nan, summary.error))
-
-
-def _only_rivals(comparison: Comparison, marks: dict[str, str]) -> dict[str, str]:
-    return {name: mark for name, mark in marks.items() if name not in comparison.bounds}
 
 
 def _stack(comparison: Comparison, name: str) -> Floats:

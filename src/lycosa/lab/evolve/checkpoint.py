@@ -35,8 +35,6 @@ BEFORE = {"together": True}
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """One row of the history."""
-
     number: int
     best: float
     mean: float

@@ -60,46 +60,18 @@ TURNED = 0x7FFF_FFFF
 
 @compiled
 def crawl(  # type: ignore[no-untyped-def]
-    link_offsets,
-    link_urls,
-    nofollow,
-    redirects,
-    ordered_score,
-    is_relevant,
-    anchors,
-    hosts,
-    seeds,
-    phases,
-    switches,
-    size,
-    refill,
-    rng,
-    base,
-    number_of,
-    url_of,
-    known,
-    scored,
-    targets,
-    sources,
-    previous,
-    starts,
-    marks,
-    changed,
-    heap,
-    best_anchors,
-    host_records,
-    downloads,
-):
+    link_offsets, link_urls, nofollow, redirects, ordered_score, is_relevant, anchors, hosts,
+    seeds, phases, switches, size, refill, rng,
+    base, number_of, url_of, known, scored, targets, sources, previous, starts, marks, changed, heap,
+    best_anchors, host_records, downloads,
+):  # fmt: skip
     """`crawl.loop.run`, compiled; returns the number of pages downloaded and of URLs met."""
     depth = 0
     for generation in range(GENERATIONS):
         if phases[:, PARENT_1 + generation].max() > 0:
             depth = generation + 1
-    has_kin, has_anchors, has_hosts = (
-        phases[:, COMM_OUT].max() > 0,
-        phases[:, ANCHOR].max() > 0,
-        phases[:, HOST].max() > 0,
-    )
+    has_kin, has_hosts = phases[:, COMM_OUT].max() > 0, phases[:, HOST].max() > 0
+    has_anchors = phases[:, ANCHOR].max() > 0
     phase = 0
     weights = phases[phase]
     if has_hosts:
@@ -186,12 +158,10 @@ def crawl(  # type: ignore[no-untyped-def]
             state = known[target, STATE]
             is_joining = state & DORMANT and not (len(nofollow) and nofollow[first + at])
             if is_joining or (state & WAITING and scored[target, SCORE] < SEED_SCORE):
-                rank = _rank(target, weights, depth, mean_out, mean_in, known, scored)
-                if has_anchors:
-                    rank += weights[ANCHOR] * np.float64(best_anchors[target])
-                if has_hosts:
-                    rank += weights[HOST] * _host_record(hosts[url_of[target]], host_records)
-                score = np.float32(min(max(rank + 1.0, 0.0), MAX_SCORE))
+                score = _score(
+                    target, weights, depth, mean_out, mean_in, has_anchors, has_hosts, hosts, url_of, known, scored,
+                    best_anchors, host_records,
+                )  # fmt: skip
                 scored[target, SCORE] = score
                 if is_joining:
                     known[target, STATE] = state ^ (DORMANT | WAITING)
@@ -207,21 +177,9 @@ def crawl(  # type: ignore[no-untyped-def]
 
 @compiled
 def _rank_all(  # type: ignore[no-untyped-def]
-    met,
-    weights,
-    depth,
-    mean_out,
-    mean_in,
-    has_anchors,
-    has_hosts,
-    hosts,
-    url_of,
-    known,
-    scored,
-    heap,
-    best_anchors,
-    host_records,
-):
+    met, weights, depth, mean_out, mean_in, has_anchors, has_hosts,
+    hosts, url_of, known, scored, heap, best_anchors, host_records,
+):  # fmt: skip
     """A new phase begins: rank all waiting links again and rebuild the heap. Seeds stay first, and the target of a
     redirect keeps its score until it is cited."""
     entries = 0
@@ -229,12 +187,10 @@ def _rank_all(  # type: ignore[no-untyped-def]
         if not known[number, STATE] & WAITING:
             continue
         if known[number, CITED] and scored[number, SCORE] < SEED_SCORE:
-            rank = _rank(number, weights, depth, mean_out, mean_in, known, scored)
-            if has_anchors:
-                rank += weights[ANCHOR] * np.float64(best_anchors[number])
-            if has_hosts:
-                rank += weights[HOST] * _host_record(hosts[url_of[number]], host_records)
-            scored[number, SCORE] = np.float32(min(max(rank + 1.0, 0.0), MAX_SCORE))
+            scored[number, SCORE] = _score(
+                number, weights, depth, mean_out, mean_in, has_anchors, has_hosts, hosts, url_of, known, scored,
+                best_anchors, host_records,
+            )  # fmt: skip
         if not known[number, STATE] & LISTED:
             entries = _enter(number, scored[number, SCORE], known, scored, heap, entries)
     return entries
@@ -327,8 +283,11 @@ def _hand_down(number, depth, known, scored, targets, starts, marks, changed, ch
 
 
 @inlined
-def _rank(target, weights, depth, mean_out, mean_in, known, scored):  # type: ignore[no-untyped-def]
-    """The sum of the paper's scores, added in the same order as in `strategies.papers.evolved`."""
+def _score(  # type: ignore[no-untyped-def]
+    target, weights, depth, mean_out, mean_in, has_anchors, has_hosts,
+    hosts, url_of, known, scored, best_anchors, host_records,
+):  # fmt: skip
+    """rank + 1, added up in the same order as in `strategies.papers.evolved`."""
     cited = known[target, CITED]
     rank = weights[HUB] * (known[target, WIDEST] / mean_out)
     rank += weights[AUTHORITY] * (cited / mean_in)
@@ -337,12 +296,12 @@ def _rank(target, weights, depth, mean_out, mean_in, known, scored):  # type: ig
     for generation in range(depth):
         value = np.float64(scored[target, ORDERED_SCORE + 1 + generation])
         rank += weights[PARENT_1 + generation] * (value if value > LEAST_ABOVE else -value / BELOW)
-    return rank
-
-
-@inlined
-def _host_record(host, host_records):  # type: ignore[no-untyped-def]
-    return (host_records[host, HOST_RELEVANT] + 1) / (host_records[host, HOST_PAGES] + 2)
+    if has_anchors:
+        rank += weights[ANCHOR] * np.float64(best_anchors[target])
+    if has_hosts:
+        host = hosts[url_of[target]]
+        rank += weights[HOST] * ((host_records[host, HOST_RELEVANT] + 1) / (host_records[host, HOST_PAGES] + 2))
+    return np.float32(min(max(rank + 1.0, 0.0), MAX_SCORE))
 
 
 @inlined

@@ -76,30 +76,16 @@ class Simulator:
         phases = np.array([settings.weights(phase) for phase in range(settings.phases)])
         for weight, part in ((ANCHOR, "anchors"), (HOST, "hosts")):
             if phases[:, weight].any() and not len(getattr(web, part)):
-                raise ConfigError(f"this web knows nothing of {part}: their weight must be 0")
+                raise ConfigError(f"this web has no {part}: their weight must be 0")
         if memory.base > np.iinfo(np.int32).max - 2 * web.urls:
             memory.base = 0
             memory.number_of[:] = 0
         downloads = np.empty(plan.pages, np.int32)
         count, met = memory.crawl(
-            web.link_offsets,
-            web.link_urls,
-            web.nofollow,
-            web.redirects,
-            web.ordered_score,
-            web.is_relevant,
-            web.anchors,
-            web.hosts,
-            plan.seeds,
-            phases,
-            np.array(settings.switches(), np.int64),
-            plan.order.size if plan.order else 0,
-            plan.order.refill if plan.order else 0,
-            rng,
-            memory.base,
-            memory.number_of,
-            *memory.arrays,
-            downloads,
-        )
+            web.link_offsets, web.link_urls, web.nofollow, web.redirects, web.ordered_score, web.is_relevant,
+            web.anchors, web.hosts, plan.seeds, phases, np.array(settings.switches(), np.int64),
+            plan.order.size if plan.order else 0, plan.order.refill if plan.order else 0, rng,
+            memory.base, memory.number_of, *memory.arrays, downloads,
+        )  # fmt: skip
         memory.base += met
         return downloads[:count]

@@ -1,10 +1,10 @@
-"""Made-up webs with planted topics: the same plan gives the same web, and its true relevance is known.
+"""Synthetic webs with planted topics: the same plan gives the same web, and the true relevance of pages is known.
 
 plan                the settings
-sites, graph        hosts with their sections and topics; who links to whom
-addresses           the names of hosts and the URLs of pages
+sites, graph        hosts with their sections and topics; the links
+addresses           names of hosts and URLs of pages
 vocabulary, prose   words, and text made of them
 html                the pages as documents
 web                 the web itself
-server              serves it over HTTP on loopback; `connection` speaks the protocol, `faults` breaks it on request
+server              serves it over HTTP on loopback; `connection` has the protocol, `faults` breaks it on request
 """

@@ -1,12 +1,12 @@
-"""The names of hosts and the URLs of pages in a generated web, and the way back from a URL to its page.
+"""The names of hosts and the URLs of pages in a generated web, and the page of a URL.
 
     /                            home page of a host
     /touring-3/                  index of its fourth section
-    /touring-3/wheel-hub-17.html page 17 of that section (hosts differ in how they spell this)
+    /touring-3/wheel-hub-17.html page 17 of that section (the format depends on the host)
     /go/1234                     moved: redirects to page 1234 of the host
 
-URLs are not kept: each follows from the page's number. Back, the numbers are read out of the URL, its proper
-form is made anew, and only if both are equal it is the page's URL.
+URLs are not stored: they are computed from the page's number. To find the page of a URL, its numbers are parsed and the
+page's URL is computed; if both are equal, it is the page.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from lycosa.lab.generated.sites import Sites
 from lycosa.lab.generated.vocabulary import NEUTRAL_NAMES, SITE_NOUNS, TopicVocabulary
 
 TELLING_HOSTS = 60
-"""Of a hundred hosts that keep to a topic, those whose names tell it."""
+"""Percentage of hosts about a single topic whose names reveal it."""
 SPELLINGS = ("/{directory}/{slug}-{number}.html", "/{directory}/{slug}-{number}", "/{directory}/view?id={number}")
 MOVED = "/go/"
 DIGITS = 9
-"""More than a page number ever has."""
+"""Maximum number of digits of a page number in a URL."""
 SUBJECT, NAME, SECTION, SPELLING = range(1, 5)
-"""Salts: what a hash is for."""
+"""Salts of hashes, by purpose."""
 
 
 def host_names(plan: WebPlan, sites: Sites, topics: tuple[TopicVocabulary, ...]) -> list[str]:
-    """A name for each host, all different."""
+    """A unique name for each host."""
     names: dict[str, None] = {}
     for host, topic in enumerate(sites.host_topic.tolist()):
         chance = mixed(plan.seed, NAME, host)
@@ -51,11 +51,11 @@ def host_names(plan: WebPlan, sites: Sites, topics: tuple[TopicVocabulary, ...])
 
 
 class PageAddress(NamedTuple):
-    """Where a page is, and what it is called."""
+    """Address and title of a page."""
 
     host: int
     path: str
-    """With its query."""
+    """Including the query."""
     title: str
 
 
@@ -72,7 +72,7 @@ class WebAddresses:
         self._directory = lru_cache(maxsize=1 << 16)(self._name_directory)
 
     def _name_directory(self, section: int, rank: int, topic: int) -> str:
-        """The name of a section; half of them tell their topic."""
+        """The name of a section; half of the names reveal the topic."""
         chance = mixed(self._seed, SECTION, section)
         word = self._prose.topic_word(topic if chance & 1 else -1, chance >> 1)
         return f"{word}-{rank}" if rank else word
@@ -122,7 +122,7 @@ class WebAddresses:
         return PageAddress(host, path, " ".join(subject).capitalize())
 
     def find(self, host: str, target: str) -> int | None:
-        """The page that a host has under a path and query, None if there is none."""
+        """The page of a host with this path and query."""
         number = self.number_of_host.get(host)
         if number is None:
             return None
@@ -162,6 +162,6 @@ def _is_number(text: str) -> bool:
 
 
 def _last_number(text: str) -> int | None:
-    """The number behind the last `-` or `=`."""
+    """The number after the last `-` or `=`."""
     tail = text[max(text.rfind("-"), text.rfind("=")) + 1 :]
     return int(tail) if _is_number(tail) else None

@@ -1,7 +1,7 @@
-"""One client's connection to the server of a generated web: HTTP/1.1, as little of it as a crawler needs.
+"""One client's connection to the server of a generated web: as much of HTTP/1.1 as a crawler needs.
 
-GET and HEAD, keep-alive, pipelining. Plain answers are written at once; a fault runs in a task and has the
-connection for itself until it is done.
+GET and HEAD, keep-alive, pipelining. Plain responses are written at once; a fault runs in a task and owns the
+connection until it is done.
 """
 
 from __future__ import annotations
@@ -12,33 +12,36 @@ import struct
 import time
 from collections.abc import Coroutine
 from http import HTTPStatus
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from lycosa.lab.generated.faults import FAULTS, index
 from lycosa.lab.generated.web import HTML, TEXT, Rendered
 
+if TYPE_CHECKING:
+    from lycosa.lab.generated.server import WorldServer
+
 LARGEST_HEAD = 1 << 16
 LARGEST_BACKLOG = 1 << 20
-"""Bytes of pipelined requests that may wait; who sends more is cut off."""
+"""Maximum bytes of waiting pipelined requests; a client that sends more is disconnected."""
 
 
 class Request(NamedTuple):
-    """A request that has been answered, or whose client has gone."""
+    """A request that has been answered, or whose client has disconnected."""
 
     arrived: float
     """Wall-clock seconds when its head was complete."""
     ended: float
-    """When the last byte of the answer was handed to the kernel, or the connection lost."""
+    """When the last byte of the response was passed to the kernel, or the connection was lost."""
     address: str
     host: str
     path: str
-    """With its query."""
+    """Including the query."""
     status: int
-    """0: none was sent."""
+    """0: no response was sent."""
 
 
 class Encoded(NamedTuple):
-    """An answer as it goes over the wire."""
+    """A response as bytes."""
 
     status: int
     head: bytes
@@ -59,30 +62,12 @@ def encode(rendered: Rendered) -> Encoded:
     return Encoded(rendered.status, _head(rendered.status, headers), rendered.body)
 
 
-class Service(Protocol):
-    """What a connection asks its server for."""
-
-    def fault_for(self, host: str, target: str) -> str | None: ...
-
-    def answer(self, host: str, target: str) -> Encoded: ...
-
-    def rendered(self, host: str, target: str) -> Rendered: ...
-
-    def count(self, host: str, target: str) -> int: ...
-
-    def note(self, request: Request) -> None: ...
-
-    def join(self, connection: Connection) -> None: ...
-
-    def leave(self, connection: Connection) -> None: ...
-
-
 class Connection(asyncio.Protocol):
-    """One client connection. Answers requests one after the other, also if they come all at once."""
+    """One client connection. Answers requests one after the other, even if they arrive together."""
 
     _transport: asyncio.Transport
 
-    def __init__(self, server: Service, address: str) -> None:
+    def __init__(self, server: WorldServer, address: str) -> None:
         self._server = server
         self._address = address
         self._waiting = bytearray()
@@ -100,7 +85,7 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        # a full buffer is one with anything in it: so `send` returns when the bytes are on their way
+        # with a limit of 0, `send` returns when all bytes have been passed to the kernel
         transport.set_write_buffer_limits(high=0)
         self._server.join(self)
 
@@ -217,7 +202,7 @@ class Connection(asyncio.Protocol):
                 rendered = await FAULTS[name](self)
         except ConnectionError:
             return
-        except (ValueError, OverflowError) as error:  # an argument that is no number
+        except (ValueError, OverflowError) as error:  # an argument that is not a number
             rendered = Rendered(400, TEXT, f"{fault}: {error}\n".encode())
         if self._transport.is_closing():
             return
@@ -243,7 +228,7 @@ class Connection(asyncio.Protocol):
 
     async def send(self, data: bytes) -> None:
         if self._transport.is_closing():
-            raise ConnectionResetError("the client has gone")
+            raise ConnectionResetError("the client has disconnected")
         self._transport.write(data)
         await self._drain()
 

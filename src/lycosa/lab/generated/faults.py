@@ -1,9 +1,9 @@
-"""What a server can do to a crawler: a table of names, each a small behaviour.
+"""What a server can do to a crawler: faults by name.
 
-A fault is asked for by path (`/fault/slow/5` on any host) or laid over a host or a directory by the server's
-settings (`{"slow-host.test": "slow/5", "other.test/docs/": "500"}`). What stands behind the name are its
-arguments. A fault gets the `Exchange` and returns the answer to send, or writes to the wire itself and
-returns None, after which the connection is closed.
+A fault is requested by path (`/fault/slow/5` on any host) or assigned to a host or a directory in the server's settings
+(`{"slow-host.test": "slow/5", "other.test/docs/": "500"}`). The name is followed by arguments. A fault gets the
+`Exchange` and returns the response to send, or writes to the connection itself and returns None, after which the
+connection is closed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lycosa.lab.generated.web import HTML, TEXT, Rendered
 
 MEGABYTE = 1 << 20
 FOREVER = 3600.0
-"""Longer than anybody waits."""
+"""Longer than any client waits."""
 FIRST_DAY = date(2024, 1, 1)
 
 
@@ -30,15 +30,15 @@ class Exchange(Protocol):
     arguments: tuple[str, ...]
 
     def page(self) -> Rendered:
-        """What would be answered without the fault."""
+        """The response without the fault."""
 
     def count(self) -> int:
-        """How often this has been called for the same URL before."""
+        """How often this has been called for this URL before."""
 
     async def send_head(self, status: int, *headers: tuple[str, str]) -> None: ...
 
     async def send(self, data: bytes) -> None:
-        """Write and wait until it is on its way; ConnectionError if the client has gone."""
+        """Write and wait until everything is passed on; ConnectionError if the client has disconnected."""
 
     def reset(self) -> None:
         """Break the connection with a TCP reset."""
@@ -65,13 +65,13 @@ async def _send_length(exchange: Exchange, body: bytes, length: int) -> None:
 
 
 async def slow(exchange: Exchange) -> Rendered | None:
-    """slow/<seconds=2>: waits before it answers."""
+    """slow/<seconds=2>: waits before it responds."""
     await asyncio.sleep(_argument(exchange, 0, 2.0))
     return exchange.page()
 
 
 async def silent(_exchange: Exchange) -> Rendered | None:
-    """silent: never answers."""
+    """silent: never responds."""
     await asyncio.sleep(FOREVER)
     return None
 
@@ -87,7 +87,7 @@ async def drip(exchange: Exchange) -> Rendered | None:
 
 
 async def stall(exchange: Exchange) -> Rendered | None:
-    """stall: sends half of the body, then nothing more."""
+    """stall: sends half of the body, then nothing."""
     body = exchange.page().body
     await _send_length(exchange, body[: len(body) // 2], len(body))
     await asyncio.sleep(FOREVER)
@@ -95,7 +95,7 @@ async def stall(exchange: Exchange) -> Rendered | None:
 
 
 async def reset(exchange: Exchange) -> Rendered | None:
-    """reset: breaks the connection in the middle of the body."""
+    """reset: resets the connection in the middle of the body."""
     body = exchange.page().body
     await _send_length(exchange, body[: len(body) // 2], len(body))
     exchange.reset()
@@ -103,7 +103,7 @@ async def reset(exchange: Exchange) -> Rendered | None:
 
 
 async def error_500(exchange: Exchange) -> Rendered | None:
-    """500/<times=always>: an error, the first times or always."""
+    """500/<times=always>: an error, the given number of times."""
     if exchange.count() >= _argument(exchange, 0, float("inf")):
         return exchange.page()
     return Rendered(500, TEXT, b"out of order\n")
@@ -126,18 +126,18 @@ async def redirect_loop(exchange: Exchange) -> Rendered | None:
 
 
 async def redirect_chain(exchange: Exchange) -> Rendered | None:
-    """redirect-chain/<hops=10>: so many redirects in a row, then a page."""
+    """redirect-chain/<hops=10>: redirects in a row, then a page."""
     left = int(_argument(exchange, 0, 10))
     return _redirect(f"/fault/redirect-chain/{left - 1}") if left > 0 else _html("<p>The end of the chain.</p>")
 
 
 async def redirect_private(exchange: Exchange) -> Rendered | None:
-    """redirect-private/<address=169.254.169.254>: sends the client to an address that is none of its business."""
+    """redirect-private/<address=169.254.169.254>: redirects to a private address."""
     return _redirect(f"http://{exchange.arguments[0] if exchange.arguments else '169.254.169.254'}/latest/")
 
 
 async def redirect_file(_exchange: Exchange) -> Rendered | None:
-    """redirect-file: sends the client to a file of its own machine."""
+    """redirect-file: redirects to a file on the client's machine."""
     return _redirect("file:///etc/passwd")
 
 
@@ -152,7 +152,7 @@ async def huge(exchange: Exchange) -> Rendered | None:
 
 
 async def endless(exchange: Exchange) -> Rendered | None:
-    """endless: a body that does not end."""
+    """endless: a body that never ends."""
     await exchange.send_head(200, *HTML, ("Transfer-Encoding", "chunked"))
     line = b"<p>and on it goes</p>\n"
     while True:
@@ -164,7 +164,7 @@ async def gzip_bomb(exchange: Exchange) -> Rendered | None:
     megabytes = int(_argument(exchange, 0, 100))
     blank = b" " * MEGABYTE
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    # fully flushed blocks stand for themselves: one packed megabyte serves for all
+    # fully flushed blocks are independent: one packed megabyte can be repeated
     block = packer.compress(blank) + packer.flush(zlib.Z_FULL_FLUSH)
     header, last = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff", b"\x03\x00"
     length = len(header) + megabytes * len(block) + len(last) + 8
@@ -188,13 +188,13 @@ async def wrong_length(exchange: Exchange) -> Rendered | None:
 
 
 async def wrong_charset(_exchange: Exchange) -> Rendered | None:
-    """wrong-charset: the header says UTF-8, the page Shift-JIS, and it is Windows-1251."""
+    """wrong-charset: the header says UTF-8, the page says Shift-JIS, but it is Windows-1251."""
     text = '<meta charset="shift_jis"><title>Велосипед</title><p>Прогулка на велосипеде вдоль реки.</p>\n'
     return Rendered(200, HTML, text.encode("cp1251"))
 
 
 async def calendar(exchange: Exchange) -> Rendered | None:
-    """calendar/<day>: a page for each day, all links lead to other days."""
+    """calendar/<day>: a page for each day, with links to other days only."""
     try:
         day = date.fromisoformat(exchange.arguments[0])
     except (ValueError, IndexError):
@@ -223,12 +223,12 @@ async def garbage(exchange: Exchange) -> Rendered | None:
 
 
 async def garbage_body(_exchange: Exchange) -> Rendered | None:
-    """garbage-body: HTML by its type, random bytes by its body."""
+    """garbage-body: random bytes with the content type of HTML."""
     return Rendered(200, HTML, random.Random(2).randbytes(16_384))
 
 
 async def binary(_exchange: Exchange) -> Rendered | None:
-    """binary: a PDF, or what looks like one."""
+    """binary: random bytes that look like a PDF."""
     return Rendered(200, (("Content-Type", "application/pdf"),), b"%PDF-1.7\n" + random.Random(3).randbytes(4096))
 
 
@@ -238,19 +238,19 @@ async def empty(_exchange: Exchange) -> Rendered | None:
 
 
 async def nesting(exchange: Exchange) -> Rendered | None:
-    """nesting/<depth=20000>: elements within elements."""
+    """nesting/<depth=20000>: deeply nested elements."""
     depth = int(_argument(exchange, 0, 20_000))
     return _html("<div>" * depth + '<a href="/fault/">down here</a>' + "</div>" * depth)
 
 
 async def links(exchange: Exchange) -> Rendered | None:
-    """links/<count=10000>: a page with so many links, all dead."""
+    """links/<count=10000>: a page with that many links, all dead."""
     count = int(_argument(exchange, 0, 10_000))
     return _html("\n".join(f'<a href="/nowhere/{number}">link {number}</a>' for number in range(count)))
 
 
 async def broken_html(_exchange: Exchange) -> Rendered | None:
-    """broken-html: tags and attributes that do not close, entities that do not exist, a link all the same."""
+    """broken-html: unclosed tags and attributes, undefined entities, but still a link."""
     return Rendered(
         200,
         HTML,
@@ -265,49 +265,29 @@ async def robots_500(_exchange: Exchange) -> Rendered | None:
 
 
 async def robots_slow(exchange: Exchange) -> Rendered | None:
-    """robots-slow/<seconds=2>: robots.txt takes its time."""
+    """robots-slow/<seconds=2>: waits before it sends robots.txt."""
     await asyncio.sleep(_argument(exchange, 0, 2.0))
     return exchange.page()
 
 
 async def robots_redirect(exchange: Exchange) -> Rendered | None:
-    """robots-redirect/<hops=1>: robots.txt is elsewhere, and closes /closed/."""
+    """robots-redirect/<hops=1>: robots.txt redirects; the one it leads to disallows /closed/."""
     left = int(_argument(exchange, 0, 1))
     if left > 0:
         return _redirect(f"/fault/robots-redirect/{left - 1}")
     return Rendered(200, TEXT, b"User-agent: *\nDisallow: /closed/\n")
 
 
+_NAMED = (
+    slow, silent, drip, stall, reset, redirect_loop, redirect_chain, redirect_private, redirect_file, huge, endless,
+    gzip_bomb, wrong_length, wrong_charset, calendar, giant_headers, garbage, garbage_body, binary, empty, nesting,
+    links, broken_html, robots_500, robots_slow, robots_redirect,
+)  # fmt: skip
 FAULTS: Mapping[str, Fault] = {
-    "slow": slow,
-    "silent": silent,
-    "drip": drip,
-    "stall": stall,
-    "reset": reset,
+    **{fault.__name__.replace("_", "-"): fault for fault in _NAMED},
     "500": error_500,
     "429": _turn_away(429),
     "503": _turn_away(503),
-    "redirect-loop": redirect_loop,
-    "redirect-chain": redirect_chain,
-    "redirect-private": redirect_private,
-    "redirect-file": redirect_file,
-    "huge": huge,
-    "endless": endless,
-    "gzip-bomb": gzip_bomb,
-    "wrong-length": wrong_length,
-    "wrong-charset": wrong_charset,
-    "calendar": calendar,
-    "giant-headers": giant_headers,
-    "garbage": garbage,
-    "garbage-body": garbage_body,
-    "binary": binary,
-    "empty": empty,
-    "nesting": nesting,
-    "links": links,
-    "broken-html": broken_html,
-    "robots-500": robots_500,
-    "robots-slow": robots_slow,
-    "robots-redirect": robots_redirect,
 }
 
 
@@ -321,22 +301,22 @@ def index() -> Rendered:
 
 
 class FaultTable:
-    """Which fault a request meets."""
+    """Which fault applies to a request."""
 
-    def __init__(self, laid_over: Mapping[str, str]) -> None:
-        """From host, `host/path` or `/path` to a fault with its arguments.
+    def __init__(self, assigned: Mapping[str, str]) -> None:
+        """`assigned`: from host, `host/path` or `/path` to a fault with its arguments.
 
-        A fault laid over a whole host leaves its robots.txt alone, unless its name begins with `robots-`:
-        then it concerns nothing else.
+        A fault of a whole host does not apply to its robots.txt, unless its name begins with `robots-`: then it applies
+        to nothing else.
         """
-        self._laid_over = dict(laid_over)
-        for place, fault in laid_over.items():
+        self._assigned = dict(assigned)
+        for place, fault in assigned.items():
             if fault.partition("/")[0] not in FAULTS:
-                raise ConfigError(f"no fault {fault!r} (for {place}): there are {', '.join(FAULTS)}")
+                raise ConfigError(f"there is no fault {fault!r} (for {place}); there are {', '.join(FAULTS)}")
 
     @property
     def hosts(self) -> list[str]:
-        return [host for host in (place.partition("/")[0] for place in self._laid_over) if host]
+        return [host for host in (place.partition("/")[0] for place in self._assigned) if host]
 
     def find(self, host: str, path: str) -> str | None:
         """The fault and its arguments, as `name/argument/…`; an empty name is the index."""
@@ -344,7 +324,7 @@ class FaultTable:
             return path.removeprefix("/fault/")
         if path.startswith("/calendar/"):
             return path.removeprefix("/")
-        for place, fault in self._laid_over.items():
+        for place, fault in self._assigned.items():
             wanted, slash, prefix = place.partition("/")
             if wanted and wanted != host:
                 continue

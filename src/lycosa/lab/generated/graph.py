@@ -1,16 +1,16 @@
-"""Who links to whom in a generated web: a few numpy arrays, filled chunk by chunk.
+"""The links of a generated web: a few numpy arrays, filled in chunks.
 
-Pages are numbered host by host, and within a host directory by directory ("section"): page 0 of a host is its
-home, page 0 of a section its index. A section's pages belong to one community, and a community to one topic
-(-1: none). The links of a page stand in this order:
+Pages are numbered by host, and within a host by directory ("section"): page 0 of a host is its home page, page 0 of a
+section its index. The pages of a section belong to one community, and a community to one topic (-1: none). The links
+of a page are in this order:
 
-    navigation   home, the host's first sections, the own section
+    navigation   home, the host's first sections, the page's own section
     listing      on indexes: the pages below; on home pages: the sections below
-    content      drawn: own community, own topic, a neighbouring topic, or anywhere
+    content      drawn from the page's community, its topic, a neighbouring topic, or anywhere
 
-Hidden communities are in no pool that a link from outside is drawn from. Their doors are chains of 1 to
-`tunnel_depth` off-topic pages ("tunnels") that start on an open page of the topic; besides, on hosts of mixed
-topics, the navigation of the host, which stands on off-topic pages for them.
+Hidden communities are in no pool from which links from outside are drawn. They are reached through chains of 1 to
+`tunnel_depth` off-topic pages ("tunnels") that start on an open page of the topic and, on hosts of mixed topics,
+through the navigation of the host, which is also on off-topic pages.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from lycosa.lab.generated.sites import Flags, Ints, Longs, Sites, lay_out
 NAVIGATION = 5
 """Sections in a navigation bar."""
 FANOUT = 20
-"""A home page lists its first 20 sections, each of these the next 20 of the host, and so on."""
+"""A home page lists its first 20 sections, each of these lists the next 20 of the host, and so on."""
 HUB_FACTOR = 4
 HUB_LOCALITY = 0.9
 NEIGHBOUR_SHARE = 0.5
-"""Of the links that leave a topic, those that go to one of the two neighbouring topics."""
+"""Share of the links leaving a topic that go to one of the two neighbouring topics."""
 CHUNK = 1 << 16
 TRIES = 50
 
@@ -44,30 +44,30 @@ class WebGraph:
     section: Ints
     """By page."""
     topic: NDArray[np.int16]
-    """By page: -1 for none."""
+    """By page; -1: none."""
     original: Ints
-    """By page: the page it repeats, itself for most."""
+    """By page: the page it repeats, or itself."""
     copy: NDArray[np.uint8]
     """By page: 0, EXACT or NEAR."""
     start: Longs
-    """By page: where its links begin in `target`; one more at the end."""
+    """By page: where its links begin in `target`; one more entry at the end."""
     target: Ints
     structural: Ints
-    """By page: how many of its first links are navigation and listing."""
+    """By page: number of its first links that are navigation and listing."""
 
     def links(self, page: int) -> Ints:
-        """All links of a page, in the order of the page; may name a page twice, or the page itself."""
+        """All links of a page, in order; targets may repeat, or be the page itself."""
         return self.target[self.start[page] : self.start[page + 1]]
 
     def navigation(self, page: int) -> int:
-        """How many of its links are the navigation bar."""
+        """Number of links in its navigation bar."""
         own = int(self.section[page])
         host = int(self.sites.host[own])
         home, after = int(self.sites.first_section[host]), int(self.sites.first_section[host + 1])
         return 1 + min(after - home - 1, NAVIGATION) + (own - home - 1 >= NAVIGATION)
 
     def distances(self, seeds: Sequence[int] | Ints, *, is_open: Flags) -> Ints:
-        """Links from the nearest seed, over open pages only; -1 for pages that cannot be reached."""
+        """By page: links from the nearest seed over open pages; -1: it cannot be reached."""
         distance = np.full(len(self.section), -1, np.int32)
         wave = np.unique(np.asarray(seeds, np.int32))
         wave = wave[is_open[wave]]
@@ -84,7 +84,7 @@ class WebGraph:
 
 
 def gather(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> Longs:
-    """The indices starts[i], starts[i] + 1, … of `counts[i]` neighbours each, one after the other."""
+    """For each i the `counts[i]` indices starts[i], starts[i] + 1, …, concatenated."""
     ends = np.cumsum(counts, dtype=np.int64)
     total = int(ends[-1]) if len(ends) else 0
     return np.arange(total, dtype=np.int64) + np.repeat(starts - (ends - counts), counts)
@@ -133,11 +133,11 @@ def build(plan: WebPlan) -> WebGraph:
 
 @dataclass(frozen=True, slots=True)
 class _Pools:
-    """Lists of pages to draw from, those most linked to first, one after the other in `pages`."""
+    """Lists of pages to draw from, the most popular first, concatenated in `pages`."""
 
     pages: Ints
     start: Longs
-    """By pool: communities first, then open pages by topic (the last of them: no topic), then all open pages."""
+    """By pool: communities first, then open pages by topic (last those of no topic), then all open pages."""
     community_of: Ints
     """By page."""
     topics: int
@@ -190,7 +190,7 @@ def _pools(
 def _duplicates(
     plan: WebPlan, rng: np.random.Generator, sites: Sites, section: Ints, is_front: Flags, pools: _Pools
 ) -> tuple[Ints, NDArray[np.uint8]]:
-    """Which page repeats which: an exact copy one of its section, a near copy one of its community."""
+    """Which page repeats which: an exact copy repeats a page of its section, a near copy one of its community."""
     original = np.arange(plan.pages, dtype=np.int32)
     copy = np.zeros(plan.pages, np.uint8)
     is_copy = (rng.random(plan.pages) < plan.duplicates) & ~is_front
@@ -207,7 +207,7 @@ def _duplicates(
 
 
 def _structural_counts(sites: Sites, section: Ints, is_front: Flags) -> Ints:
-    """How many navigation and listing links each page has: what `_fill_structural` writes."""
+    """Number of navigation and listing links of each page, as written by `_fill_structural`."""
     sections = np.diff(sites.first_section) - 1
     host = sites.host
     rank = np.arange(len(host)) - sites.first_section[host] - 1
@@ -250,7 +250,7 @@ def _draw(
     is_hub: Flags,
     pools: _Pools,
 ) -> Ints:
-    """The targets of content links, one for each source."""
+    """A target for the content link of each source."""
     own = topic[source].astype(np.int64)
     locality = np.where(is_hub[source], max(HUB_LOCALITY, plan.locality), plan.locality)
     chance = rng.random(len(source))
@@ -273,7 +273,7 @@ def _tunnels(
     copy: NDArray[np.uint8],
     pools: _Pools,
 ) -> tuple[Ints, Ints]:
-    """Links (from, to) that lead from a topic through off-topic pages into its hidden communities."""
+    """Links (from, to) from a topic through off-topic pages into its hidden communities."""
     hidden = np.unique(sites.community[sites.is_hidden])
     community_topic = np.zeros(int(sites.community.max()) + 1, np.int64)
     community_topic[sites.community] = sites.topic
@@ -283,7 +283,7 @@ def _tunnels(
     is_closed = sites.is_disallowed[section] | (copy > 0)
 
     def draw(pool: Longs, wanted_topic: bool | None) -> Ints:
-        """Pages anyone may fetch, on or off the topic; -1 where chance found none."""
+        """Pages that may be fetched, on or off the topic; -1 if none was drawn."""
         drawn = pools.draw(rng, pool, 1.0)
         for _ in range(TRIES):
             is_wrong = is_closed[drawn]

@@ -1,8 +1,7 @@
 """The HTML of a generated web's pages, and its hosts' robots.txt and sitemap.xml.
 
-A page is written from its number alone, by chance that only depends on the seed and that number. It looks like
-this: a navigation bar, a heading, on index pages the list of what is below, paragraphs with links in sentences,
-a "See also" list with the rest of the links, a footer.
+A page depends only on its number and the seed. It has a navigation bar, a heading, on index pages a list of the pages
+below, paragraphs with links in sentences, a "See also" list with the other links, and a footer.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from lycosa.lab.generated.plan import WebPlan
 from lycosa.lab.generated.prose import Prose, mixed
 
 BODY, FOOTER = 11, 12
-"""Salts: what a hash is for."""
+"""Salts of hashes, by purpose."""
 SENTENCES = 4
-"""In a paragraph."""
+"""Sentences of a paragraph."""
 SHORTEST, LONGEST = 7, 16
 """Words of a sentence."""
 LINKS_IN_PARAGRAPH = 2
@@ -67,7 +66,7 @@ class Writer:
         return "\n".join(parts).encode()
 
     def _frame(self, page: int, host: int) -> str:
-        """The navigation bar: links within the host, named after their sections."""
+        """The navigation bar: links within the host, labelled with their sections."""
         targets = self._graph.links(page)[: self._graph.navigation(page)].tolist()
         items = []
         for _, path, _ in self._addresses.places(targets):
@@ -77,7 +76,7 @@ class Writer:
         return f'<header><p class="site">{label}</p><nav><ul>{"".join(items)}</ul></nav></header>'
 
     def _listing(self, page: int) -> list[str]:
-        """What lies below a home or index page; nothing on others."""
+        """The list of pages below a home or index page; empty on others."""
         targets = self._graph.links(page)[self._graph.navigation(page) : self._graph.structural[page]]
         if not len(targets):
             return []
@@ -86,7 +85,7 @@ class Writer:
         return [f'<ul class="index">{"".join(items)}</ul>']
 
     def _anchors(self, targets: list[int], *, host: int, port: int, rng: random.Random) -> list[_Anchor]:
-        """The content links as they are written: some vague, some through a redirect, dead ones between."""
+        """The content links: some with vague text, some through a redirect, some followed by a dead one."""
         plan, addresses = self._plan, self._addresses
         topics = self._graph.topic[targets].tolist()
         anchors = []
@@ -136,7 +135,7 @@ class Writer:
         return parts
 
     def _footer(self, page: int, host: int) -> str:
-        """Words that differ from page to page: all that tells a near copy from its original but for its site."""
+        """Words that differ from page to page: with the site's name, the only difference of a near copy."""
         rng = random.Random(mixed(self._plan.seed, FOOTER, page))
         return f"{self._addresses.hosts[host]}: {' '.join(self._prose.words(-1, 10, rng))}"
 
@@ -147,7 +146,7 @@ class Writer:
         closed = np.flatnonzero(sites.is_disallowed[low:high]) + low
         for _, path, _ in self._addresses.places(sites.first_page[closed].tolist()):
             lines.append(f"Disallow: {path}")
-        if host == self._plan.hosts - 1 and self._plan.crawl_delay:  # hosts stand in order of size
+        if host == self._plan.hosts - 1 and self._plan.crawl_delay:  # hosts are sorted by size
             lines.append(f"Crawl-delay: {self._plan.crawl_delay:g}")
         if self.has_sitemap(host):
             lines.append(f"Sitemap: {origin(self._addresses.hosts[host], port)}/sitemap.xml")
@@ -157,7 +156,7 @@ class Writer:
         return mixed(self._plan.seed, host) % 1000 < self._plan.sitemaps * 1000
 
     def sitemap(self, host: int, *, port: int) -> bytes:
-        """The host's pages that are open to robots and no copies, at most SITEMAP_LIMIT."""
+        """The host's pages that are allowed and not copies, at most SITEMAP_LIMIT."""
         graph, sites = self._graph, self._graph.sites
         low, high = (int(sites.first_page[sites.first_section[host + step]]) for step in (0, 1))
         is_listed = ~sites.is_disallowed[graph.section[low:high]] & (graph.copy[low:high] == 0)

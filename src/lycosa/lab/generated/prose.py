@@ -1,8 +1,8 @@
-"""Word salad that has a topic: titles, anchors and sentences for the pages of a generated web.
+"""Random text about a topic: titles, anchors and sentences for the pages of a generated web.
 
-Words are drawn by a Zipf law from the topic's vocabulary or from general English. Each draw is one look-up in
-a table in which a word stands as often as its share, so a page of several hundred words costs some
-microseconds. Nothing here remembers anything: equal arguments, equal words.
+Words are drawn by a Zipf law from the topic's vocabulary or from general English. A draw is a look-up in a table in
+which each word occurs in proportion to its share, so a page of several hundred words takes some microseconds. Nothing
+is stateful: equal arguments give equal words.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from lycosa.lab.generated.vocabulary import GENERAL, GENERAL_NOUNS, TopicVocabul
 TABLE = 4096
 ZIPF = 0.8
 FOREIGN = 0.04
-"""Share of topic words drawn from some other topic: everybody mentions things."""
+"""Share of topic words that are drawn from another topic."""
 MASK = (1 << 64) - 1
 _SPLIT = 1 << 16
 
 
 def mixed(*numbers: int) -> int:
-    """A 64-bit hash of some numbers (splitmix64): the source of all chance in a page."""
+    """A 64-bit hash of numbers (splitmix64): the source of all randomness in a page."""
     state = 0x9E3779B97F4A7C15
     for number in numbers:
         state = (state ^ number) * 0xBF58476D1CE4E5B9 & MASK
@@ -46,21 +46,21 @@ class Prose:
         self._general = _table(GENERAL, ZIPF)
         self._nouns = _table(GENERAL_NOUNS, 0.3)
         self._topical = [_table(words, ZIPF) for words in vocabularies(topics)]
-        # one row for general words, then one for each topic
+        # row 0: general words; then a row per topic
         self._words: NDArray[np.object_] = np.array([self._general, *self._topical], dtype=object)
 
     def topic_word(self, topic: int, chance: int) -> str:
-        """A word of the topic, or a general noun if there is none."""
+        """A word of the topic, or a general noun if `topic` is -1."""
         table = self._topical[topic] if topic >= 0 else self._nouns
         return table[chance % TABLE]
 
     def subject(self, topic: int, chance: int) -> tuple[str, str, str]:
-        """Three words that a page is about. They make its title and its URL."""
+        """Three words that a page is about, for its title and its URL."""
         table = self._topical[topic] if topic >= 0 else self._nouns
         return table[chance % TABLE], table[(chance >> 12) % TABLE], self._nouns[(chance >> 24) % TABLE]
 
     def words(self, topic: int, count: int, rng: random.Random) -> list[str]:
-        """`count` words of running text; how many belong to the topic differs from page to page."""
+        """`count` words of running text; the share of topic words varies from page to page."""
         purity = self._topicality * (0.5 + rng.random()) if topic >= 0 else 0.0
         draws = np.frombuffer(rng.randbytes(4 * count), dtype="<u2").reshape(2, count)
         kind, place = draws[0], (draws[1] % TABLE).astype(np.int64)

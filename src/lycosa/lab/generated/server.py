@@ -1,14 +1,14 @@
-"""A generated web over HTTP/1.1 on loopback, with a log of its own and faults on request.
+"""A generated web over HTTP/1.1 on loopback, with its own log and faults on request.
 
     with running(web, faults=True) as server:          # in a thread, for tests
         server.url(0), server.overrides()              # http://harbour-news.test:43121/, {host: address}
-        server.requests()                              # what came, when, and what was answered
+        server.requests()                              # every request, its times and its status
 
     async with serve(web) as server: ...               # in the running event loop
     python -m lycosa.lab.generated.server --pages 2000        # as a process: prints a line of JSON when it is ready
 
-Hosts are spread over several addresses (127.0.0.1, 127.0.0.2, …) at one port; the Host header decides whose page
-is meant. The log tells from outside whether a crawler was polite.
+Hosts are spread over several addresses (127.0.0.1, 127.0.0.2, …) at one port; the Host header selects the host. The log
+shows whether a crawler was polite.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ BACKLOG = 1024
 
 
 class WorldServer:
-    """A running server: made by `serve` and `running`."""
+    """A running server, created by `serve` or `running`."""
 
     def __init__(
         self,
@@ -69,18 +69,18 @@ class WorldServer:
         return self.web.url(page, port=self.port)
 
     def overrides(self) -> dict[str, str]:
-        """The address of every host: what name resolution would say."""
+        """The address of every host, in place of name resolution."""
         hosts = dict.fromkeys([*self.web.hosts, *(self._faults.hosts if self._faults else ())])
         return {host: self.addresses[number % len(self.addresses)] for number, host in enumerate(hosts)}
 
     def warm(self) -> None:
-        """Write all pages now, as far as the cache has room: for measuring crawlers rather than this server."""
+        """Render all pages now, as far as they fit into the cache: for measuring crawlers rather than this server."""
         for page in range(len(self.web)):
             host, slash, target = self.web.url(page).removeprefix("http://").partition("/")
             self.answer(host, slash + target)
 
     def requests(self) -> list[Request]:
-        """All requests so far, in the order in which their answers ended."""
+        """All requests so far, in the order in which their responses ended."""
         return list(self._requests)
 
     # ── for its connections ───────────────────────────────────────────────────────────────────────────────
@@ -89,7 +89,7 @@ class WorldServer:
         return self._faults.find(host, target.partition("?")[0]) if self._faults else None
 
     def answer(self, host: str, target: str) -> Encoded:
-        """The answer without faults, kept as long as there is room."""
+        """The response without faults, cached while there is room."""
         kept = self._cache.get((host, target))
         if kept is not None:
             return kept
@@ -127,11 +127,11 @@ class WorldServer:
         if not self._connections:
             self._has_none.set()
 
-    # ── its life ──────────────────────────────────────────────────────────────────────────────────────────
+    # ── listening ─────────────────────────────────────────────────────────────────────────────────────────
 
     def listen(self, listeners: list[socket.socket]) -> None:
-        """Let clients in at the sockets, one for each address, from now on."""
-        # not loop.create_server: closing that loses clients it has accepted but not yet connected
+        """Accept clients at the sockets, one for each address."""
+        # not loop.create_server: closing that loses clients that are accepted but not yet connected
         self._listeners = listeners
         for address, listener in zip(self.addresses, listeners, strict=True):
             listener.setblocking(False)
@@ -142,7 +142,7 @@ class WorldServer:
         for _ in range(BACKLOG):
             try:
                 client, _peer = listener.accept()
-            except OSError:  # nobody there, or gone again
+            except OSError:  # no client, or it has disconnected
                 return
             client.setblocking(False)
             entering = loop.create_task(loop.connect_accepted_socket(partial(Connection, self, address), client))
@@ -150,7 +150,7 @@ class WorldServer:
             entering.add_done_callback(self._entering.discard)
 
     async def close(self) -> None:
-        """Let nobody in any more and break all connections, and with them the faults at work."""
+        """Stop accepting clients and abort all connections, and with them running faults."""
         for listener in self._listeners:
             asyncio.get_running_loop().remove_reader(listener)
             listener.close()
@@ -166,7 +166,7 @@ class WorldServer:
 
 
 def _listen(addresses: tuple[str, ...], port: int) -> list[socket.socket]:
-    """Sockets at one port of all addresses; with port 0, at one that is free on all of them."""
+    """Sockets at one port on all addresses; with port 0, at one that is free on all of them."""
     for _ in range(PORT_TRIES):
         sockets: list[socket.socket] = []
         chosen = port
@@ -176,7 +176,7 @@ def _listen(addresses: tuple[str, ...], port: int) -> list[socket.socket]:
                 sockets.append(listener)
                 listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 listener.bind((address, chosen))
-                listener.listen(BACKLOG)  # binding alone does not keep others from the port
+                listener.listen(BACKLOG)  # binding alone does not reserve the port
                 chosen = listener.getsockname()[1]
         except OSError as error:
             for listener in sockets:
@@ -185,7 +185,7 @@ def _listen(addresses: tuple[str, ...], port: int) -> list[socket.socket]:
                 raise InputError(f"cannot listen on {address}:{port}: {error.strerror}") from error
             continue
         return sockets
-    raise InputError(f"found no port that is free on all of {', '.join(addresses)}")
+    raise InputError(f"no port is free on all of {', '.join(addresses)}")
 
 
 @asynccontextmanager
@@ -200,9 +200,9 @@ async def serve(
 ) -> AsyncIterator[WorldServer]:
     """Serve in the running event loop.
 
-    `addresses`: how many of 127.0.0.1, 127.0.0.2, … to use. `faults`: True answers /fault/…; a mapping does so
-    too and lays faults over hosts and paths (`FaultTable`). `log`: a file to which each request is appended
-    as a line of JSON. `cache_bytes`: room for answers kept in memory.
+    `addresses`: number of addresses, 127.0.0.1, 127.0.0.2, … `faults`: True serves /fault/…; a mapping also assigns
+    faults to hosts and paths (`FaultTable`). `log`: a file to which each request is appended as a line of JSON.
+    `cache_bytes`: size of the cache of responses.
     """
     table = FaultTable(faults if isinstance(faults, Mapping) else {}) if faults is not False else None
     names = tuple(f"127.0.0.{number + 1}" for number in range(addresses))
@@ -233,7 +233,7 @@ def running(
     faults: bool | Mapping[str, str] = False,
     log: Path | None = None,
 ) -> Iterator[WorldServer]:
-    """Serve from a thread with an event loop of its own, as long as the block lasts."""
+    """Serve from a thread with its own event loop for the duration of the block."""
     started = threading.Event()
     box: list[WorldServer] = []
     failure: list[BaseException] = []
@@ -249,7 +249,7 @@ def running(
     def work() -> None:
         try:
             asyncio.run(main())
-        except BaseException as error:  # raised again in the thread that waits
+        except BaseException as error:  # re-raised in the waiting thread
             failure.append(error)
         finally:
             started.set()
@@ -263,7 +263,7 @@ def running(
     finally:
         if stop:
             loop, event = stop[0]
-            with suppress(RuntimeError):  # the loop has ended by itself
+            with suppress(RuntimeError):  # the loop has already ended
                 loop.call_soon_threadsafe(event.set)
         thread.join()
     if failure:
@@ -276,20 +276,20 @@ def _arguments(words: list[str] | None) -> argparse.Namespace:
     for field in fields(WebPlan):
         kind = type(field.default)
         plan.add_argument(f"--{field.name.replace('_', '-')}", type=kind, default=field.default, metavar="N")
-    parser.add_argument("--addresses", type=int, default=4, help="how many of 127.0.0.1, 127.0.0.2, …")
-    parser.add_argument("--port", type=int, default=0, help="0 (the default) takes a free one")
-    parser.add_argument("--faults", action="store_true", help="answer /fault/…")
-    parser.add_argument("--fault", action="append", default=[], metavar="PLACE=FAULT", help="lay a fault over a host")
+    parser.add_argument("--addresses", type=int, default=4, help="number of addresses: 127.0.0.1, 127.0.0.2, …")
+    parser.add_argument("--port", type=int, default=0, help="0 (the default): any free port")
+    parser.add_argument("--faults", action="store_true", help="serve /fault/…")
+    parser.add_argument("--fault", action="append", default=[], metavar="PLACE=FAULT", help="assign a fault to a host")
     parser.add_argument("--log", type=Path, help="append each request to this file as JSON")
-    parser.add_argument("--cache-megabytes", type=int, default=64, metavar="N", help="room for written pages")
-    parser.add_argument("--warm", action="store_true", help="write all pages before saying ready")
-    parser.add_argument("--ready-file", type=Path, help="write the line of JSON here too")
+    parser.add_argument("--cache-megabytes", type=int, default=64, metavar="N", help="size of the page cache")
+    parser.add_argument("--warm", action="store_true", help="render all pages before reporting ready")
+    parser.add_argument("--ready-file", type=Path, help="also write the line of JSON here")
     return parser.parse_args(words)
 
 
 async def _run(arguments: argparse.Namespace) -> None:
     web = GeneratedWeb(WebPlan(**{field.name: getattr(arguments, field.name) for field in fields(WebPlan)}))
-    laid_over = dict(pair.rpartition("=")[::2] for pair in arguments.fault)
+    assigned = dict(pair.rpartition("=")[::2] for pair in arguments.fault)
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -297,7 +297,7 @@ async def _run(arguments: argparse.Namespace) -> None:
         web,
         addresses=arguments.addresses,
         port=arguments.port,
-        faults=laid_over or arguments.faults,
+        faults=assigned or arguments.faults,
         log=arguments.log,
         cache_bytes=arguments.cache_megabytes << 20,
     ) as server:
@@ -311,7 +311,7 @@ async def _run(arguments: argparse.Namespace) -> None:
 
 
 def _write_whole(path: Path, text: str) -> None:
-    """So that whoever waits for the file never sees half of it."""
+    """Write atomically: another process waits for the file."""
     part = path.with_name(path.name + ".part")
     part.write_text(text, encoding="utf-8")
     part.replace(path)

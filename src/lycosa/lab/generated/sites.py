@@ -1,8 +1,8 @@
-"""The hosts of a generated web, their sections, and which topic and community each section belongs to.
+"""The hosts of a generated web, their sections, and the topic and community of each section.
 
-Hosts differ in size by a Zipf law. A host is cut into sections (directories) of uneven size. Smaller hosts often
-keep to one topic; the others mix topics, a section each. The sections of a topic are grouped into communities,
-some of them hidden (`graph` says what that means for links).
+Host sizes follow a Zipf law. A host is divided into sections (directories) of different sizes. Smaller hosts often have
+a single topic; on the others each section has its own. The sections of a topic are grouped into communities, some of
+them hidden (see `graph`).
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Sites:
-    """Hosts and their sections. A home page is a section of its own, the first of its host."""
+    """Hosts and their sections. A home page is a section by itself, the first of its host."""
 
     first_section: Ints
-    """By host, one more at the end."""
+    """By host; one more entry at the end."""
     host_topic: Ints
-    """The topic a host keeps to; -1 for mixed hosts and those without one."""
+    """By host: its only topic; -1: it has several or none."""
     first_page: Ints
-    """By section, one more at the end."""
+    """By section; one more entry at the end."""
     host: Ints
     """By section."""
     topic: Ints
@@ -37,9 +37,9 @@ class Sites:
     community: Ints
     """By section."""
     is_hidden: Flags
-    """By section: it belongs to a hidden community."""
+    """By section: whether its community is hidden."""
     is_disallowed: Flags
-    """By section: the host's robots.txt closes it."""
+    """By section: whether robots.txt disallows it."""
 
 
 def lay_out(plan: WebPlan, rng: np.random.Generator) -> Sites:
@@ -75,7 +75,7 @@ def lay_out(plan: WebPlan, rng: np.random.Generator) -> Sites:
 
 
 def _split(totals: Longs, counts: Longs, weights: Floats) -> Longs:
-    """Split each total into `counts` parts of at least 1, by weights (one for each part)."""
+    """Split each total into `counts` parts of at least 1, in proportion to the weights of the parts."""
     ends = np.cumsum(counts)
     running = np.concatenate(([0.0], np.cumsum(weights)))
     before = np.repeat(running[ends - counts], counts)
@@ -95,7 +95,7 @@ def _split(totals: Longs, counts: Longs, weights: Floats) -> Longs:
 def _topics(
     plan: WebPlan, rng: np.random.Generator, sizes: Longs, host: Longs, is_home: Flags, section_sizes: Longs
 ) -> tuple[Longs, Longs]:
-    """Topics of hosts and sections, drawn by what is left of each topic's quota, so that shares come out even."""
+    """Topics of hosts and sections, drawn by what is left of each topic's quota, which makes the shares even."""
     quota = np.full(plan.topics + 1, plan.pages * (1 - plan.general) / plan.topics)
     quota[-1] = plan.pages * plan.general
     fair = np.maximum(quota, 1e-9)
@@ -120,9 +120,9 @@ def _topics(
 def _communities(
     plan: WebPlan, rng: np.random.Generator, host: Longs, topic: Longs, sizes: Longs, is_single: Flags
 ) -> tuple[Longs, Flags]:
-    """Communities by section, and which are hidden.
+    """By section: its community, and whether that is hidden.
 
-    All sections of one topic on one host stay together: navigation ties them.
+    All sections of one topic on one host are in the same community, as navigation connects them.
     """
     _, unit_of_section = np.unique(host * (plan.topics + 1) + topic + 1, return_inverse=True)
     unit_size = np.bincount(unit_of_section, weights=sizes)
@@ -137,11 +137,11 @@ def _communities(
         units = np.flatnonzero(unit_topic == number)
         if not len(units):
             continue
-        if number < 0:  # pages without a topic: each host is a community
+        if number < 0:  # of pages without a topic, each host is a community
             community[units] = used + np.arange(len(units))
             used += len(units)
             continue
-        # hosts that keep to the topic are hidden rather than parts of mixed hosts, which have many doors
+        # hide hosts of a single topic rather than parts of mixed hosts, which can be entered in many places
         units = units[np.argsort(rng.random(len(units)) + 0.5 * unit_is_single[units])]
         middle = (np.cumsum(unit_size[units]) - unit_size[units] / 2) / unit_size[units].sum()
         parts = max(2, round(unit_size[units].sum() / plan.community_pages))

@@ -1,8 +1,8 @@
-"""The words of the generated webs: twelve topics written by hand, any number more made of syllables.
+"""The words of generated webs: twelve topics written by hand, and any number of topics made of syllables.
 
-Each topic's words stand in order of use: a page draws them by a Zipf law, so the first few come up all the
-time. Topics stand next to those they are easily confused with; neighbours lend each other words
-(`vocabularies`), which makes near-misses for judges that only count keywords.
+The words of a topic are in order of frequency: pages draw them by a Zipf law, so the first few are common. Topics are
+next to those they are easily confused with; neighbours share some words (`vocabularies`), which gives near misses for
+judges that only count keywords.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 class TopicVocabulary:
     name: str
     keywords: str
-    """How a person would ask for it: a few of its commonest words in a phrase."""
+    """How a person would describe it: a phrase of a few of its most common words."""
     words: tuple[str, ...]
-    """Most used first."""
+    """Most common first."""
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -168,14 +168,14 @@ GENERAL = _words(
     parliament region province district county capital border island coast"""
 )
 GENERAL_NOUNS = GENERAL[GENERAL.index("government") :]
-"""The part that can head a page: what stands before it is mostly grammar."""
+"""The part that can be in a title: the words before it are mostly function words."""
 
 NEUTRAL_NAMES = _words(
     """harbour amber northern silver maple granite meadow river summit lantern copper willow cedar beacon
     juniper falconer orchard mill bridge castle abbey market corner central western golden quiet bright
     hollow crescent lakeside hillside"""
 )
-"""First halves of host names that tell nothing."""
+"""First halves of host names that do not reveal a topic."""
 SITE_NOUNS = _words(
     """news club world pages journal online guide net forum post notes house hub review library weekly
     society daily archive people"""
@@ -188,7 +188,7 @@ _CODAS = ("", "n", "r", "l", "s", "m")
 
 
 def _synthetic_topic(number: int) -> TopicVocabulary:
-    """A topic of pronounceable words nobody uses; its number alone decides them."""
+    """A topic of invented pronounceable words, which depend only on its number."""
     rng = random.Random(f"topic {number}")
     words: dict[str, None] = {}
     while len(words) < 60:
@@ -205,7 +205,7 @@ def topics(count: int) -> tuple[TopicVocabulary, ...]:
 
 
 def vocabularies(chosen: tuple[TopicVocabulary, ...]) -> tuple[tuple[str, ...], ...]:
-    """Each topic's words with those its two neighbours in the ring lend it, one of them a frequent one."""
+    """Each topic's words with some of its two neighbours in the ring, one frequent word of each among them."""
     mixed = []
     for number, topic in enumerate(chosen):
         before, after = chosen[number - 1].words, chosen[(number + 1) % len(chosen)].words

@@ -4,11 +4,11 @@
     topic = web.topic_names.index("cycling")
     seeds = web.seeds(topic, 3, rng)
     wanted = web.targets(topic, seeds)          # what a perfect crawl from these seeds would find
-    web.render("http://velo-club.test:8000/")   # what a server would answer
+    web.render("http://velo-club.test:8000/")   # the response of a server
 
-Pages are numbers from 0 on. The graph is held in memory (about 100 MB for a million pages with 20 links each),
-the pages are written when they are asked for, always the same bytes. A page has one topic or none. Part of
-each topic can only be reached through pages off the topic, see `graph`.
+Pages are numbered from 0. The graph is held in memory (about 100 MB for a million pages with 20 links each); pages are
+rendered on request, always to the same bytes. A page has one topic or none. A part of each topic can be reached only
+through pages off the topic (see `graph`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ XML = (("Content-Type", "application/xml"),)
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """An answer: everything of it that is not the server's own business."""
+    """A response, without the headers that the server adds."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -54,7 +54,7 @@ class GeneratedWeb:
         self._is_open: Flags = ~self.graph.sites.is_disallowed[self.graph.section]
 
     def __len__(self) -> int:
-        """How many pages there are."""
+        """Number of pages."""
         return self.plan.pages
 
     # ── the truth ─────────────────────────────────────────────────────────────────────────────────────────
@@ -64,59 +64,59 @@ class GeneratedWeb:
         return tuple(topic.name for topic in self._topics)
 
     def topic_keywords(self, topic: int) -> str:
-        """A phrase a person would ask for the topic with."""
+        """A phrase with which a person would describe the topic."""
         return self._topics[topic].keywords
 
     def topic_of(self, page: int) -> int:
-        """The page's topic; -1: it has none."""
+        """The page's topic; -1: none."""
         return int(self.graph.topic[page])
 
     def original(self, page: int) -> int:
-        """The page that this one repeats, or itself."""
+        """The page that this one repeats, or the page itself."""
         return int(self.graph.original[page])
 
     def is_allowed(self, page: int) -> bool:
-        """Whether robots.txt lets anyone fetch it."""
+        """Whether robots.txt allows it."""
         return bool(self._is_open[page])
 
     def is_hidden(self, page: int) -> bool:
-        """Whether it lies in a community that no page of its topic links to from outside."""
+        """Whether it is in a community that no other page of its topic links to."""
         return bool(self.graph.sites.is_hidden[self.graph.section[page]])
 
     def out_links(self, page: int) -> Ints:
-        """The pages it links to, each once, in the order of the page, itself left out."""
+        """The pages it links to, each once, in the order of the links, without itself."""
         targets = dict.fromkeys(self.graph.links(page).tolist())
         targets.pop(page, None)
         return np.fromiter(targets, np.int32, len(targets))
 
     def distances(self, seeds: Iterable[int]) -> Ints:
-        """By page: links from the nearest seed over allowed pages; -1 where none leads there."""
+        """By page: links from the nearest seed over allowed pages; -1: it cannot be reached."""
         return self.graph.distances(list(seeds), is_open=self._is_open)
 
     def targets(self, topic: int, seeds: Iterable[int] | None = None) -> set[int]:
-        """The pages of a topic that can be found: allowed, and reachable from the seeds if there are any.
+        """The pages of a topic that can be found: allowed, and reachable from the seeds if these are given.
 
-        Copies count as their originals: `web.original(page) in targets`.
+        A copy counts as its original: `web.original(page) in targets`.
         """
         is_found = self._is_open if seeds is None else self.distances(seeds) >= 0
         return set(self.graph.original[is_found & (self.graph.topic == topic)].tolist())
 
     def seeds(self, topic: int, n: int, rng: np.random.Generator) -> list[int]:
-        """Some pages of a topic to start from, in its largest open community, so that the rest must be found.
+        """n pages of a topic to start from, in its largest open community, which leaves the others to be found.
 
-        Where that has fewer than n, the other open communities help out.
+        If that has fewer than n pages, more are taken from the other open communities.
         """
         graph, sites = self.graph, self.graph.sites
         is_usable = self._is_open & (graph.topic == topic) & (graph.copy == 0) & ~sites.is_hidden[graph.section]
         pages = rng.permutation(np.flatnonzero(is_usable))
         if not len(pages):
-            raise ValueError(f"this web has no page about {self.topic_names[topic]}: plan more pages")
+            raise ValueError(f"this web has no page about {self.topic_names[topic]}: raise the number of pages")
         community = sites.community[graph.section[pages]]
         size = np.bincount(community)
         by_size = np.lexsort((community, -size[community]))
         return [int(page) for page in pages[by_size][:n]]
 
-    # ── URLs and answers ──────────────────────────────────────────────────────────────────────────────────
+    # ── URLs and responses ────────────────────────────────────────────────────────────────────────────────
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -131,17 +131,17 @@ class GeneratedWeb:
         return origin(self._addresses.hosts[place.host], port) + place.path
 
     def page_of(self, url: str) -> int | None:
-        """The page with this URL, whatever its port. None for all else: robots.txt, redirects, dead links."""
+        """The page with this URL, whatever the port. None for others: robots.txt, redirects, dead links."""
         parts = urlsplit(url)
         return self._addresses.find(parts.hostname or "", _target(parts.path, parts.query))
 
     def render(self, url: str) -> Rendered:
-        """What the host answers; links in it carry the port of the URL."""
+        """The response of the host; links in it have the port of the URL."""
         parts = urlsplit(url)
         return self.answer(parts.hostname or "", _target(parts.path, parts.query), port=parts.port or 80)
 
     def answer(self, host: str, target: str, *, port: int) -> Rendered:
-        """What a host answers to a request for a path and query."""
+        """The response of a host to a request for a path and query."""
         number = self._addresses.number_of_host.get(host)
         if number is None:
             return Rendered(421, TEXT, b"no such host here\n")

@@ -23,22 +23,9 @@ from lycosa.judges.keywords import KeywordJudge
 from lycosa.judges.protocol import Judge, JudgeAbilities
 from lycosa.judges.table import own_judge
 from lycosa.judges.topic_judges import TopicJudge
-from lycosa.lab.evaluate.measure import Options, measure
+from lycosa.lab.evaluate.measure import measure
 from lycosa.lab.evaluate.overlap import overlap_of
-from lycosa.lab.evaluate.runs import (
-    LOOK_AHEAD,
-    ORACLE,
-    RANDOM,
-    Comparison,
-    Floats,
-    Ints,
-    Run,
-    Scores,
-    Skipped,
-    Terms,
-    TermVector,
-    Truth,
-)
+from lycosa.lab.evaluate.runs import BOUNDS, Comparison, Floats, Ints, Run, Scores, Skipped, Terms, Truth
 from lycosa.lab.replay.look_ahead import LookAhead
 from lycosa.lab.replay.oracle import Oracle
 from lycosa.lab.replay.replay import JudgedWorld, replay
@@ -62,9 +49,8 @@ from lycosa.strategies.papers.page_words import Numbering, PageWords
 from lycosa.strategies.protocol import Strategy, StrategyParts
 from lycosa.strategies.table import strategy as strategy_named
 
-ORACLES = {LOOK_AHEAD: LookAhead, ORACLE: Oracle}
-"""Bounds that know the truth."""
-BOUNDS = (RANDOM, *ORACLES)
+ORACLES = {order.name: order for order in (LookAhead, Oracle)}
+"""The bounds that know the truth."""
 MOST_PAGES = 10_000
 """Pages, of some 0.1 MB each, that are kept from topic to topic."""
 Job = tuple["ComparePlan", str]
@@ -127,7 +113,6 @@ class ComparePlan:
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """The names of the tasks."""
         return (self.together,) if self.together else self.topics
 
     def topics_of(self, task: str) -> tuple[str, ...]:
@@ -171,18 +156,9 @@ class SharedPages:
     """A cache of a world's pages and their words for all topics. When it is full, the oldest are dropped."""
 
     def __init__(self, world: World) -> None:
-        self._world = world
-        self._pages: dict[int, Page] = {}
+        self.read = lru_cache(maxsize=MOST_PAGES)(world.page)
         self._words: dict[str, PageWords] = {}
         self._numbering = Numbering()
-
-    def read(self, number: int) -> Page:
-        page = self._pages.get(number)
-        if page is None:
-            if len(self._pages) >= MOST_PAGES:
-                del self._pages[next(iter(self._pages))]
-            page = self._pages[number] = self._world.page(number)
-        return page
 
     def words_of(self, page: Page) -> PageWords:
         words = self._words.get(page.url)
@@ -228,7 +204,7 @@ def run_topic(job: Job) -> Scores | Skipped:
         terms=_terms(world),
         strategies=plan.names,
         pages=plan.pages,
-        options=Options(relevant_from=plan.threshold),
+        relevant_from=plan.threshold,
         overlaps=overlaps,
     )
 
@@ -323,7 +299,7 @@ def _truth(world: World, task: Task) -> Truth:
         topic=task.topic,
         relevant=task.relevant,
         targets=is_target,
-        description=TermVector(task.description.counts, task.description.indices),
+        description=task.description,
         hosts=world.host_of,
         fingerprints=world.fingerprints,
         link_offsets=edges.offsets,

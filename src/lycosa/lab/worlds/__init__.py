@@ -1,9 +1,9 @@
 """Recorded webs in one file each: graph, words, anchors, labels.
 
 build       from WARC files and labels, or from a generated web, to a world file
-writer      lays the file out
+writer      writes the file
 container   one file of named arrays, mapped into memory
 world       the file, opened
-lazy        parts of it that are decoded when first looked at
-info        what a world is like, in figures
+lazy        parts of it that are decoded on first use
+info        statistics of a world
 """

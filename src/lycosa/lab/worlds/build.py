@@ -2,9 +2,9 @@
 
     report = build([Path("pages.warc.gz")], Path("labels.tsv"), Path("wiki.world"))
 
-Every answer goes through the reader of the crawl (`crawl.reading`), so that a replayed page is the page that a crawl
-would have seen. What is not kept is counted by its reason. The order of the archive decides the pages' numbers,
-however many processes read: the same files give the same world.
+Every response goes through the reader of the crawl (`crawl.reading`): a replayed page is the page a crawl would have
+seen. Records that are left out are counted by reason. Pages are numbered in the order of the archive, however many
+processes read: the same files give the same world.
 """
 
 from __future__ import annotations
@@ -39,32 +39,32 @@ DAMAGED = "damaged record"
 OVERSIZED = "oversized record"
 ROBOTS = "robots.txt"
 RENDERED_PAGES = 20_000
-"""Generated webs up to this size are rendered and read; larger ones give their graph and titles only."""
+"""Generated webs up to this size are rendered and read; of larger ones only graph and titles are used."""
 
 SKETCHED_AT_ONCE = 1 << 14
 
 Item = TypeVar("Item")
 Progress = Callable[[int], None]
-"""Told the number of records seen so far."""
+"""Called with the number of records seen so far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildReport:
-    """What became of the records and of the rows of labels."""
+    """Counts of records and of rows of labels."""
 
     pages: int
-    """Documents; redirects come on top."""
+    """Documents, without redirects."""
     redirects: int
     links: int
-    """Of all pages, to recorded URLs and to others."""
+    """Links of all pages, also to URLs that are not recorded."""
     hosts: int
-    """Of pages and of links."""
+    """Hosts of pages and of links."""
     topics: int
     skipped: Mapping[str, int]
-    """Records that are not in the world, by reason: `duplicate URL`, `not HTML`, `http 404`, `damaged record`, …"""
+    """Records left out, by reason: `duplicate URL`, `not HTML`, `http 404`, `damaged record`, …"""
     labels_used: int = 0
     labels_unknown: int = 0
-    """Rows whose URL is no document of this world."""
+    """Rows whose URL is not a document of this world."""
     labels_malformed: int = 0
     """Rows without a URL or without a topic."""
 
@@ -99,12 +99,12 @@ def build(
     readers: int = 2,
     progress: Progress | None = None,
 ) -> BuildReport:
-    """Build a world file; `readers` processes read pages, 0 reads them right here.
+    """Build a world file. `readers`: number of processes that read pages; 0: read in this process.
 
-    InputError says what is the matter with a file; then there is no new world, and an old one stays as it was.
+    On InputError no world is written, and an existing one is left unchanged.
     """
     urls = Urls(rules or UrlRules())
-    rows = None if labels is None else _label_rows(labels)  # first, because it is quick and may fail
+    rows = None if labels is None else _label_rows(labels)  # first, as it is quick and may fail
     tally = _Tally()
     with _writer(target) as writer:
         responses = _progressing(_responses(warcs, tally), progress)
@@ -125,11 +125,11 @@ def build_generated(
     readers: int = 2,
     progress: Progress | None = None,
 ) -> BuildReport:
-    """Turn a generated web into a world. Every page is recorded, those that robots.txt closes too.
+    """Turn a generated web into a world. Every page is recorded, including those robots.txt disallows.
 
-    Rendered, each page is written and read as a crawl would: terms, contexts, dead links and redirects are all
-    there. Not rendered, which takes a fiftieth of the time and is what large webs get unless told otherwise, a page
-    has its links with the titles of their targets as anchors, and the words of its title as its terms.
+    Rendered, each page is written as HTML and read as in a crawl, with terms, contexts, dead links and redirects. Not
+    rendered, which takes a fiftieth of the time and is the default for large webs, a page has its links with the
+    titles of their targets as anchors, and the words of its title as terms.
     """
     if is_rendered is None:
         is_rendered = len(web) <= RENDERED_PAGES
@@ -173,7 +173,7 @@ def _responses(warcs: Sequence[Path], tally: _Tally) -> Iterator[Response]:
             raise InputError(
                 f"{path} is damaged: none of its records can be read"
                 if damage.damaged
-                else f"{path} holds no HTTP response; is it a WARC file of a crawl?"
+                else f"{path} has no HTTP response; is it a WARC file of a crawl?"
             )
         tally.skipped[DAMAGED] += damage.damaged
         tally.skipped[OVERSIZED] += damage.oversized
@@ -183,7 +183,7 @@ def _responses(warcs: Sequence[Path], tally: _Tally) -> Iterator[Response]:
 async def _read_all(
     responses: Iterable[Response], writer: WorldWriter, tally: _Tally, urls: Urls, readers: int
 ) -> None:
-    """Add every response that is a page or a redirect, in order; the next ones are read meanwhile."""
+    """Add every response that is a page or a redirect, in order, while the next ones are read."""
     chosen = _chosen(responses, writer, tally, urls)
     async for visit in _visits(chosen, Reading(urls=urls, judge=NoJudge()), readers):
         outcome, page = visit.outcome, visit.page
@@ -199,7 +199,7 @@ async def _read_all(
 
 
 def _chosen(responses: Iterable[Response], writer: WorldWriter, tally: _Tally, urls: Urls) -> Iterator[Fetched]:
-    """The responses that may enter the world, with canonical URLs; the others are counted."""
+    """The responses that belong into the world, with canonical URLs; the others are counted."""
     types = FetchSettings().content_types
     for response in responses:
         url, reason = urls.canonical(response.url)
@@ -237,7 +237,7 @@ def _location(url: str, location: str, urls: Urls) -> str:
 
 
 async def _visits(chosen: Iterator[Fetched], reading: Reading, readers: int) -> AsyncIterator[Visit]:
-    """Read in several processes, hand out in order; only so many at a time, as they are held in memory."""
+    """Read in several processes and yield in order; the number in memory is limited."""
     pool = Readers(reading, count=readers, whole_pages=True) if readers else None
     reader = pool or InlineReader(reading)
     waiting: deque[asyncio.Task[Visit]] = deque()
@@ -268,14 +268,14 @@ def _names(paths: Sequence[Path]) -> str:
 
 
 def _reasons(skipped: Mapping[str, int]) -> str:
-    return "; skipped were " + ", ".join(f"{count} ({why})" for why, count in skipped.items()) if skipped else ""
+    return "; skipped: " + ", ".join(f"{count} ({why})" for why, count in skipped.items()) if skipped else ""
 
 
 # ── labels ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _label_rows(path: Path) -> list[tuple[str, str]]:
-    """URL and topic of each row, empty where the row has none."""
+    """URL and topic of each row; empty if the row has none."""
     try:
         lines = path.read_text("utf-8-sig").splitlines()
     except OSError as error:
@@ -285,7 +285,7 @@ def _label_rows(path: Path) -> list[tuple[str, str]]:
     header = [name.strip().lower() for name in lines[0].split("\t")] if lines else []
     if not {"url", "topic"} <= set(header):
         found = f"its first line is {lines[0][:80]!r}" if lines else "it is empty"
-        raise InputError(f"{path} must begin with a line that names the columns url and topic, tab between; {found}")
+        raise InputError(f"{path}: the first line must name the columns url and topic, separated by a tab; {found}")
     at_url, at_topic = header.index("url"), header.index("topic")
     rows = []
     for line in lines[1:]:
@@ -333,6 +333,6 @@ def _sketch(web: GeneratedWeb, writer: WorldWriter, progress: Progress | None) -
         high = min(low + SKETCHED_AT_ONCE, count)
         targets = graph.target[graph.start[low] : graph.start[high]].astype(np.int64)
         sources = np.repeat(np.arange(high - low), np.diff(graph.start[low : high + 1]))
-        kept = np.sort(np.unique(sources * count + targets, return_index=True)[1])  # of equal links the first
+        kept = np.sort(np.unique(sources * count + targets, return_index=True)[1])  # the first of equal links
         kept = kept[sources[kept] + low != targets[kept]]
         writer.add_graph(np.bincount(sources[kept], minlength=high - low), targets[kept])

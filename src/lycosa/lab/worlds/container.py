@@ -1,13 +1,13 @@
 """One file of named arrays, mapped into memory when it is opened.
 
-    magic (8) · header length (8) · digest of the header (16) · header (JSON) · arrays, each from a multiple of 64 on
+    magic (8) · header length (8) · digest of the header (16) · header (JSON) · arrays, each aligned to 64 bytes
 
-The header names each array with its type, length, place and checksum, and holds what else its writer wanted to
-say (`meta`). It is checked whenever the file is opened, as are the places of all arrays; the arrays themselves,
-which may be gigabytes, only by `verify`. Numbers are little-endian.
+The header has the name, type, length, offset and checksum of each array, and metadata of its writer (`meta`). The
+header and the offsets of all arrays are checked whenever the file is opened; the arrays themselves, which may be
+gigabytes, only by `verify`. Numbers are little-endian.
 
-Writing takes two steps, so that arrays may grow side by side and none need fit into memory: each `Column`
-spills to a nameless temporary file, and `write` joins them. The file has its name only once it is complete.
+Arrays can grow side by side, and none need fit into memory: each `Column` spills to an unnamed temporary file, and
+`write` joins them. The file gets its name only once it is complete.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ DIGEST_BYTES = 16
 LONGEST_HEADER = 64 << 20
 TYPES = frozenset({"|u1", "<i2", "<i4", "<i8", "<u8"})
 BUFFER_BYTES = 1 << 18
-"""What a column holds in memory before it spills."""
+"""Bytes a column holds in memory before it spills."""
 COPY_BYTES = 1 << 22
 
 _START = len(MAGIC) + 8 + DIGEST_BYTES
@@ -50,12 +50,12 @@ class _Place(NamedTuple):
 
 
 class Column:
-    """An array that grows: in memory for a while, then in a temporary file."""
+    """An array that grows, first in memory, then in a temporary file."""
 
     def __init__(self, type_: str, *, directory: Path) -> None:
         self.type = np.dtype(type_).newbyteorder("<").str
         if self.type not in TYPES:
-            raise ValueError(f"arrays of type {self.type} are not kept; known are {', '.join(sorted(TYPES))}")
+            raise ValueError(f"arrays of type {self.type} are not supported; there are {', '.join(sorted(TYPES))}")
         self._directory = directory
         self._file: BinaryIO | None = None
         self._waiting: list[bytes] = []
@@ -66,11 +66,11 @@ class Column:
         return (self._spilled + self._waiting_bytes) // np.dtype(self.type).itemsize
 
     def append(self, values: ArrayLike) -> None:
-        """One value or an array of them."""
+        """Append one value or an array of values."""
         self.append_bytes(np.asarray(values, self.type).tobytes())
 
     def append_bytes(self, data: bytes) -> None:
-        """Values as they lie in memory."""
+        """Append values in their binary form."""
         self._waiting.append(data)
         self._waiting_bytes += len(data)
         if self._waiting_bytes >= BUFFER_BYTES:
@@ -78,13 +78,13 @@ class Column:
 
     def _spill(self) -> None:
         if self._file is None:
-            self._file = tempfile.TemporaryFile(dir=self._directory)  # noqa: SIM115 - open as long as the column is
+            self._file = tempfile.TemporaryFile(dir=self._directory)  # noqa: SIM115 - open as long as the column
         self._file.write(b"".join(self._waiting))
         self._spilled += self._waiting_bytes
         self._waiting, self._waiting_bytes = [], 0
 
     def array(self) -> AnyArray:
-        """All values so far, for reading back; mapped where they have been spilled."""
+        """All values so far; mapped if they have been spilled."""
         if self._file is None:
             return np.frombuffer(b"".join(self._waiting), self.type)
         self._spill()
@@ -92,7 +92,7 @@ class Column:
         return np.frombuffer(mmap.mmap(self._file.fileno(), self._spilled, access=mmap.ACCESS_READ), self.type)
 
     def pieces(self) -> Iterator[bytes]:
-        """All bytes so far, in order, a few megabytes at a time."""
+        """All bytes so far, a few megabytes at a time."""
         if self._file is not None:
             self._file.seek(0)
             while piece := self._file.read(COPY_BYTES):
@@ -105,7 +105,7 @@ class Column:
 
 
 class Spills:
-    """Makes columns, and lets go of their temporary files all at once."""
+    """Creates columns, and closes their temporary files together."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -123,7 +123,7 @@ class Spills:
 
 
 def write(path: Path, *, columns: Mapping[str, Column], meta: Mapping[str, Any]) -> None:
-    """Join the columns into a file. It replaces what had the name before, and only when all of it is there."""
+    """Join the columns into a file, which replaces an existing one atomically."""
     offset, arrays = 0, {}
     for name, column in columns.items():
         checksum, size = 0, 0
@@ -134,7 +134,7 @@ def write(path: Path, *, columns: Mapping[str, Column], meta: Mapping[str, Any])
         offset = _aligned(offset + size)
     header = json.dumps({"arrays": arrays, "meta": meta}).encode()
     if len(header) > LONGEST_HEADER:
-        raise ValueError(f"a header of {len(header):,} bytes: big things belong into arrays")
+        raise ValueError(f"a header of {len(header):,} bytes: large data belongs into arrays")
     draft = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with draft.open("wb") as file:
@@ -156,7 +156,7 @@ class Container:
     """A file of arrays, open for reading."""
 
     def __init__(self, path: Path) -> None:
-        """Raises InputError, naming what is the matter, for a file that is not one of ours or not whole."""
+        """Raises InputError for a file that is not a container or not complete."""
         self.path = path
         self._map = _mapped(path)
         header, self._base = self._header()
@@ -165,10 +165,10 @@ class Container:
         self.arrays: Mapping[str, AnyArray] = {name: self._array(name, each) for name, each in self._places.items()}
 
     def verify(self) -> None:
-        """Read everything and compare it with the checksums; InputError names the first damaged array."""
+        """Compare everything with the checksums; InputError names the first damaged array."""
         for name, place in self._places.items():
             if zlib.crc32(self.arrays[name].view(np.uint8).data) != place.checksum:
-                raise InputError(f"{self.path} is damaged: the array {name!r} is not as it was written; build it anew")
+                raise InputError(f"{self.path} is damaged: the checksum of array {name!r} is wrong; rebuild it")
 
     def _header(self) -> tuple[dict[str, Any], int]:
         size = len(self._map)
@@ -177,10 +177,10 @@ class Container:
         length = int.from_bytes(self._map[len(MAGIC) : len(MAGIC) + 8], "little")
         end = _START + length
         if size < _START or (length <= LONGEST_HEADER and size < end):
-            raise InputError(f"{self.path} is cut short: it ends within its header; build or copy it anew")
+            raise InputError(f"{self.path} is truncated: it ends within its header; rebuild it or copy it again")
         header = self._map[_START:end] if length <= LONGEST_HEADER else b""
         if _digest(header) != self._map[_START - DIGEST_BYTES : _START]:
-            raise InputError(f"{self.path} is damaged: its header is not as it was written; build or copy it anew")
+            raise InputError(f"{self.path} is damaged: its header has a wrong checksum; rebuild it or copy it again")
         return json.loads(header), _aligned(end)
 
     def _array(self, name: str, place: _Place) -> AnyArray:
@@ -190,8 +190,8 @@ class Container:
         end = start + place.length * np.dtype(place.type).itemsize
         if end > len(self._map):
             size = len(self._map)
-            raise InputError(f"{self.path} is cut short: it has {size:,} bytes, array {name!r} ends at {end:,}")
-        if not place.length:  # an empty array at the very end would lie behind the file
+            raise InputError(f"{self.path} is truncated: it has {size:,} bytes, array {name!r} ends at {end:,}")
+        if not place.length:  # an empty array at the end would start after the file
             return np.zeros(0, place.type)
         return np.frombuffer(self._map, place.type, place.length, start)
 

@@ -1,4 +1,4 @@
-"""What a world is like, in numbers: how large, how far one gets in it, whether its topics hang together."""
+"""Statistics of a world: size, reachability, topical locality."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from lycosa.lab.worlds.world import Ints, World
 
 HUBS = 20
-"""Reachability is measured from the pages with most out-links."""
+"""Reachability is measured from this many pages with the most out-links."""
 
 
 def info(world: World) -> dict[str, Any]:
-    """Plain values, for a table or JSON. Reads the whole file; InputError if it is damaged."""
+    """Values for a table or JSON. Reads the whole file; InputError if it is damaged."""
     world.verify()
     is_document = world.statuses < 300
     documents = int(is_document.sum())
@@ -45,8 +45,8 @@ def info(world: World) -> dict[str, Any]:
 
 
 def topical_locality(world: World) -> tuple[float, float]:
-    """Of the edges that start on a page of a topic, the share that ends on a page of the same; and what that share
-    would be if edges ended anywhere with equal probability. A page of two topics counts for both."""
+    """Of the edges that start on a page of a topic, the share that ends on a page of the same topic; and that share if
+    edges ended on any page with equal probability. A page of two topics counts for both."""
     edges = world.graph
     out_degree = np.diff(edges.offsets)
     source = sources(world)

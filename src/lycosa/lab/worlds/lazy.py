@@ -1,4 +1,4 @@
-"""Parts of a world that are decoded when they are first looked at, and look like the lists and dicts they stand for."""
+"""Lists and dicts of a world that are decoded on first use."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from lycosa.model import Link
 
 
 class Strings(Sequence[str]):
-    """Strings by number, decoded when they are asked for."""
+    """Strings by number, decoded on access."""
 
     __slots__ = ("_data", "_offsets")
 
     def __init__(self, data: AnyArray, offsets: AnyArray) -> None:
-        # memoryviews: a third of the time of numpy for one value
+        # for a single value, memoryviews take a third of the time of numpy
         self._data = data.data
         self._offsets = offsets.data
 
@@ -30,11 +30,10 @@ class Strings(Sequence[str]):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         if index < 0:
-            raise IndexError("strings are numbered from 0 on")
+            raise IndexError("strings are numbered from 0")
         return str(self._data[self._offsets[index] : self._offsets[index + 1]], "utf-8")
 
     def many(self, numbers: AnyArray) -> list[str]:
-        """The strings with these numbers."""
         data, offsets = self._data, self._offsets
         if len(numbers) > 1 and not numbers.any():  # most links have no rel
             return [self[0]] * len(numbers)
@@ -42,7 +41,7 @@ class Strings(Sequence[str]):
 
 
 class PageLinks(Sequence[Link]):
-    """The links of a page. Its length costs nothing; links are made when they are first looked at, and then kept."""
+    """The links of a page. The length is known; links are decoded on first access and kept."""
 
     __slots__ = ("_length", "_links", "_make")
 
@@ -98,7 +97,7 @@ class PageTerms(Mapping[str, int]):
     def __len__(self) -> int:
         return len(self._all())
 
-    # Mapping would make these of the above, one slow call for each term.
+    # Faster than the defaults of Mapping, which call __getitem__ for each term.
 
     def __contains__(self, term: object) -> bool:
         return term in self._all()

@@ -5,15 +5,15 @@
     world.title(page), world.terms(page)["wheel"], len(world.links(page))
     world.pages_of("Science/Biology/Birds")
 
-Pages are numbers from 0 on, in the order of the archive: documents, and redirects with where they lead. URLs have
-numbers too: a page's is its own, those of URLs that are only linked to come after. Arrays are mapped into memory
-and cannot be written; bodies are not here but in the WARC files. `writer` lays the file out.
+Pages are numbered from 0, in the order of the archive: documents, and redirects with their targets. URLs are numbered
+too: the URL of a page has the page's number, those only linked to follow. Arrays are mapped into memory and read-only;
+bodies are not here but in the WARC files. `writer` defines the layout of the file.
 """
 
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
@@ -33,14 +33,14 @@ from lycosa.model import Link, Page
 STRINGS = ("url", "text", "term", "host", "topic")
 OTHERS = ("link_targets", "link_hashes", "url_hashes", "url_hosts", "hash_order", "topic_pages", "topic_page_offsets")
 MAX_HOPS = 5
-"""Redirects in a row that `graph` looks through."""
+"""Maximum number of redirects in a row that `graph` follows."""
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 
 
 class Edges(NamedTuple):
-    """Who links to whom: the neighbours of page i are pages[offsets[i] : offsets[i + 1]]."""
+    """The neighbours of page i are pages[offsets[i] : offsets[i + 1]]."""
 
     offsets: Longs
     pages: Ints
@@ -50,16 +50,16 @@ class Edges(NamedTuple):
 
 
 class TermMatrix(NamedTuple):
-    """Term counts by page, as `scipy.sparse.csr_array((data, indices, indptr))` takes them."""
+    """Term counts by page, as arguments of `scipy.sparse.csr_array((data, indices, indptr))`."""
 
     data: Ints
     indices: Ints
-    """Term numbers, in the order in which the reader met them."""
+    """Term numbers, in the order of the reader."""
     indptr: Longs
 
 
 class World:
-    """See the module. Made by `open`; sent to another process it is opened there anew."""
+    """See the module. Created by `open`; sent to another process, it is opened again there."""
 
     def __init__(self, container: Container) -> None:
         arrays = container.arrays
@@ -79,7 +79,7 @@ class World:
         self.link_urls: Ints = arrays["link_urls"]
         """By link: the number of its URL."""
         self.link_targets: Ints = arrays["link_targets"]
-        """By link: its page, -1 where that is not recorded."""
+        """By link: its page; -1 if that is not recorded."""
         self.link_hashes: Longs = arrays["link_hashes"]
         self.url_hashes: Longs = arrays["url_hashes"]
         """By URL number: `url_hash`."""
@@ -96,7 +96,7 @@ class World:
         self._term_ids: Ints = arrays["term_ids"]
         self._term_counts: Ints = arrays["term_counts"]
         self.hosts: Sequence[str] = hosts
-        """Names by number, those of hosts that are only linked to among them."""
+        """Names by number, including hosts that are only linked to."""
         self.topics: list[str] = list(topics)
         self._topic_numbers = {name: number for number, name in enumerate(self.topics)}
 
@@ -107,14 +107,14 @@ class World:
         names = {*PAGE_COLUMNS, *LINK_COLUMNS, *TERM_COLUMNS, *OTHERS}
         names |= {f"{name}_{part}" for name in STRINGS for part in ("bytes", "offsets")}
         if container.meta.get("format") != FORMAT or not names <= container.arrays.keys():
-            raise InputError(f"{path} was written by another version of Lycosa; build it anew from its WARC files")
+            raise InputError(f"{path} was written by another version of Lycosa; rebuild it from its WARC files")
         return cls(container)
 
     def __reduce__(self) -> tuple[object, tuple[Path]]:
         return World.open, (self.path,)
 
     def __len__(self) -> int:
-        """How many pages there are, redirects included."""
+        """Number of pages, redirects included."""
         return len(self.statuses)
 
     def verify(self) -> None:
@@ -132,12 +132,12 @@ class World:
         return page if page >= 0 else None
 
     def page_of_hash(self, hashes: Longs) -> Ints:
-        """The pages with these URL hashes, -1 where there is none."""
+        """The pages with these URL hashes; -1 if there is none."""
         numbers = self.number_of_hash(hashes)
         return np.where(numbers < len(self), numbers, -1).astype(np.int32)
 
     def number_of_hash(self, hashes: Longs) -> Ints:
-        """The numbers of the URLs with these hashes, -1 for URLs that are neither recorded nor linked to."""
+        """The numbers of the URLs with these hashes; -1 for URLs neither recorded nor linked to."""
         places = np.minimum(np.searchsorted(self._sorted_hashes, hashes), len(self._hash_order) - 1)
         return np.where(self._sorted_hashes[places] == hashes, self._hash_order[places], -1).astype(np.int32)
 
@@ -152,19 +152,16 @@ class World:
         return self.status(page) >= 300
 
     def location(self, page: int) -> str:
-        """Where a redirect leads; empty for a document."""
+        """Target of a redirect; empty for a document."""
         return self._texts[int(self._locations[page])]
 
     def title(self, page: int) -> str:
         return self._texts[int(self._titles[page])]
 
-    def language(self, page: int) -> str:
-        return self._texts[int(self._languages[page])]
-
     def page(self, page: int) -> Page:
-        """The document as the reader gave it, but without text, rejected URLs and counts of dropped links.
+        """The document as the reader returned it, without text, rejected URLs and counts of dropped links.
 
-        Links and terms are made when they are looked at.
+        Links and terms are decoded on first use.
         """
         low, high = self.link_offsets[page : page + 2].tolist()
         flags = int(self._flags[page])
@@ -191,12 +188,6 @@ class World:
     def anchor(self, edge: int) -> str:
         return self._texts[int(self._anchors[edge])]
 
-    def context(self, edge: int) -> str:
-        return self._texts[int(self._contexts[edge])]
-
-    def rel(self, edge: int) -> str:
-        return self._texts[int(self._rels[edge])]
-
     def _links(self, low: int, high: int) -> list[Link]:
         """The links of the page whose edges go from `low` up to `high`."""
         texts = self._texts.many
@@ -214,7 +205,7 @@ class World:
 
     @cached_property
     def nofollow(self) -> NDArray[np.bool_]:
-        """By link: whether it or its whole page says nofollow."""
+        """By link: whether it or its page says nofollow."""
         rels = np.unique(self._rels)
         vetoes = [rel for rel in rels.tolist() if "nofollow" in self._texts[rel].split()]
         is_vetoed = np.repeat((self._flags & NO_FOLLOW) > 0, np.diff(self.link_offsets))
@@ -222,7 +213,7 @@ class World:
 
     @cached_property
     def graph(self) -> Edges:
-        """Links between documents, each pair once, none to itself, redirects looked through."""
+        """Links between documents, each pair once, without self-links, redirects followed."""
         sources = np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.link_offsets))
         is_inside = self.link_targets >= 0
         sources = sources[is_inside]
@@ -232,13 +223,13 @@ class World:
 
     @cached_property
     def back_graph(self) -> Edges:
-        """`graph` the other way round: who links to a page."""
+        """`graph` reversed: the pages that link to a page."""
         sources = np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.graph.offsets))
         return _edges(self.graph.pages.astype(np.int64), sources, len(self))
 
     @cached_property
     def _documents(self) -> Longs:
-        """By page: the document one gets, over redirects if need be; -1 for none."""
+        """By page: the document it leads to, following redirects; -1 for none."""
         following = np.arange(len(self), dtype=np.int64)
         for page in (self.statuses >= 300).nonzero()[0].tolist():
             following[page] = -1 if (found := self.page_of(self.location(page))) is None else found
@@ -248,13 +239,13 @@ class World:
         documents[(documents >= 0) & (self.statuses[documents] >= 300)] = -1
         return documents
 
-    def distances(self, starts: Sequence[int] | AnyArray, *, is_backward: bool = False, limit: int = 1 << 30) -> Ints:
-        """By page: links from the nearest start (backward: to it), -1 where none leads there within the limit."""
+    def distances(self, starts: Sequence[int] | AnyArray, *, is_backward: bool = False) -> Ints:
+        """By page: links from the nearest start (backward: to it); -1 if it is not reached."""
         edges = self.back_graph if is_backward else self.graph
         distance = np.full(len(self), -1, np.int32)
         wave = np.unique(np.asarray(starts, np.int64))
         step = 0
-        while len(wave) and step <= limit:
+        while len(wave):
             distance[wave] = step
             step += 1
             counts = edges.offsets[wave + 1] - edges.offsets[wave]
@@ -270,12 +261,8 @@ class World:
         """Terms by number."""
         return list(self._terms)
 
-    @cached_property
-    def term_numbers(self) -> Mapping[str, int]:
-        return {term: number for number, term in enumerate(self.vocabulary)}
-
     def terms(self, page: int) -> dict[str, int]:
-        """Stems of title and text with their counts."""
+        """Stems of title and text, with their counts."""
         low, high = self._term_offsets[page : page + 2].tolist()
         names = map(self.vocabulary.__getitem__, self._term_ids[low:high].tolist())
         return dict(zip(names, self._term_counts[low:high].tolist(), strict=True))
@@ -326,7 +313,7 @@ class World:
 def _edges(sources: Longs, targets: Longs, pages: int) -> Edges:
     """Both sorted, each pair once."""
     pairs = sources * pages + targets
-    pairs.sort()  # not np.unique: among tens of millions it takes a minute, and gigabytes
+    pairs.sort()  # np.unique takes a minute, and gigabytes, for tens of millions
     if len(pairs):
         pairs = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])]
     first, second = np.divmod(pairs, max(1, pages))

@@ -1,11 +1,11 @@
-"""Pages in, a world file out: what `world` reads is laid out here.
+"""Writes world files, which `world` reads.
 
-Pages come one at a time and are spilled to disk, column by column. In memory stay the vocabulary, the names of
-hosts and topics, the labels, and 20 to 40 bytes for each distinct URL and text.
+Pages are added one at a time and spilled to disk by column. The vocabulary, the names of hosts and topics, the labels,
+and 20 to 40 bytes for each distinct URL and text stay in memory.
 
-Strings are kept once: URLs in one table, all other texts (titles, anchors, contexts, paths) in another; pages and
-links refer to them by number. While pages come, URLs are numbered as they are met. In the file the recorded ones
-stand first, in the order of the pages, so that a page's number is its URL's number: `finish` renumbers.
+Strings are stored once: URLs in one table, all other texts (titles, anchors, contexts, paths) in another; pages and
+links refer to them by number. URLs are numbered as they are met. In the file the recorded ones come first, in the order
+of the pages, which gives a page and its URL the same number: `finish` renumbers.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ STARTS = {"link_offsets": 0, "page_term_offsets": 0}
 
 
 class StringColumn:
-    """Strings one after the other, and where each begins."""
+    """Concatenated strings, and where each begins."""
 
     def __init__(self, spills: Spills, strings: Sequence[str] = ()) -> None:
         self.bytes = spills.column("u1")
@@ -84,7 +84,7 @@ class StringColumn:
 
 
 class _SpilledTable:
-    """Distinct strings, known by a 64-bit hash."""
+    """Distinct strings, identified by a 64-bit hash."""
 
     def __init__(self, spills: Spills) -> None:
         self.strings = StringColumn(spills)
@@ -92,7 +92,7 @@ class _SpilledTable:
         self._index = HashIndex()
 
     def add(self, strings: Sequence[str], hashes: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[str]]:
-        """Their numbers, and those of them that are new."""
+        """Their numbers, and the strings that are new."""
         numbers, is_new = self._index.find_or_add(hashes, len(self.strings))
         if not is_new.any():
             return numbers, []
@@ -103,7 +103,7 @@ class _SpilledTable:
 
 
 class WorldWriter:
-    """Takes pages, redirects and labels; `finish` writes the file. A context manager: it lets go of its spills."""
+    """Collects pages, redirects and labels; `finish` writes the file. A context manager, which closes its spills."""
 
     def __init__(self, target: Path) -> None:
         self._target = target
@@ -131,7 +131,7 @@ class WorldWriter:
         self._spills.close()
 
     def __len__(self) -> int:
-        """Documents and redirects so far."""
+        """Number of documents and redirects so far."""
         return self.documents + self.redirects
 
     @property
@@ -155,7 +155,7 @@ class WorldWriter:
         return self._page(url) >= 0
 
     def add_page(self, page: Page, *, status: int = 200) -> None:
-        """A document. Its URL is canonical and has not been added before."""
+        """Add a document, whose URL must be canonical and new."""
         links = page.links
         hashes = np.frombuffer(page.link_hashes, np.int64)[: len(links)]
         targets = self._number_urls([link.url for link in links], hashes)
@@ -183,15 +183,15 @@ class WorldWriter:
         self.documents += 1
 
     def add_redirect(self, url: str, *, status: int, location: str) -> None:
-        """A redirect, and where it leads: canonical where the URL rules allow."""
+        """Add a redirect; `location` is canonical if the URL rules allow it."""
         number = int(self._texts.add([location], _text_hashes([location]))[0][0])
-        if location.startswith(("http://", "https://")):  # it has a number like a URL that a link leads to
+        if location.startswith(("http://", "https://")):  # numbered like the URL of a link
             self._number_urls([location], np.array([url_hash(location)]))
         self._add_record(url, status=status, locations=number)
         self._redirected.add(len(self))
 
     def label(self, url: str, topic: str) -> bool:
-        """A page's topic. False if there is no such document."""
+        """Label a page with a topic; False if there is no such document."""
         page = self._page(url)
         if page < 0 or page in self._redirected:
             return False
@@ -202,7 +202,7 @@ class WorldWriter:
         self._labels.setdefault(topic, set()).add(page)
 
     def add_sketches(self, urls: Sequence[str], titles: Sequence[str]) -> None:
-        """Documents of which little is known, without links: all their links come at once, by `add_graph`."""
+        """Add documents of which only the title is known. Their links are added later, by `add_graph`."""
         hashes = np.array([url_hash(url) for url in urls], np.int64)
         self._pages.add(hashes, np.arange(len(self), len(self) + len(urls)))
         self._page_urls.append(self._number_urls(urls, hashes))
@@ -221,9 +221,9 @@ class WorldWriter:
         self.documents += len(urls)
 
     def add_graph(self, counts: NDArray[np.int64], targets: NDArray[np.int64]) -> None:
-        """Links of the next pages that were sketched: how many each has, and the pages they lead to.
+        """Add the links of the next sketched pages: the number of each page's links, and the pages they lead to.
 
-        All pages have been sketched before, so that a page's number is its URL's. Anchors are the targets' titles.
+        All pages must have been sketched: pages and URLs then have the same numbers. Anchors are the targets' titles.
         """
         columns = self._columns
         columns["link_offsets"].append(len(columns["link_urls"]) + np.cumsum(counts))
@@ -233,7 +233,7 @@ class WorldWriter:
             columns[name].append(np.zeros(len(targets), np.int32))
 
     def unrecorded(self) -> Iterator[str]:
-        """The URLs that links lead to and of which there is no record so far."""
+        """URLs that are linked to but not recorded so far."""
         data, offsets = self._urls.strings.bytes.array(), self._urls.strings.offsets.array()
         for number in (self._pages.find(self._urls.hashes.array()) < 0).nonzero()[0].tolist():
             yield data[offsets[number] : offsets[number + 1]].tobytes().decode()
