@@ -370,7 +370,7 @@ class TestCrawl:
         )
         code, _, err = run_here(capfd, *command, "-n", "2")
         assert code == 0
-        assert "passed over: 1 script" in err
+        assert "skipped: 1 script" in err
         assert set(fetched(tmp_path / "crawl")) == {server.url(0), server.url(1)}
 
     def test_a_crawl_of_an_older_version_goes_on_as_it_was(self, crawl_command, tmp_path, capfd):

@@ -47,10 +47,12 @@ def crawl(
     seeds: Path | None = typer.Option(
         None, "--seeds", help="A file with a URL on each line, or bookmarks as browsers export them."
     ),
-    pages: int | None = typer.Option(None, "--pages", "-n", help="Stop after so many pages (default 1000)."),
-    minutes: float | None = typer.Option(None, "--minutes", help="Stop after so many minutes."),
+    pages: int | None = typer.Option(
+        None, "--pages", "-n", help="Stop after this many pages, over all runs (default 1000)."
+    ),
+    minutes: float | None = typer.Option(None, "--minutes", help="Stop after this many minutes."),
     output: Path | None = typer.Option(
-        None, "--output", "-o", help="The crawl's directory. Default: made from the topic's words."
+        None, "--output", "-o", help="The crawl's directory. Default: named after the topic."
     ),
     strategy: str | None = typer.Option(
         None,
@@ -65,13 +67,13 @@ def crawl(
         help="What decides relevance: contrast (learns as it crawls), keywords, or one of your own: module:Class.",
     ),
     threshold: float | None = typer.Option(
-        None, "--threshold", help="Relevance from which on a page is relevant (default: the judge's own)."
+        None, "--threshold", help="Minimum relevance of a relevant page (default: the judge's own)."
     ),
     delay: float | None = typer.Option(None, "--delay", help="Seconds between requests to a host (default 1)."),
     contact: str = typer.Option(
         "", "--contact", envvar="LYCOSA_CONTACT", help="E-mail or URL where site owners reach you."
     ),
-    cache: Path | None = typer.Option(None, "--cache", help="Share downloads with other crawls in this directory."),
+    cache: Path | None = typer.Option(None, "--cache", help="A directory in which crawls share what they download."),
     config_file: Path | None = typer.Option(
         None, "--config", "-c", envvar="LYCOSA_CONFIG", help="A TOML file of settings."
     ),
@@ -123,7 +125,7 @@ def crawl(
 
 
 def _seeds_in(path: Path) -> list[str]:
-    """A list of URLs, in which a mistake is an error; or bookmarks, where what cannot be fetched is passed over."""
+    """A list of URLs, in which a mistake is an error; or bookmarks, of which what cannot be fetched is skipped."""
     try:
         with path.open("rb") as file:
             head = file.read(SNIFFED).lower()
@@ -132,8 +134,8 @@ def _seeds_in(path: Path) -> list[str]:
     if not any(sign in head for sign in (b"netscape-bookmark-file", b"<dl", b"<a ")):
         return read_seeds(path, parse=parse_seed)
     found = read_bookmarks(path, parse=parse_seed)
-    passed_over = [f"{count:,} {reason}" for reason, count in found.dropped.items()]
-    for note in (*found.notes, *([f"passed over: {', '.join(passed_over)}"] if passed_over else [])):
+    skipped = [f"{count:,} {reason}" for reason, count in found.dropped.items()]
+    for note in (*found.notes, *([f"skipped: {', '.join(skipped)}"] if skipped else [])):
         err.print(f"[yellow]note:[/] {plain(path)}: {plain(note)}")
     return list(dict.fromkeys(bookmark.url for bookmark in found.entries))
 
@@ -148,7 +150,7 @@ def start(crawl: Crawl, watcher: Watcher) -> Report:
 
 
 def _given(**options: Any) -> dict[str, Any]:
-    """Only what was said on the command line."""
+    """Only what was given on the command line."""
     kept: dict[str, Any] = {}
     for name, value in options.items():
         if isinstance(value, dict):
@@ -190,7 +192,7 @@ def _watcher(config: Config, *, as_json: bool, quiet: bool) -> Watcher:
 
 
 def _check_any_page(workspace: Workspace) -> None:
-    """A crawl that got nothing at all went wrong at its seeds: say so."""
+    """If nothing at all was fetched, the seeds are to blame: say so."""
     store = SqliteStore(workspace.database, read_only=True)
     try:
         if store.totals().pages or store.totals().waiting:
@@ -207,7 +209,7 @@ def _check_any_page(workspace: Workspace) -> None:
 
 
 def summary(workspace: Workspace, ending: str, *, as_json: bool) -> None:
-    """What came of it, and where it is."""
+    """What was found, and where it is."""
     store = SqliteStore(workspace.database, read_only=True)
     try:
         totals = store.totals()
@@ -248,7 +250,7 @@ def summary(workspace: Workspace, ending: str, *, as_json: bool) -> None:
             out.print(f"[yellow]advice[/]: {plain(message, 400)}")
     courses = [(kind, message) for _, kind, message in changes if kind != "advice"]
     if courses:
-        out.print(f"{len(courses)} changes of course, the latest:")
+        out.print(f"{len(courses)} changes of course; the latest:")
         for kind, message in courses[-5:]:
             out.print(f"  [dim]{plain(kind)}[/] {plain(message, 160)}")
     if sites:

@@ -12,7 +12,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from lycosa.cli.opened import DIRECTORY, opened
-from lycosa.cli.pages_by_url import gather
+from lycosa.cli.pages_by_url import pages_by_url
 from lycosa.cli.terminal import err, out, plain
 from lycosa.config import Config
 from lycosa.crawl.reading import Reading
@@ -84,7 +84,7 @@ def _pages(given: list[str], archived: ArchivedPages, config: Config) -> list[Pa
     known = {url: archived.page_of(url) for url in urls}
     missing = [url for url, page in known.items() if page is None]
     kept = {name: part for name, part in tomllib.loads(config.to_toml()).items() if name in HOW_TO_FETCH}
-    fetched = dict(zip(missing, gather(missing, kept), strict=True))
+    fetched = dict(zip(missing, pages_by_url(missing, kept), strict=True))
     pages = []
     for url in urls:
         page = known[url] or fetched[url]

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from rich.table import Table
 
-from lycosa.cli.pages_by_url import gather
+from lycosa.cli.pages_by_url import pages_by_url
 from lycosa.cli.terminal import out, plain
 from lycosa.cli.topic_examples import BOOK, page_of_file
 from lycosa.errors import InputError
@@ -72,7 +72,7 @@ def _judge(words: str, topics: list[str], interest: str, threshold: float | None
 
 def _pages(documents: list[str]) -> list[tuple[str, Page | Failure]]:
     urls = [text for text in documents if "://" in text]
-    fetched = dict(zip(urls, gather([parse_seed(url) for url in urls]), strict=True))
+    fetched = dict(zip(urls, pages_by_url([parse_seed(url) for url in urls]), strict=True))
     found: list[tuple[str, Page | Failure]] = []
     for text in documents:
         if text in fetched:

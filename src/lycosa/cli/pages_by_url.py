@@ -28,7 +28,7 @@ from lycosa.topics.importing import Failure
 from lycosa.workspace import Workspace
 
 
-def gather(
+def pages_by_url(
     urls: Sequence[str], settings: dict[str, Any] | None = None, *, minutes: float = 10.0
 ) -> list[Page | Failure]:
     """The page of each URL, or why there is none, in their order.

@@ -38,7 +38,7 @@ class Snapshot:
     state: str
     spark: str
     forecast: Forecast | None = None
-    """What is to be expected; None: too early to say."""
+    """What can be expected; None: too early to say."""
 
     def as_json(self) -> str:
         figures = {
@@ -64,7 +64,6 @@ class Meter:
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._first_pages = view.ledger.pages
         self._last = (view.started, view.ledger.pages)
         self._speed = 0.0
         self._forecast = view.forecast
@@ -96,7 +95,7 @@ class Meter:
         )
 
     def _state(self, now: float) -> str:
-        """What the crawl is doing; if it stands still, why."""
+        """What the crawl is doing; if it has stalled, why."""
         if self._view.lookout.cause:
             quiet = now - self._view.ledger.last_visit_at
             return printable(f"nothing fetched for {quiet:.0f} s: {self._view.lookout.cause}")
@@ -109,7 +108,7 @@ class Meter:
 
 
 def _spark(relevance: list[float]) -> str:
-    """The latest pages in SPARKS groups: mean relevance of each, scaled to the best."""
+    """The mean relevance of the latest pages in SPARKS groups, scaled to the best."""
     if not relevance:
         return ""
     size = max(1, len(relevance) // SPARKS)
@@ -174,7 +173,7 @@ class Panels:
 
 
 class Lines:
-    """Log lines, or JSON, every so often."""
+    """Log lines, or JSON, at regular intervals."""
 
     def __init__(self, *, as_json: bool = False, every: float = 5.0) -> None:
         self._as_json = as_json

@@ -11,7 +11,7 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from lycosa.cli.opened import opened
-from lycosa.cli.pages_by_url import gather
+from lycosa.cli.pages_by_url import pages_by_url
 from lycosa.cli.terminal import err, out, plain
 from lycosa.engine import reading_of
 from lycosa.errors import InputError
@@ -78,7 +78,7 @@ def import_examples(
         elif source.suffix == ".toml":
             taxonomy = load_taxonomy(source)
             opened_book.import_taxonomy(taxonomy)
-            fetch = None if offline else gather
+            fetch = None if offline else pages_by_url
             added = _add(opened_book, taxonomy_examples(taxonomy, source.parent, skips, fetch=fetch))
         elif source.suffix in (".jsonl", ".gz"):
             added = _add(opened_book, json_examples(source, skips, splits=[split] if split else ()))
@@ -163,7 +163,7 @@ def _pages_of(sources: list[str], skips: Skips) -> Iterator[Page]:
             if not path.exists():
                 raise InputError(f"{source}: neither a URL nor a file that exists")
             yield page_of_file(path)
-    yield from fetched_pages([parse_seed(url) for url in urls], skips, fetch=gather)
+    yield from fetched_pages([parse_seed(url) for url in urls], skips, fetch=pages_by_url)
 
 
 def page_of_file(path: Path) -> Page:
@@ -210,7 +210,7 @@ def suggest(
     for note in found.notes:
         err.print(f"[yellow]note:[/] {plain(note)}")
     skips = Skips()
-    pages = list(fetched_pages([entry.url for entry in found.entries], skips, fetch=gather))
+    pages = list(fetched_pages([entry.url for entry in found.entries], skips, fetch=pages_by_url))
     if found.text:
         pages.append(text_page(str(source), "", found.text))
     if not pages:

@@ -1,11 +1,11 @@
-"""What a person should know of a crawl that cannot go well as it was asked for, said once, with what would help.
+"""What a person should know about a crawl that cannot go well as it was asked for, said once, with what would help.
 
     seeds that have no text         they cannot say what the topic is
     one seed, and no words          what of the page is the topic?
     seeds that do not fit the words they are only places to start from
     seeds of two things             crawl them apart
-    nothing relevant                after so many pages
-    one host                        as fast as its delay allows
+    nothing relevant                after a hundred pages
+    one host                        the crawl is as fast as that host's delay allows
 
 It is advice: the crawl goes on. What was said is kept with the crawl, so that it is not said again on resume.
 """
@@ -24,13 +24,13 @@ from lycosa.judges.protocol import LearnedTopic
 ADVISED = "advised"
 """Name of state in the store."""
 NO_TEXT = 5
-"""A page with fewer words says nothing."""
+"""Minimum number of words of a page that says something."""
 NOTHING_AFTER = 100
-"""Pages without a relevant one after which to say so; at the end of a crawl a fifth of it."""
+"""Number of pages without a relevant one after which to say so; at the end of a crawl a fifth of it."""
 ONE_HOST_AFTER = 50
 LONGEST_WAIT = 200
 SHOWN = 3
-"""URLs that are named."""
+"""Number of URLs named."""
 
 
 class Advice:
@@ -42,12 +42,12 @@ class Advice:
         self._study = study
         self._said: list[str] = json.loads(self._store.state(ADVISED) or b"[]")
         self._seeds_at = seeds
-        """Pages after which to look at the seeds."""
+        """Number of pages after which to look at the seeds."""
         self._patience = 10 * seeds + LONGEST_WAIT
-        """Pages after which those that still wait are not waited for."""
+        """Number of pages after which seeds that still wait are no longer waited for."""
 
     def look(self, *, is_last: bool = False) -> None:
-        """Called often; does nothing most of the time."""
+        """Called after each turn of the loop; mostly does nothing."""
         pages = self._ledger.pages
         if self._is_open("seeds") and pages and (pages >= self._seeds_at or is_last):
             self._seeds_at = pages + max(5, pages // 4)

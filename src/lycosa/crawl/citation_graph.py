@@ -15,7 +15,7 @@ class CitationGraph:
     """The judged pages of a crawl and all links on its pages, as arrays: 8 bytes a link.
 
     The whole store is read at first; `update` then reads the pages that came since, and the judgements, which a
-    retrained judge may have changed. A page that was fetched again brings its links anew.
+    retrained judge may have changed. The links of a page that was fetched again replace its earlier ones.
     """
 
     def __init__(self, store: Store, *, judge: str = "") -> None:

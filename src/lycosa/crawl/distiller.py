@@ -50,13 +50,13 @@ class DistillSettings:
     admitted: float = 0.15
     """Share of the judged pages, the most relevant ones, that may be authorities."""
     top: int = 25
-    """Hubs, authorities and sites that are told; these hubs say which unvisited pages are worth fetching."""
+    """Number of hubs, authorities and sites reported; these hubs say which unvisited pages are worth fetching."""
     unvisited: int = 500
-    """Unvisited pages that are told, at most."""
+    """Maximum number of unvisited pages reported."""
     iterations: int = 50
-    """At most."""
+    """Maximum number of iterations."""
     tolerance: float = 1e-6
-    """The iteration ends when all hub scores together, whose sum is 1, change by no more."""
+    """The iteration ends when all hub scores together, whose sum is 1, change by less."""
     across_sites: bool = True
     """Count only links between different sites. A crawl of a single site has no others: turn it off there."""
 
@@ -268,11 +268,11 @@ class DistillingSettings(DistillSettings):
     """Hubs and authorities, found while the crawl goes on (paper FC, section 3.3)."""
 
     every: int = 0
-    """Pages between two distillations; 0 means none. Pages that the top hubs cite are then fetched first."""
+    """Number of pages between two distillations; 0 means none. Pages that the top hubs cite are then fetched first."""
     revisited: int = 5
-    """Top hubs that are fetched again after a distillation, for new links."""
+    """Number of top hubs fetched again after a distillation, for new links."""
     revisit_after: float = 3600.0
-    """Seconds that must lie between two fetches of a hub."""
+    """Minimum number of seconds between two fetches of a hub."""
 
     def __post_init__(self) -> None:
         DistillSettings.__post_init__(self)

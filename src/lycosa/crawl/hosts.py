@@ -1,4 +1,4 @@
-"""What the crawl knows of each host: its record, its clock, and why it may have been set aside."""
+"""What the crawl knows about each host: its record, its clock, and why it was set aside."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class HostTable:
         return self._hosts[number - 1]
 
     def named(self, name: str) -> Host:
-        """The host of that name, new if need be."""
+        """The host of that name, created if it is new."""
         number = self._ids.get(name)
         if number is not None:
             return self._hosts[number - 1]

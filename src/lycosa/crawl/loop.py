@@ -18,14 +18,14 @@ from lycosa.stopping.rules import Stop
 from lycosa.strategies.protocol import Strategy
 
 LONGEST_WAIT = 0.5
-"""Seconds without news after which the loop looks around: at the stop rules, at hosts that are ready again."""
+"""Seconds without a finished visit after which the loop checks the stop rules and the hosts."""
 
 
 class Ledger(Protocol):
     """Where leases come from and visits go to: the commit side of the line."""
 
     def figures(self) -> Figures:
-        """The figures the stop rules look at, over all runs. Asked at every turn."""
+        """The figures for the stop rules, over all runs; asked for at every turn."""
         ...
 
     def leases(self, links: list[int]) -> list[Lease]: ...

@@ -1,10 +1,10 @@
-"""Reader processes: reading costs most of the time and is where hostile bytes do their worst.
+"""Reader processes: reading takes most of the time and is where hostile bytes do their worst.
 
-Each reader is a process of its own with a memory limit. A page that hangs it is killed with it after a time
-limit; a page that crashes it costs itself only: pages queued behind go to another reader, and a new process
-takes its place. Messages are length-prefixed: to the reader, pickled settings once, then marshalled tuples, which are
-pages or settings again; from the reader only marshalled tuples of plain values, of bounded length: no code travels
-that way.
+Each reader is a process of its own with a memory limit. One that hangs on a page is killed after a time limit; a page
+that crashes its reader costs only itself: the pages queued behind it go to another reader, and a new process is
+started. Messages are length-prefixed. The reader gets the import path and pickled settings once, then marshalled
+tuples, which are pages or new settings; it sends back only marshalled tuples of plain values, of bounded length: no
+code travels that way.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ LENGTH = struct.Struct("=I")
 LONGEST_ANSWER = 256 << 20
 NEEDED_HEADERS = frozenset({"content-type", "content-encoding", "x-robots-tag"})
 START_SECONDS = 60.0
-"""A reader that is not ready by then never will be."""
+"""Seconds after which a reader that is not ready never will be."""
 DEPTH = 12
-"""Pages a reader has at hand at most: one it reads, and some so that it does not wait while we commit."""
+"""Maximum number of pages given to a reader: the one it reads, and some so that it does not wait while we commit."""
 
 
 class InlineReader:
@@ -58,7 +58,7 @@ class Readers:
     """A pool of reader processes driven by the event loop.
 
     Unless `whole_pages` are asked for, pages come back without text, terms, and the context and path of links: the
-    ledger has no use for them, and they are most of what would have to travel.
+    ledger does not need them, and they are most of what would have to be sent.
     """
 
     def __init__(
@@ -84,16 +84,16 @@ class Readers:
         self.restarts = 0
 
     async def start(self) -> None:
-        """Returns when all readers are ready: what keeps them from starting is to be known before anything is asked."""
+        """Return when all readers are ready, so that a failure to start is known before anything is fetched."""
         self._readers = [await _Reader.start(self) for _ in range(self.count)]
         self._watch = asyncio.create_task(self._watch_over())
         if not all(await asyncio.gather(*(reader.is_ready for reader in self._readers))):
             await self.close()
-            raise LycosaError("a reader process did not start; what it said stands above")
+            raise LycosaError("a reader process did not start; see its output above")
 
     @property
     def ready(self) -> int:
-        """Readers that can read; the others are being started."""
+        """Number of readers that are ready; the others are being started."""
         return sum(reader.is_ready.done() for reader in self._readers)
 
     async def read(self, fetched: Fetched) -> Visit:
@@ -106,7 +106,7 @@ class Readers:
         return Visit(fetched, result.outcome, result.page, result.judgement)
 
     def adopt(self, reading: Reading) -> None:
-        """Read like this from now on: another judge, for one. Pages a reader has at hand are still read the old way."""
+        """Read like this from now on, with another judge for example; pages already given to a reader are not affected."""
         # By value where the class is of `__main__` or of a notebook, which a reader cannot import.
         self._settings = cloudpickle.dumps((reading, self._memory, self._whole_pages))
         news = marshal.dumps((self._settings,))
@@ -114,7 +114,7 @@ class Readers:
             reader.send(news)
 
     def dispatch(self) -> None:
-        """Hand waiting pages to the readers with least to do."""
+        """Give waiting pages to the least busy readers."""
         while self._queue and self._readers:
             reader = min(self._readers, key=lambda reader: len(reader.jobs))
             if len(reader.jobs) >= DEPTH:

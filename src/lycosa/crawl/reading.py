@@ -2,8 +2,8 @@
 
     decode → parse → expand → digest → judge
 
-The content encoding is taken off under caps, the document parsed, the links resolved and checked against the URL
-rules, what the strategy wants to know worked out, and the judge asked. Whatever the web sent, the answer is a value.
+The content encoding is removed under caps, the document parsed, the links resolved and checked against the URL rules,
+the strategy's digest computed, and the judge asked. Whatever the web sent, the result is a value.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from lycosa.page.limits import PageLimits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """Everything `read` needs besides the page: shipped to the reader processes once."""
+    """Everything `read` needs besides the page; sent to the reader processes once."""
 
     urls: Urls
     judge: Judge
     digest: Callable[[Page], bytes] | None = None
-    """What the strategy wants to know of a page."""
+    """What the strategy wants to know about a page."""
     limits: PageLimits = field(default_factory=PageLimits)
     decode_limits: DecodeLimits = field(default_factory=DecodeLimits)
     product_token: str = "lycosa"  # noqa: S105 - a robots.txt product token
@@ -43,7 +43,7 @@ class Read:
 
 
 def read(fetched: Fetched, reading: Reading) -> Visit:
-    """The whole step: a document becomes a judged page; any other outcome passes through as it is."""
+    """The whole step: a document becomes a judged page; any other outcome passes through unchanged."""
     if fetched.outcome.kind is not Kind.FETCHED or fetched.response is None:
         return Visit(fetched, fetched.outcome)
     result = read_response(fetched.response, reading)

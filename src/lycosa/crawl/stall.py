@@ -1,9 +1,9 @@
-"""A crawl that stands still says why: on the screen, and as an event in the store.
+"""A crawl that has stalled says why: on the screen, and as an event in the store.
 
-Standing still means that no visit has been finished for a while although links wait or are under way. Why that is so is
-worked out from facts about the hosts, the fetches and the readers, and told once, and again when it has changed; the
-words hold times of day, not durations, so that the same cause has the same words. (A disk that is full is no stall: the
-store and the archive refuse to go on.)
+It has stalled when no visit has been finished for a while although links wait or are under way. The cause is derived
+from the hosts, the fetches and the readers; it is reported once, and again when it has changed. The words contain times
+of day, not durations, so that the same cause has the same words. (A full disk is no stall: store and archive refuse to
+go on.)
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from lycosa.lib.bounds import require_at_least
 from lycosa.lib.clock import Clock
 
 LOOK_EVERY = 5.0
-"""Seconds between two looks at all hosts while the crawl stands still."""
+"""Seconds between two looks at all hosts during a stall."""
 LONGEST_URL = 200
 SCHEMES = ("http", "https")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StallSettings:
-    """When a crawl that stands still says so."""
+    """When a crawl reports that it has stalled."""
 
     seconds: float = 30.0
-    """Seconds without a finished visit after which the cause is told; 0 means never."""
+    """Seconds without a finished visit after which the cause is reported; 0 means never."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "stall", seconds=0)
@@ -41,25 +41,25 @@ class StallSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What is known of a crawl that stands still. Hosts are those that have waiting links."""
+    """What is known about a stalled crawl. Hosts are those that have waiting links."""
 
     waiting: int
     """Links."""
     hosts: int = 0
     aside: int = 0
-    """Hosts that were set aside."""
+    """Number of hosts set aside."""
     resting: int = 0
-    """Hosts not set aside that may not be asked yet."""
+    """Number of other hosts that may not be asked yet."""
     without_robots: int = 0
-    """Of those, the ones whose robots.txt cannot be had: nothing may be fetched there until it can."""
+    """Number of resting hosts whose robots.txt is unreachable: nothing may be fetched there until it is."""
     ready_at: float | None = None
-    """When the first host may be asked again; None where no time will change anything."""
+    """When the first host may be asked again; None if waiting will change nothing."""
     first: str = ""
-    """That host; empty where it is a shared address that has to rest."""
+    """That host; empty if it is a shared address that rests."""
     fetching: int = 0
     reading: int = 0
     oldest: UnderWay | None = None
-    """The visit that has been under way for longest."""
+    """The visit that has been under way longest."""
     readers: int = 0
     readers_ready: int = 0
 
@@ -109,7 +109,7 @@ def _hosts(facts: Facts) -> str:
 
 
 class Lookout:
-    """Notices that a crawl stands still, and finds out why."""
+    """Notices that a crawl has stalled, and finds out why."""
 
     def __init__(
         self,
@@ -131,12 +131,12 @@ class Lookout:
         self._clock = clock
         self._next = 0.0
         self._ready_since = math.inf
-        """Since when a host could have been asked for something."""
+        """Since when a host could have been asked."""
         self.cause = ""
-        """Why the crawl stands still; empty while it does not."""
+        """Why the crawl has stalled; empty while it has not."""
 
     def look(self) -> str:
-        """Called at every turn of the loop: the cause of a stall when it is news, which is also noted in the store."""
+        """Called at every turn of the loop: the cause of a stall if it is new, which is then also an event in the store."""
         now = self._clock.now()
         if not self._seconds or now - self._ledger.last_visit_at < self._seconds:
             self.cause = ""

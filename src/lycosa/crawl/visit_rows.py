@@ -85,5 +85,5 @@ def is_relevant(visit: Visit) -> bool:
 
 
 def signed(value: int) -> int:
-    """A 64-bit number as SQLite keeps it."""
+    """A 64-bit number as a signed integer, which is what databases have."""
     return value - (1 << 64) if value >= 1 << 63 else value

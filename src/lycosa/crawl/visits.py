@@ -1,4 +1,4 @@
-"""fetch and read, many at a time: leases go in, visits come out in the order in which they are ready."""
+"""fetch and read, many at a time: leases go in, visits come out as soon as they are ready."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GATHERING = 0.015
 
 
 class Fetcher(Protocol):
-    """The first seam: where answers come from. The web, a recorded web, a dictionary."""
+    """Where answers come from: the web, a recorded web, a dictionary."""
 
     async def fetch(self, lease: Lease) -> Fetched: ...
 
@@ -26,7 +26,7 @@ class Reader(Protocol):
 
 
 class Visitor(Protocol):
-    """What `crawl.run` needs: start visits, and wait for the next ones to be finished."""
+    """What the loop needs: start visits, and wait for the next ones to be finished."""
 
     @property
     def in_flight(self) -> int: ...
@@ -45,7 +45,7 @@ class UnderWay(NamedTuple):
     host: int
     since: float
     is_fetched: bool = False
-    """The answer is there, and is being read."""
+    """The answer has arrived and is being read."""
 
 
 class LiveVisitor:
