@@ -113,15 +113,6 @@ class Taxonomy:
             self._require(path)
         return tuple(self._children.get(path, ()))
 
-    def subtree(self, path: str) -> tuple[str, ...]:
-        """A topic and everything below it."""
-        self._require(path)
-        return tuple(topic for topic in self.topics if is_at_or_below(topic, path))
-
-    @property
-    def leaves(self) -> tuple[str, ...]:
-        return tuple(path for path in self.topics if path not in self._children)
-
     @property
     def path_topics(self) -> tuple[str, ...]:
         """The topics above good ones, except ANY."""
@@ -160,29 +151,11 @@ class Taxonomy:
             raise InputError(f"there is already a topic {path!r}")
         return self._with({**self.topics, path: topic or Topic()})
 
-    def edit(
-        self,
-        path: str,
-        *,
-        description: str | None = None,
-        keywords: Mapping[str, float] | None = None,
-        examples: Iterable[str] | None = None,
-    ) -> Self:
-        """With other properties of a topic; those not given stay."""
-        old = self._require(path)
-        new = dataclasses.replace(
-            old,
-            description=old.description if description is None else description,
-            keywords=old.keywords if keywords is None else dict(keywords),
-            examples=old.examples if examples is None else tuple(examples),
-        )
-        return self._with({**self.topics, path: new})
-
     def rename(self, path: str, name: str) -> Self:
         """With another last name for a topic; its subtree goes along."""
         self._require(path)
         _require_name("topic", name)
-        return self._relocate(path, _join(parent_of(path), name))
+        return self._relocate(path, path_under(parent_of(path), name))
 
     def move(self, path: str, under: str) -> Self:
         """With a topic and its subtree under another topic, which is added if it is missing, or under ANY."""
@@ -190,7 +163,7 @@ class Taxonomy:
         under = checked_path(under) if under != ANY else ANY
         if is_at_or_below(under, path):
             raise InputError(f"topic {path!r} cannot be moved under {under!r}, which is part of it")
-        return self._relocate(path, _join(under, path.rpartition("/")[2]))
+        return self._relocate(path, path_under(under, path.rpartition("/")[2]))
 
     def remove(self, path: str) -> Self:
         """Without a topic and its subtree."""
@@ -229,6 +202,10 @@ class Taxonomy:
 def is_at_or_below(topic: str, other: str) -> bool:
     """Whether a topic is the other one or below it; every topic is below ANY."""
     return other == ANY or topic == other or topic.startswith(other + "/")
+
+
+def path_under(parent: str, name: str) -> str:
+    return f"{parent}/{name}" if parent else name
 
 
 def relocated(topic: str, source: str, target: str) -> str:
@@ -276,10 +253,6 @@ def topic_hint(name: str, topics: Iterable[str]) -> str:
     """`; did you mean 'A' or 'B'?` to end a message about an unknown topic; empty if none is similar."""
     near = nearest_topics(name, topics)
     return f"; did you mean {_listed(near, 'or')}?" if near else ""
-
-
-def _join(parent: str, name: str) -> str:
-    return f"{parent}/{name}" if parent else name
 
 
 def _listed(paths: Iterable[str], last: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 
 from lycosa.errors import InputError
 from lycosa.judges.bayes.bayes import BayesClassifier
@@ -19,7 +20,7 @@ from lycosa.judges.topic_judges import FormulaJudge, TopicJudge
 from lycosa.judges.weighted_keywords import WeightedKeywordsClassifier
 from lycosa.topics.book import TopicBook
 from lycosa.topics.rows import TrainedJudge
-from lycosa.topics.training import Progress, Report, TrainingSettings, train
+from lycosa.topics.training import Progress, Report, TrainingSettings, cross_validate, no_progress
 
 
 def new_classifier(kind: str, book: TopicBook) -> Classifier:
@@ -44,23 +45,18 @@ def train_judge(
     kind: str,
     *,
     settings: TrainingSettings = TrainingSettings(),  # noqa: B008 - frozen
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
 ) -> tuple[int, Report]:
     """Cross-validate, train on everything, and store the judge in the book. Return its version and its quality."""
     taxonomy = book.taxonomy()
+    topics, make = tuple(taxonomy.topics), partial(new_classifier, kind, book)
     with book.examples() as examples:
-        trained = train(
-            lambda: new_classifier(kind, book),
-            examples,
-            tuple(taxonomy.topics),
-            good=taxonomy.good,
-            settings=settings,
-            progress=progress,
-        )
-    version = book.save_judge(
-        kind, trained.classifier.save(), settings={}, report=trained.report.plain(), trained_at=time.time()
-    )
-    return version, trained.report
+        report = cross_validate(make, examples, topics, good=taxonomy.good, settings=settings, progress=progress)
+        progress("learning from all examples", 0, 1)
+        classifier = make().fit(examples, topics)
+        progress("learning from all examples", 1, 1)
+    version = book.save_judge(kind, classifier.save(), settings={}, report=report.plain(), trained_at=time.time())
+    return version, report
 
 
 def update_judge(book: TopicBook, before: Sequence[Example], after: Sequence[Example]) -> int:

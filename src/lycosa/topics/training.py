@@ -18,8 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from hashlib import blake2b
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +28,8 @@ from lycosa.judges.calibration import expected_calibration_error
 from lycosa.judges.classifier import ANY, Classifier, Example, leaves_of, with_ancestors
 from lycosa.judges.taxonomy import is_at_or_below
 from lycosa.lib.bounds import require_at_least
-from lycosa.model import Page
+from lycosa.topics.documents import terms_hash
 
-AnyClassifier = TypeVar("AnyClassifier", bound=Classifier)
 Progress = Callable[[str, int, int], None]
 """Called with the current step, how much of it is done, and of how much."""
 
@@ -107,42 +105,20 @@ class Report:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Trained(Generic[AnyClassifier]):
-    classifier: AnyClassifier
-    report: Report
-
-
-def train(
-    make: Callable[[], AnyClassifier],
-    examples: Iterable[Example],
-    topics: Sequence[str],
-    *,
-    good: Sequence[str] = (),
-    settings: TrainingSettings = TrainingSettings(),  # noqa: B008 - frozen
-    progress: Progress | None = None,
-) -> Trained[AnyClassifier]:
-    """Cross-validate classifiers made by `make`, then fit one to everything. The examples are iterated many times."""
-    report = cross_validate(make, examples, topics, good=good, settings=settings, progress=progress)
-    report_progress = progress or _no_progress
-    report_progress("learning from all examples", 0, 1)
-    classifier = make().fit(examples, topics)
-    report_progress("learning from all examples", 1, 1)
-    return Trained(classifier, report)
+def no_progress(_step: str, _done: int, _total: int) -> None: ...
 
 
 def cross_validate(
-    make: Callable[[], AnyClassifier],
+    make: Callable[[], Classifier],
     examples: Iterable[Example],
     topics: Sequence[str],
     *,
     good: Sequence[str] = (),
     settings: TrainingSettings = TrainingSettings(),  # noqa: B008 - frozen
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
 ) -> Report:
-    """Judge every example with a classifier that has not seen it."""
-    report_progress = progress or _no_progress
-    report_progress("counting", 0, 1)
+    """Judge every example with a classifier that has not seen it. The examples are iterated many times."""
+    progress("counting", 0, 1)
     survey = _Survey(examples, topics)
     if not survey.documents:
         raise InputError("there is no example to learn from; add some with: lycosa topics import")
@@ -152,25 +128,17 @@ def cross_validate(
         for fold in range(count):
             in_fold = folds == fold
             step = f"fold {fold + 1} of {count}"
-            report_progress(f"{step}: learning", 0, 1)
+            progress(f"{step}: learning", 0, 1)
             classifier = make().fit(_Part(examples, ~in_fold), topics)
             known = survey.topics_of(~in_fold)
             judge = _FoldJudge(classifier, results)
             total = int(in_fold.sum())
             for number, example in enumerate(_Part(examples, in_fold)):
                 if not number % _REPORT_EVERY:
-                    report_progress(f"{step}: judging", number, total)
+                    progress(f"{step}: judging", number, total)
                 if not example.topics or not known.isdisjoint(example.topics):
                     judge.add(example)
     return _report(survey, results, count, settings)
-
-
-def document_hash(page: Page) -> int:
-    """64 bits that identify a document's words and their counts."""
-    digest = blake2b(digest_size=8)
-    for term in sorted(page.terms):
-        digest.update(f"{term} {page.terms[term]}\n".encode("utf-8", "replace"))
-    return int.from_bytes(digest.digest(), "big", signed=True)
 
 
 class _Part:
@@ -204,7 +172,7 @@ class _Survey:
                 labels = tuple(number_of[topic] for topic in example.topics if topic != ANY)
             except KeyError as error:
                 raise InputError(f"example {example.page.url}: there is no topic {error.args[0]!r}") from error
-            hashes.append(document_hash(example.page))
+            hashes.append(int.from_bytes(terms_hash(example.page, 8), "big", signed=True))
             self._labels.append(labels)
         self._hashes = np.array(hashes, dtype=np.int64)
         _, self._first, self._document = np.unique(self._hashes, return_index=True, return_inverse=True)
@@ -333,6 +301,3 @@ def _relevance(results: _Results) -> RelevanceQuality | None:
 
 def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
-
-
-def _no_progress(_step: str, _done: int, _total: int) -> None: ...
