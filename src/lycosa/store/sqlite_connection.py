@@ -150,7 +150,6 @@ def _only_reading(action: int, name: str | None, *_: object) -> int:
 
 
 def _explanation(path: Path, error: sqlite3.Error) -> str:
-    """SQLite's error, and what to do about it."""
     text = str(error)
     if "disk is full" in text or "disk I/O error" in text:
         return f"{path}: cannot write ({text}): the disk may be full; free some space and run the same command again"

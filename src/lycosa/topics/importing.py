@@ -42,8 +42,6 @@ _BINARY_SHARE = 100
 
 
 class Failure(NamedTuple):
-    """A URL that yielded no page."""
-
     url: str
     reason: str
     """One of a few fixed phrases, which can be counted: `http 404`, `robots`."""
@@ -55,8 +53,6 @@ Fetch = Callable[[Sequence[str]], Iterable[Page | Failure]]
 
 @dataclass(slots=True)
 class Skips:
-    """What an import skipped."""
-
     counts: Counter[str] = field(default_factory=Counter)
     """By reason."""
     first: list[tuple[str, str]] = field(default_factory=list)
@@ -144,7 +140,6 @@ def is_url(example: str) -> bool:
 
 
 def urls_to_fetch(taxonomy: Taxonomy) -> list[str]:
-    """The URLs among a taxonomy's examples, each once."""
     return [example for example in _topics_by_example(taxonomy) if is_url(example)]
 
 
@@ -264,7 +259,6 @@ def json_examples(
 
 
 def text_page(source: str, title: str, body: str) -> Page:
-    """A page from a title and plain text."""
     title = " ".join(title[: 2 * _PAGE.max_title].split())[: _PAGE.max_title]
     text = " ".join(body.split())[: _PAGE.max_text]
     terms = term_counts(f"{title} {text}")

@@ -24,14 +24,12 @@ from lycosa.topics.training import Progress, Report, TrainingSettings, cross_val
 
 
 def new_classifier(kind: str, book: TopicBook) -> Classifier:
-    """An untrained classifier."""
     if kind == WeightedKeywordsClassifier.name:
         return WeightedKeywordsClassifier(book.taxonomy().keywords)
     return classifier_class(kind)()
 
 
 def load_classifier(trained: TrainedJudge) -> Classifier:
-    """The classifier of a stored judge."""
     if trained.kind not in CLASSIFIER_NAMES:
         raise InputError(f"judge {trained.version} is of a kind this Lycosa does not know: {trained.kind!r}")
     try:
@@ -91,7 +89,6 @@ def topic_judge(book: TopicBook, topics: Sequence[str], *, threshold: float) -> 
 def interest_judge(
     book: TopicBook, interest: str, *, threshold: float, way: Way = Way.PARENT, not_after: bool = False
 ) -> FormulaJudge:
-    """A judge for a formula over the book's topics."""
     taxonomy = book.taxonomy()
     return FormulaJudge(
         load_classifier(book.load_judge()),

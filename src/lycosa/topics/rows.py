@@ -26,8 +26,6 @@ class Added:
 
 
 class ExampleRow(NamedTuple):
-    """An example as shown to a person."""
-
     id: int
     source: str
     title: str

@@ -72,7 +72,6 @@ class Fits:
 def fitting_topics(classifier: Classifier, pages: Iterable[Page], *, count: int = 5) -> Fits:
     """The topics that pages fit best, one by one and together. Pages without words are left out."""
     topics = classifier.topics_
-    leaves = leaves_of(topics)
     total = np.zeros(len(topics))
     fits = []
     for page in pages:
@@ -80,23 +79,18 @@ def fitting_topics(classifier: Classifier, pages: Iterable[Page], *, count: int 
             continue
         shares = classifier.posteriors(page)
         total += shares
-        fits.append(_fit(page.url, page.title, topics, leaves, shares, count))
-    return Fits(tuple(fits), _fit("", "", topics, leaves, total / max(len(fits), 1), count))
+        fits.append(_fit(page.url, page.title, topics, shares, count))
+    return Fits(tuple(fits), _fit("", "", topics, total / max(len(fits), 1), count))
 
 
-def _fit(
-    url: str, title: str, topics: Sequence[str], leaves: list[int], shares: NDArray[np.float64], count: int
-) -> PageFit:
-    best = heapq.nsmallest(count, leaves, key=lambda leaf: (-shares[leaf], topics[leaf]))
-    likely = [number for number in range(len(topics)) if shares[number] > MORE_LIKELY_THAN_NOT]
+def _fit(url: str, title: str, topics: Sequence[str], shares: NDArray[np.float64], count: int) -> PageFit:
+    all_fits = [TopicFit(topic, share) for topic, share in zip(topics, shares.tolist(), strict=True)]
+    leaves = [all_fits[place] for place in leaves_of(topics)]
+    best = heapq.nsmallest(count, leaves, key=lambda fit: (-fit.probability, fit.topic))
+    likely = [fit for fit in all_fits if fit.probability > MORE_LIKELY_THAN_NOT]
     # They are on one path: two siblings cannot both be more likely than not.
-    cover = max(likely, key=lambda number: topics[number].count("/"), default=None)
-    return PageFit(
-        url,
-        title,
-        tuple(TopicFit(topics[leaf], float(shares[leaf])) for leaf in best),
-        TopicFit(ANY, 1.0) if cover is None else TopicFit(topics[cover], float(shares[cover])),
-    )
+    cover = max(likely, key=lambda fit: fit.topic.count("/"), default=TopicFit(ANY, 1.0))
+    return PageFit(url, title, tuple(best), cover)
 
 
 # Further examples
@@ -188,8 +182,6 @@ def _is_under(example: Example, topic: str) -> bool:
 
 
 class JudgedPage(NamedTuple):
-    """A page of a crawl, as judged."""
-
     scores: Mapping[str, float]
     """Pr[topic | page] of the likeliest topics (`model.Judgement.scores`)."""
     citing_relevant: int

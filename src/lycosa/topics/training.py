@@ -16,7 +16,7 @@ from; when they are judged, only their relevance counts.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -83,7 +83,6 @@ class Report:
     """Result of a cross-validation. `plain()` can be written as JSON."""
 
     documents: int
-    """Number of distinct documents."""
     copies: int
     """Number of examples with the same words as another."""
     folds: int
@@ -131,13 +130,14 @@ def cross_validate(
             progress(f"{step}: learning", 0, 1)
             classifier = make().fit(_Part(examples, ~in_fold), topics)
             known = survey.topics_of(~in_fold)
-            judge = _FoldJudge(classifier, results)
+            leaves = [classifier.topics_[place] for place in leaves_of(classifier.topics_)]
             total = int(in_fold.sum())
             for number, example in enumerate(_Part(examples, in_fold)):
                 if not number % _REPORT_EVERY:
                     progress(f"{step}: judging", number, total)
                 if not example.topics or not known.isdisjoint(example.topics):
-                    judge.add(example)
+                    shares = classifier.posteriors(example.page).tolist()
+                    results.add(example, dict(zip(classifier.topics_, shares, strict=True)), leaves)
     return _report(survey, results, count, settings)
 
 
@@ -203,8 +203,6 @@ class _Survey:
 
 @dataclass(slots=True)
 class _Results:
-    """Predictions of all folds."""
-
     good: Sequence[str]
     pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
     """How often a home was taken for a topic; for itself if it was hit."""
@@ -213,41 +211,20 @@ class _Results:
     relevance: list[float] = field(default_factory=list)
     is_relevant: list[bool] = field(default_factory=list)
 
-
-class _FoldJudge:
-    """Judges examples with the classifier of one fold."""
-
-    def __init__(self, classifier: Classifier, results: _Results) -> None:
-        self._classifier = classifier
-        self._results = results
-        self._topics = classifier.topics_
-        self._leaves = leaves_of(self._topics)
-        self._place = {topic: number for number, topic in enumerate(self._topics)}
-
-    def add(self, example: Example) -> None:
-        results = self._results
-        shares = self._classifier.posteriors(example.page)
-        if results.good:
-            relevance = sum(self._share(shares, topic) for topic in results.good)
-            results.relevance.append(min(1.0, relevance))
-            results.is_relevant.append(
-                any(is_at_or_below(topic, good) for topic in example.topics for good in results.good)
-            )
+    def add(self, example: Example, shares: Mapping[str, float], leaves: Sequence[str]) -> None:
+        """`shares`: Pr[topic | document] of the topics the classifier knows; it may have had no example of others."""
+        if self.good:
+            self.relevance.append(min(1.0, sum(shares.get(topic, 0.0) for topic in self.good)))
+            self.is_relevant.append(any(is_at_or_below(topic, good) for topic in example.topics for good in self.good))
         topics = [topic for topic in example.topics if topic != ANY]
         if not topics:
             return
-        leaf = self._leaves[int(np.argmax(shares[self._leaves]))]
-        predicted = self._topics[leaf]
+        predicted = max(leaves, key=shares.__getitem__)
         hits = [topic for topic in topics if is_at_or_below(predicted, topic)]
-        home = max(hits, key=len) if hits else max(topics, key=lambda topic: self._share(shares, topic))
-        results.pairs[home, home if hits else predicted] += 1
-        results.probabilities.append(float(shares[leaf]))
-        results.is_hit.append(bool(hits))
-
-    def _share(self, shares: NDArray[np.float64], topic: str) -> float:
-        """0 for a topic that the classifier does not know, as this fold had no example of it."""
-        place = self._place.get(topic)
-        return 0.0 if place is None else float(shares[place])
+        home = max(hits, key=len) if hits else max(topics, key=lambda topic: shares.get(topic, 0.0))
+        self.pairs[home, home if hits else predicted] += 1
+        self.probabilities.append(shares[predicted])
+        self.is_hit.append(bool(hits))
 
 
 def _report(survey: _Survey, results: _Results, folds: int, settings: TrainingSettings) -> Report:
