@@ -27,7 +27,7 @@ import numpy as np
 from common import NOTES, Evidence, Pictures, Results, verdicts
 from fc_crawls import webs
 
-from lycosa.judges.tfidf import Frequencies, TermSpace
+from lycosa.judges.tfidf import TermSpace, vocabulary
 from lycosa.judges.topic_judges import short_page
 from lycosa.lab.evaluate.curves import padded
 from lycosa.lab.evaluate.pictures import Line, Plot
@@ -127,10 +127,8 @@ class MeanJudge:
 def _learned(path: Path) -> tuple[World, TermSpace]:
     """The words of all topics' examples, and how many of these have them."""
     world = World.open(path)
-    frequencies = Frequencies(words=50_000, bigrams=0, bigram_window=2)
-    for page in draw_examples(world, per_topic=EXAMPLES, seed=SEED).pages.tolist():
-        frequencies.add(world.page(page))
-    return world, frequencies.space(least_words=2, least_bigrams=2)
+    examples = draw_examples(world, per_topic=EXAMPLES, seed=SEED).pages.tolist()
+    return world, vocabulary(map(world.page, examples), words=50_000, least_words=2)
 
 
 def kept_topic(job: tuple[str, Path, str, Scale]) -> Measures:

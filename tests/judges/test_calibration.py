@@ -8,7 +8,6 @@ from lycosa.judges.calibration import (
     Temperature,
     expected_calibration_error,
     logistic_fit,
-    reliability,
     sigmoid,
     softmax,
 )
@@ -86,16 +85,15 @@ class TestCalibrationError:
         assert found == pytest.approx(3 / 4 * (0.9 - 1 / 3) + 1 / 4 * 0.1)
 
     def test_bins_are_of_equal_width_and_the_last_holds_certainty(self):
-        table = reliability([0.0, 0.5, 1.0], [False, True, True], bins=2)
-        assert [(row.least, row.most, row.pages) for row in table] == [(0.0, 0.5, 1), (0.5, 1.0, 2)]
-        assert (table[1].predicted, table[1].observed) == (0.75, 1.0)
+        found = expected_calibration_error([0.0, 0.5, 1.0], [False, True, True], bins=2)
+        assert found == pytest.approx(2 / 3 * (1.0 - 0.75))
 
     def test_no_predictions_have_none(self):
         assert expected_calibration_error([], []) == 0.0
 
     def test_each_probability_needs_its_truth(self):
         with pytest.raises(ValueError, match="2 probabilities but 1 outcomes"):
-            reliability([0.1, 0.2], [True])
+            expected_calibration_error([0.1, 0.2], [True])
 
 
 def test_what_was_learned_survives_as_plain_numbers():

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
@@ -54,18 +54,11 @@ class SharedWords:
     def to_examples(self, page: Page) -> NDArray[np.float64]:
         return np.array([float(len(words & set(page.terms))) for words in self.sets])
 
-    def explain(self, page: Page, weights: NDArray[np.float64]) -> Mapping[str, float]:
-        return {t: float(sum(w for w, s in zip(weights, self.sets, strict=True) if t in s)) for t in page.terms}
 
-    def to_arrays(self) -> Mapping[str, NDArray[np.uint8]]:
-        lines = "\n".join(" ".join(sorted(words)) for words in self.sets)
-        return {"sets": np.frombuffer(lines.encode(), np.uint8)}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[np.uint8]]) -> SharedWords:
-        loaded = cls()
-        loaded.sets = [set(line.split()) for line in arrays["sets"].tobytes().decode().split("\n")]
-        return loaded
+def by_shared_words(k: int) -> KnnClassifier:
+    classifier = KnnClassifier(KnnSettings(k=k))
+    classifier.similarity = SharedWords()
+    return classifier
 
 
 class TestCosine:
@@ -121,10 +114,10 @@ class TestJudging:
     def test_k_examples_vote_by_their_similarity(self):
         given = [("a", "sail mast"), ("a", "sail keel"), ("b", "sail mast harbour wind")]
         pages = [Example(page(text), (topic,)) for topic, text in given]
-        classifier = KnnClassifier(KnnSettings(k=1), similarity=SharedWords()).fit(pages, ("a", "b"))
+        classifier = by_shared_words(1).fit(pages, ("a", "b"))
         near = of(classifier, classifier.posteriors(page("sail mast harbour")))
         assert near["b"] > near["a"]
-        classifier = KnnClassifier(KnnSettings(k=3), similarity=SharedWords()).fit(pages, ("a", "b"))
+        classifier = by_shared_words(3).fit(pages, ("a", "b"))
         all_three = classifier._topic_votes(classifier._neighbours(page("sail mast harbour")))
         assert of(classifier, all_three) == pytest.approx({"a": 3 / 6.1, "b": 3 / 6.1})
 
@@ -141,13 +134,6 @@ class TestJudging:
         assert against["mast"] < 0
         assert len(against) == 3
 
-    def test_another_similarity_can_replace_the_cosine(self):
-        classifier = KnnClassifier(KnnSettings(k=5), similarity=SharedWords()).fit(examples(), TOPICS)
-        found = of(classifier, classifier.posteriors(page(WORDS["Sport/Sailing"])))
-        assert found["Sport/Sailing"] > 0.5
-        loaded = KnnClassifier.load(classifier.save(), similarity=SharedWords.from_arrays, names=["sets"])
-        assert of(loaded, loaded.posteriors(page(WORDS["Sport/Sailing"]))) == found
-
 
 class TestFewExamples:
     def test_no_example_at_all(self):
@@ -159,8 +145,8 @@ class TestFewExamples:
         sailing = [example for example in examples() if example.topics == ("Sport/Sailing",)]
         with pytest.raises(InputError, match="negatives"):
             KnnClassifier().fit(sailing, TOPICS)
-        background = [example.page for example in examples() if example.topics != ("Sport/Sailing",)]
-        classifier = KnnClassifier(KnnSettings(k=5)).fit(sailing, TOPICS, negatives=background)
+        background = [Example(example.page, ()) for example in examples() if example.topics != ("Sport/Sailing",)]
+        classifier = KnnClassifier(KnnSettings(k=5)).fit([*sailing, *background], TOPICS)
         assert of(classifier, classifier.posteriors(page(WORDS["Sport/Sailing"])))["Sport/Sailing"] > 0.5
         assert of(classifier, classifier.posteriors(page(WORDS["Science/Physics"])))["Sport/Sailing"] < 0.5
 

@@ -42,7 +42,8 @@ def taxonomies(draw: st.DrawFn) -> Taxonomy:
             taxonomy = taxonomy.add(path, topic)
         except InputError:
             continue  # the name is taken
-    for path in draw(st.lists(st.sampled_from(taxonomy.leaves), max_size=3)) if taxonomy.leaves else []:
+    leaves = [path for path in taxonomy.topics if not taxonomy.children(path)]
+    for path in draw(st.lists(st.sampled_from(leaves), max_size=3)) if leaves else []:
         taxonomy = taxonomy.mark_good(path)
     return taxonomy
 

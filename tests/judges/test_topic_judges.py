@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lycosa.errors import ConfigError, InputError
 from lycosa.judges.classifier import Example, parent_of, with_ancestors
 from lycosa.judges.formula import parse
-from lycosa.judges.generalise import ForLinks, Way, generalise
+from lycosa.judges.generalise import Way, generalise
 from lycosa.judges.protocol import Judge
 from lycosa.judges.taxonomy import Taxonomy, Topic
 from lycosa.judges.topic_judges import (
@@ -191,19 +191,19 @@ class TestTopicInterest:
     def test_good_topics_climb(self, classifier):
         judge = TopicJudge(classifier, [SAILING, USEDOM, CAMPING])
         scores = judge.judge(page("cycling cycling cycling")).scores
-        interest = judge.interest
+        interest = judge.abilities.interest
         assert str(interest) == f"{SAILING} + {USEDOM} + {CAMPING}"
         wider = interest.generalised({})
         assert str(wider) == f"Sport + Place + {CAMPING}"
         assert wider.relevance(scores) > 0.8 > interest.relevance(scores)
         assert wider.generalised({}) is None
         assert str(interest.named(str(wider))) == str(wider)
-        alone = TopicJudge(classifier, [SAILING]).interest
+        alone = TopicJudge(classifier, [SAILING]).abilities.interest
         assert alone.generalised({}).similarity("cycling") > 0 == alone.similarity("cycling")
 
     def test_two_that_meet_become_one(self, classifier):
         judge = TopicJudge(classifier, [SAILING, CYCLING])
-        assert str(judge.interest.generalised({})) == "Sport"
+        assert str(judge.abilities.interest.generalised({})) == "Sport"
 
 
 class TestFormulaJudge:
@@ -231,7 +231,7 @@ class TestFormulaJudge:
 
     def test_the_interest_can_be_widened_and_named_again(self, classifier):
         judge = FormulaJudge(classifier, parse(f"{SAILING} AND {USEDOM}"))
-        interest = judge.interest
+        interest = judge.abilities.interest
         scores = judge.judge(page("cycling cycling usedom")).scores
         assert interest.relevance(scores) == pytest.approx(0.1 / 1.1)
         wider = interest.generalised({SAILING: 0.01, USEDOM: 0.2, "Sport": 0.3, "Place": 0.5})
@@ -264,10 +264,8 @@ class TestFormulaJudge:
         assert judge.keeps(without)
         assert not judge.keeps(judge.judge(page("sailing")))
         assert not judge.keeps(judge.judge(page("")))
-        lenient = FormulaJudge(classifier, self.INTEREST, threshold=0.5, not_after=True, considerable=0.6)
-        assert lenient.keeps(with_tents)
 
-    def test_links_are_scored_by_the_rarer_topic_or_by_either(self, classifier):
+    def test_links_are_scored_by_the_rarer_topic(self, classifier):
         frequency = {SAILING: 0.1, USEDOM: 0.01}
         both = parse(f"{SAILING} AND {USEDOM}")
         rarer = FormulaJudge(classifier, both, frequency=frequency)
@@ -277,9 +275,7 @@ class TestFormulaJudge:
         assert rarer.score_text("usedom") == pytest.approx(known)
         assert rarer.score_text("sailing") == 0.0
         assert rarer.changed(frequency={SAILING: 0.0, USEDOM: 1.0}).score_text("sailing") == pytest.approx(known)
-        either = FormulaJudge(classifier, both, frequency=frequency, links=ForLinks.EITHER)
-        assert either.score_text("sailing") == pytest.approx(known)
-        assert either.score_text("click here") == either.score_text("") == 0.0
+        assert rarer.score_text("click here") == rarer.score_text("") == 0.0
 
     def test_another_focus(self, classifier):
         interest = parse(f"{SAILING} AND {USEDOM}")
@@ -315,8 +311,6 @@ class TestFormulaJudge:
             FormulaJudge(classifier, parse("Sailing AND Camping"))
         with pytest.raises(InputError, match="only excludes topics"):
             FormulaJudge(classifier, parse("NOT Camping"), not_after=True)
-        with pytest.raises(ConfigError, match=r"judge\.considerable is 0"):
-            FormulaJudge(classifier, parse("Camping"), considerable=0)
 
     def test_it_travels(self, classifier):
         judge = FormulaJudge(classifier, self.INTEREST, threshold=0.3, not_after=True)

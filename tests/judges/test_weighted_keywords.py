@@ -157,7 +157,7 @@ class TestCentroids:
 
     def test_only_pages_of_no_topic_teach_nothing(self):
         with pytest.raises(InputError, match="no topic has keywords"):
-            WeightedKeywordsClassifier().fit([], TOPICS, negatives=[page("sail")])
+            WeightedKeywordsClassifier().fit([Example(page("sail"), ())], TOPICS)
 
     def test_keywords_by_hand_and_examples_together(self):
         given_by_hand = {"Science/Physics": {"quantum": 2.0, "electron": 2.0}}

@@ -18,7 +18,7 @@ from lycosa.lib.text import term_counts
 from lycosa.model import Page
 from lycosa.topics import documents
 from lycosa.topics.book import TopicBook
-from lycosa.topics.documents import BookLimits, pack_terms, unpack_terms
+from lycosa.topics.documents import pack_terms, unpack_terms
 from lycosa.topics.rows import Added
 
 
@@ -82,12 +82,6 @@ class TestTree:
         sports.unmark("Cycling")
         assert sports.mark_good("recreation") == "Recreation"
 
-    def test_describing_changes_only_what_is_given(self, sports):
-        sports.describe_topic("Sailing", description="with wind")
-        sports.describe_topic("Sailing", keywords={"mast": 1.0})
-        topic = sports.taxonomy().topics["Recreation/Sailing"]
-        assert (topic.description, topic.keywords) == ("with wind", {"mast": 1.0})
-
     def test_renaming_moves_examples_and_children(self, sports):
         sports.add_topic("Recreation/Cycling/Tandems")
         assert sports.rename_topic("Recreation", "Leisure") == "Leisure"
@@ -121,7 +115,7 @@ class TestTree:
         assert topics_of(sports) == {"stocks and bonds": ("Business",), "selling bicycles": ("Business",)}
 
     def test_importing_a_tree_merges_it(self, sports):
-        sports.describe_topic("Cycling", description="old", keywords={"bicycle": 1.0})
+        sports.import_taxonomy(Taxonomy({"Recreation/Cycling": Topic(description="old", keywords={"bicycle": 1.0})}))
         said = Taxonomy({"Recreation/Cycling": Topic(description="new", is_good=True), "Arts": Topic()})
         assert sports.import_taxonomy(said) == 1
         assert sports.taxonomy().topics["Recreation/Cycling"] == Topic(
@@ -149,10 +143,11 @@ class TestExamples:
         assert (found.page.url, found.page.title, found.page.text) == ("http://a.test/", "Ein Rad", "Räder rollen")
         assert (found.page.language, found.page.terms, found.page.words) == ("de", {"rad": 300, "roll": 1}, 301)
 
-    def test_text_is_capped_and_terms_are_not(self, path):
-        with TopicBook(path, limits=BookLimits(max_text=10, max_terms=2)) as book:
-            book.add_examples([example("one two three three two four", "a")], makes_topics=True)
-            (found,) = book.examples()
+    def test_text_is_capped_and_terms_are_not(self, book, monkeypatch):
+        monkeypatch.setattr(documents, "MAX_TEXT", 10)
+        monkeypatch.setattr(documents, "MAX_TERMS", 2)
+        book.add_examples([example("one two three three two four", "a")], makes_topics=True)
+        (found,) = book.examples()
         assert found.page.text == "one two th"
         assert found.page.terms == {"three": 2, "two": 2}
         assert found.page.words == 6

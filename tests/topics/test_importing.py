@@ -9,9 +9,9 @@ from lycosa.errors import InputError
 from lycosa.judges.taxonomy_file import from_toml
 from lycosa.lib.text import term_counts
 from lycosa.model import Page
+from lycosa.topics import importing
 from lycosa.topics.importing import (
     Failure,
-    ImportLimits,
     Skips,
     fetched_pages,
     folder_examples,
@@ -57,7 +57,7 @@ class TestFolders:
         assert not found[2].page.links
         assert not skips.counts
 
-    def test_skipped_files_are_counted_by_reason(self, tmp_path, skips):
+    def test_skipped_files_are_counted_by_reason(self, tmp_path, skips, monkeypatch):
         write(
             tmp_path,
             {
@@ -73,7 +73,8 @@ class TestFolders:
         )
         (tmp_path / "a" / "gone.txt").symlink_to(tmp_path / "nowhere")
         (tmp_path / "a" / "folder.txt").symlink_to(tmp_path / "a")
-        found = list(folder_examples(tmp_path, skips, limits=ImportLimits(max_bytes=100)))
+        monkeypatch.setattr(importing, "MAX_BYTES", 100)
+        found = list(folder_examples(tmp_path, skips))
         assert [one.page.text for one in found] == ["fine words"]
         assert skips.counts == {
             "not in a topic's folder": 1,
@@ -89,9 +90,10 @@ class TestFolders:
         with pytest.raises(InputError, match="not a folder; give one whose subfolders are topics"):
             list(folder_examples(tmp_path / "none", skips))
 
-    def test_as_many_as_allowed(self, tmp_path, skips):
+    def test_as_many_as_allowed(self, tmp_path, skips, monkeypatch):
+        monkeypatch.setattr(importing, "MAX_EXAMPLES", 3)
         write(tmp_path, {f"a/{number}.txt": f"word{number}" for number in range(5)})
-        assert len(list(folder_examples(tmp_path, skips, limits=ImportLimits(max_examples=3)))) == 3
+        assert len(list(folder_examples(tmp_path, skips))) == 3
 
 
 class TestTaxonomies:
@@ -197,9 +199,10 @@ class TestJsonLines:
         assert list(json_examples(path, skips)) == []
         assert skips.counts == {"not JSON": 1}
 
-    def test_lines_without_end(self, path, skips):
+    def test_lines_without_end(self, path, skips, monkeypatch):
+        monkeypatch.setattr(importing, "MAX_LINE", 50)
         with pytest.raises(InputError, match="line 1: longer than 50 characters"):
-            list(json_examples(path, skips, limits=ImportLimits(max_line=50)))
+            list(json_examples(path, skips))
 
     def test_no_such_file(self, tmp_path, skips):
         with pytest.raises(InputError, match="there is no such file"):

@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lycosa.errors import ConfigError
 from lycosa.judges.classifier import Example
 from lycosa.lib.text import term_counts
 from lycosa.model import Page
@@ -11,7 +10,6 @@ from lycosa.topics import suggest
 from lycosa.topics.suggest import (
     Candidate,
     JudgedPage,
-    NeighbourSettings,
     TopicFit,
     distinctive_words,
     fitting_topics,
@@ -162,11 +160,11 @@ class TestNeighbours:
         pages = around(50, Investment_Funds=0.8, Investment=0.9) + around(40, Investment_Stocks=0.9, Investment=0.9)
         assert neighbouring_topics(pages, [self.FUNDS]).advice[0].widen_to == "Investment"
 
-    def test_a_focus_that_links_to_itself_needs_no_widening(self):
+    def test_a_focus_that_links_to_itself_needs_no_widening(self, monkeypatch):
         pages = around(50, Investment_Funds=0.8, Investment=0.85) + around(40, Investment_Stocks=0.9, Investment=0.9)
         assert neighbouring_topics(pages, [self.FUNDS]).advice == ()
-        stricter = NeighbourSettings(ratio=0.5)
-        assert len(neighbouring_topics(pages, [self.FUNDS], settings=stricter).advice) == 1
+        monkeypatch.setattr(suggest, "INSEPARABLE", 0.5)
+        assert len(neighbouring_topics(pages, [self.FUNDS]).advice) == 1
 
     def test_at_the_top_only_siblings_are_left(self):
         pages = around(30, Funds=1.0) + around(40, Stocks=1.0)
@@ -199,7 +197,3 @@ class TestNeighbours:
         found = neighbouring_topics(pages, [self.FUNDS, "Investment/Stocks"])
         assert found.focus == pytest.approx(1.0)
         assert found.neighbours == found.advice == ()
-
-    def test_settings(self):
-        with pytest.raises(ConfigError, match=r"neighbours\.ratio is 0"):
-            NeighbourSettings(ratio=0)

@@ -19,7 +19,7 @@ from lycosa.judges.table import CLASSIFIER_NAMES
 from lycosa.judges.taxonomy import Taxonomy
 from lycosa.topics.book import TopicBook
 from lycosa.topics.judges import train_judge
-from lycosa.topics.training import Report, TrainingSettings
+from lycosa.topics.training import TrainingReport, TrainingSettings
 
 app = typer.Typer(
     help="Manage the topics to crawl for: a tree, examples, and judges trained on them.",
@@ -185,7 +185,7 @@ def train(
     )
 
 
-def print_report(report: Report, confusions: int = 10) -> None:
+def print_report(report: TrainingReport, confusions: int = 10) -> None:
     out.print(
         f"[bold]accuracy {report.accuracy:.1%}, macro-F1 {report.macro_f1:.1%}[/], calibration error "
         f"{report.calibration_error:.3f}, on {report.tested:,} examples it had not seen ({report.folds} folds)"

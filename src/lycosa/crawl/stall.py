@@ -136,7 +136,7 @@ class Lookout:
         """Why the crawl has stalled; empty while it has not."""
 
     def look(self) -> str:
-        """Called at every turn of the loop: the cause of a stall if it is new; it is then also an event in the store."""
+        """Called at every turn of the loop: the cause of a stall if it is new, then also stored as an event."""
         now = self._clock.now()
         if not self._seconds or now - self._ledger.last_visit_at < self._seconds:
             self.cause = ""

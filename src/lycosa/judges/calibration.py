@@ -19,11 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+ENOUGH = 5
+"""Minimum number of held-out examples for a topic to have a curve of its own, not the one common to all topics."""
+LEAST_MEMBERSHIP = 1e-4
+"""Added to memberships before taking the logarithm."""
 _LARGEST_SCALE = 1e3
 _SMALLEST_SCALE = 1e-6
 _EXPONENTS = np.linspace(0.0, 1.0, 11)
@@ -78,8 +82,7 @@ class Temperature:
 
     @classmethod
     def from_array(cls, numbers: NDArray[np.float64]) -> Self:
-        scale, exponent = _finite(numbers, 2)
-        return cls(scale, exponent)
+        return cls(*_two_finite(numbers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,7 @@ class Platt:
     intercept: float = 0.0
 
     @classmethod
-    def fit(cls, scores: ArrayLike, is_true: ArrayLike, *, weights: ArrayLike | None = None) -> Self:
+    def fit(cls, scores: ArrayLike, is_true: ArrayLike) -> Self:
         """Logistic regression of one variable by damped Newton steps, on targets (n₊ + 1)/(n₊ + 2) and 1/(n₋ + 2).
 
         The slope is never negative: a score that is useless or misleading is flattened to the base rate.
@@ -99,8 +102,7 @@ class Platt:
         true = np.asarray(is_true, dtype=bool)
         if len(values) == 0:
             return cls()
-        weight = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
-        positive, negative = float(weight[true].sum()), float(weight[~true].sum())
+        positive, negative = np.count_nonzero(true), np.count_nonzero(~true)
         target = np.where(true, (positive + 1) / (positive + 2), 1 / (negative + 2))
         base = float(np.log((positive + 1) / (negative + 1)))
         # In units of the spread, both unknowns have the same magnitude and Newton's steps are well behaved.
@@ -108,7 +110,7 @@ class Platt:
         if spread < 1e-12 * max(1.0, abs(centre)):
             return cls(0.0, base)
         columns = np.stack([(values - centre) / spread, np.ones(len(values))], axis=1)
-        (slope, intercept), _ = logistic_fit(columns, target, weights=weight, start=(0.0, base))
+        (slope, intercept), _ = logistic_fit(columns, target, start=(0.0, base))
         if slope <= 0:
             return cls(0.0, base)
         return cls(slope / spread, intercept - slope * centre / spread)
@@ -121,24 +123,14 @@ class Platt:
 
     @classmethod
     def from_array(cls, numbers: NDArray[np.float64]) -> Self:
-        slope, intercept = _finite(numbers, 2)
-        return cls(slope, intercept)
+        return cls(*_two_finite(numbers))
 
 
-class ReliabilityBin(NamedTuple):
-    """A row of a reliability table: the predictions with least ≤ probability < most (the last bin: ≤ most)."""
+def expected_calibration_error(probabilities: ArrayLike, is_true: ArrayLike, bins: int = 15) -> float:
+    """Σ over bins of (share of all predictions) · |predicted − observed|; 0 without predictions.
 
-    least: float
-    most: float
-    pages: int
-    predicted: float
-    """Mean probability; 0 in an empty bin."""
-    observed: float
-    """Share that was true; 0 in an empty bin."""
-
-
-def reliability(probabilities: ArrayLike, is_true: ArrayLike, bins: int = 15) -> list[ReliabilityBin]:
-    """Predicted probabilities against observed shares, in bins of equal width."""
+    The bins are of equal width; the last one includes certainty.
+    """
     predicted = np.asarray(probabilities, dtype=np.float64).ravel()
     observed = np.asarray(is_true, dtype=np.float64).ravel()
     if predicted.shape != observed.shape:
@@ -146,25 +138,8 @@ def reliability(probabilities: ArrayLike, is_true: ArrayLike, bins: int = 15) ->
     place = np.clip((predicted * bins).astype(np.int64), 0, bins - 1)
     counts = np.bincount(place, minlength=bins)
     divisor = np.maximum(counts, 1)
-    mean_predicted = np.bincount(place, weights=predicted, minlength=bins) / divisor
-    mean_observed = np.bincount(place, weights=observed, minlength=bins) / divisor
-    return [
-        ReliabilityBin(
-            number / bins,
-            (number + 1) / bins,
-            int(counts[number]),
-            float(mean_predicted[number]),
-            float(mean_observed[number]),
-        )
-        for number in range(bins)
-    ]
-
-
-def expected_calibration_error(probabilities: ArrayLike, is_true: ArrayLike, bins: int = 15) -> float:
-    """Σ over bins of (share of all predictions) · |predicted − observed|; 0 without predictions."""
-    table = reliability(probabilities, is_true, bins)
-    total = sum(row.pages for row in table)
-    return sum(row.pages * abs(row.predicted - row.observed) for row in table) / max(total, 1)
+    means = [np.bincount(place, weights=values, minlength=bins) / divisor for values in (predicted, observed)]
+    return float(sum(counts * np.abs(means[0] - means[1]))) / max(predicted.size, 1)
 
 
 def softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -216,7 +191,6 @@ def logistic_fit(
     target: ArrayLike,
     *,
     offset: ArrayLike = 0.0,
-    weights: ArrayLike = 1.0,
     start: Sequence[float],
     pull: float = 0.0,
 ) -> tuple[tuple[float, float], float]:
@@ -226,20 +200,20 @@ def logistic_fit(
     Newton's method; a step that does not reduce the loss is halved.
     """
     aim, added = np.asarray(target, dtype=np.float64), np.asarray(offset, dtype=np.float64)
-    weight, begin = np.asarray(weights, dtype=np.float64), np.asarray(start, dtype=np.float64)
+    begin = np.asarray(start, dtype=np.float64)
     firmness = pull / np.maximum(begin * begin, 1e-6)
 
     def loss(at: NDArray[np.float64]) -> float:
         logit = columns @ at + added
-        error = weight * (np.logaddexp(0.0, logit) - aim * logit)
+        error = np.logaddexp(0.0, logit) - aim * logit
         return float(error.sum() + 0.5 * (firmness * (at - begin) ** 2).sum())
 
     found = begin
     current = loss(found)
     for _ in range(_NEWTON_STEPS):
         share = sigmoid(columns @ found + added)
-        gradient = columns.T @ (weight * (share - aim)) + firmness * (found - begin)
-        curvature = (weight * share * (1 - share))[:, None]
+        gradient = columns.T @ (share - aim) + firmness * (found - begin)
+        curvature = (share * (1 - share))[:, None]
         # A tiny addition to the diagonal: with few examples the columns may be collinear.
         step = np.linalg.solve(columns.T @ (columns * curvature) + np.diag(firmness + 1e-9), gradient)
         while (reached := loss(found - step)) > current and np.abs(step).max() > 1e-12:
@@ -254,7 +228,7 @@ def logistic_fit(
     return (float(found[0]), float(found[1])), current
 
 
-def _finite(numbers: NDArray[np.float64], count: int) -> tuple[float, ...]:
-    if numbers.shape != (count,) or not np.isfinite(numbers).all():
-        raise ValueError(f"expected {count} finite numbers, found an array of shape {numbers.shape}")
-    return tuple(float(number) for number in numbers)
+def _two_finite(numbers: NDArray[np.float64]) -> tuple[float, float]:
+    if numbers.shape != (2,) or not np.isfinite(numbers).all():
+        raise ValueError(f"expected 2 finite numbers, found an array of shape {numbers.shape}")
+    return float(numbers[0]), float(numbers[1])

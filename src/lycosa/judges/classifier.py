@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from lycosa.model import Page
 
 ANY = ""
-"""The root of every taxonomy."""
 
 
 class Example(NamedTuple):
@@ -37,28 +36,22 @@ class Classifier(Protocol):
 
     def fit(self, examples: Iterable[Example], topics: Sequence[str]) -> Self:
         """Learn. The examples may be iterated several times, each time from the start; they need not fit in memory."""
-        ...
 
     def posteriors(self, page: Page) -> NDArray[np.float64]:
         """Pr[topic | page] by topic: siblings are mutually exclusive, and a topic has at most its parent's."""
-        ...
 
     def memberships(self, page: Page) -> NDArray[np.float64]:
         """How well the page fits each topic by itself, in [0, 1]: a page may belong to several. Formulas use this."""
-        ...
 
     def strongest(self, page: Page, topic: str, count: int = 10) -> Mapping[str, float]:
         """The page's words that speak most for (above 0) or against (below 0) the topic, strongest first."""
-        ...
 
     def save(self) -> bytes:
         """What was learned, in a form that contains no code."""
-        ...
 
     @classmethod
     def load(cls, data: bytes) -> Self:
         """The inverse of `save`; ValueError if the bytes are not its output."""
-        ...
 
 
 def parent_of(topic: str) -> str:

@@ -24,12 +24,12 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple, NoReturn
 
 from lycosa.errors import InputError
 
 MAX_LENGTH = 10_000
-"""Maximum number of characters of a formula."""
 MAX_NESTING = 50
 """Maximum depth of nested parentheses and NOTs."""
 MAX_WEIGHT = 1_000_000
@@ -63,7 +63,7 @@ class Not(_Node):
 
 
 @dataclass(frozen=True, slots=True)
-class And(_Node):
+class _Joined(_Node):
     """Made by `join`, which ensures the normal form."""
 
     parts: tuple[Formula, ...]
@@ -72,14 +72,12 @@ class And(_Node):
     """One for each part, or none at all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Or(_Node):
-    """Made by `join`, which ensures the normal form."""
+class And(_Joined):
+    __slots__ = ()
 
-    parts: tuple[Formula, ...]
-    """Two or more."""
-    weights: tuple[float, ...] = ()
-    """One for each part, or none at all."""
+
+class Or(_Joined):
+    __slots__ = ()
 
 
 Formula = Named | Not | And | Or
@@ -98,7 +96,13 @@ def join(kind: type[And] | type[Or], parts: Sequence[Formula], weights: Sequence
 
 def topics_of(formula: Formula) -> tuple[str, ...]:
     """The topics a formula names, each once, in order."""
-    return tuple(dict.fromkeys(_names(formula)))
+    match formula:
+        case Named(topic):
+            return (topic,)
+        case Not(part):
+            return topics_of(part)
+        case And(parts) | Or(parts):
+            return tuple(dict.fromkeys(chain.from_iterable(map(topics_of, parts))))
 
 
 def complement(score: float) -> float:
@@ -135,17 +139,6 @@ def _weighted(pick: Callable[..., float], values: Sequence[float], weights: Sequ
         score += rank * (weight - following) / total * best
     # Rounding may push the sum slightly beyond 1.
     return min(1.0, max(0.0, score))
-
-
-def _names(formula: Formula) -> Iterator[str]:
-    match formula:
-        case Named(topic):
-            yield topic
-        case Not(part):
-            yield from _names(part)
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from _names(part)
 
 
 def parse(text: str, *, resolve: Callable[[str], str] | None = None) -> Formula:

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeVar
 
 from lycosa.errors import InputError
 from lycosa.judges.classifier import ANY, parent_of
@@ -26,8 +25,6 @@ ENOUGH = 0.9
 """Share of the total weight at which a part decides nearly alone, and is not raised further."""
 CONSIDERABLE = 0.5
 """Minimum score of a page that is about an excluded topic."""
-
-_Item = TypeVar("_Item")
 
 
 class Way(StrEnum):
@@ -41,15 +38,6 @@ class Way(StrEnum):
     """To A′ ∧ B, where A′ is the topic above A. If A is at the top already: to A ∧ B′."""
 
 
-class ForLinks(StrEnum):
-    """What replaces A ∧ B when a URL or an anchor is scored (AR, section 3.2)."""
-
-    RARER = "rarer"
-    """The rarer of the two."""
-    EITHER = "either"
-    """A ∨ B."""
-
-
 def generalise(formula: Formula, way: Way, frequency: Mapping[str, float]) -> Formula | None:
     """The formula one step wider; None if nothing is left to generalise.
 
@@ -61,13 +49,14 @@ def generalise(formula: Formula, way: Way, frequency: Mapping[str, float]) -> Fo
     return step(formula, known)
 
 
-def for_links(formula: Formula, frequency: Mapping[str, float], *, by: ForLinks = ForLinks.RARER) -> Formula:
+def for_links(formula: Formula, frequency: Mapping[str, float]) -> Formula:
     """The variant for scoring URLs and anchors: their few words cannot be about several topics at once.
 
-    Nor can they show what a page is not about: NOT is left out, unless there is nothing else.
+    The rarest part of an AND replaces it (AR, section 3.2, which offers A ∨ B for A ∧ B as well). Nor can a few words
+    show what a page is not about: NOT is left out, unless there is nothing else.
     """
     positive = positive_part(formula)
-    return formula if positive is None else _for_short(positive, _all_frequencies(formula, frequency), by)
+    return formula if positive is None else _for_short(positive, _all_frequencies(formula, frequency))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +68,13 @@ class NotAfter:
     formula: Formula
     """The whole formula, with NOT at single topics only."""
 
-    def keeps(self, scores: Mapping[str, float], *, threshold: float, considerable: float = CONSIDERABLE) -> bool:
+    def keeps(self, scores: Mapping[str, float], *, threshold: float) -> bool:
         """Whether a page passes: with a considerable score, an excluded topic counts as fully there, else not at all.
 
-        So A ∧ ¬B keeps a page with A at the threshold and B below `considerable`: a judge's threshold may be far
+        So A ∧ ¬B keeps a page with A at the threshold and B below `CONSIDERABLE`: a judge's threshold may be far
         lower, and nearly every page would pass it with 1 − B.
         """
-
-        def is_not(score: float) -> float:
-            return 0.0 if score >= considerable else 1.0
-
-        return evaluate(self.formula, scores, negation=is_not) >= threshold
+        return evaluate(self.formula, scores, negation=lambda score: float(score < CONSIDERABLE)) >= threshold
 
 
 def without_not(formula: Formula) -> NotAfter:
@@ -119,7 +104,8 @@ def _without_most_frequent(formula: Formula, frequency: Mapping[str, float]) -> 
         case And(parts, weights):
             ordered = _by_frequency(parts, frequency)
             dropped = max(ordered, key=lambda place: (isinstance(parts[place], Not), ordered.index(place)))
-            return join(And, _without(parts, dropped), _without(weights, dropped))
+            kept = [place for place in range(len(parts)) if place != dropped]
+            return join(And, [parts[place] for place in kept], [weights[place] for place in kept if weights])
         case Or():
             return _each(formula, lambda part: _without_most_frequent(part, frequency))
     return None
@@ -162,15 +148,13 @@ def _each(formula: Or, step: Callable[[Formula], Formula | None]) -> Formula | N
     return join(Or, [new or old for new, old in zip(wider, formula.parts, strict=True)], formula.weights)
 
 
-def _for_short(formula: Formula, frequency: Mapping[str, float], by: ForLinks) -> Formula:
+def _for_short(formula: Formula, frequency: Mapping[str, float]) -> Formula:
     """For a formula without NOT."""
     match formula:
         case And(parts):
-            if by is ForLinks.EITHER:
-                return join(Or, [_for_short(part, frequency, by) for part in parts])
-            return _for_short(parts[_by_frequency(parts, frequency)[0]], frequency, by)
+            return _for_short(parts[_by_frequency(parts, frequency)[0]], frequency)
         case Or(parts, weights):
-            return join(Or, [_for_short(part, frequency, by) for part in parts], weights)
+            return join(Or, [_for_short(part, frequency) for part in parts], weights)
     return formula
 
 
@@ -196,7 +180,3 @@ def _positive(formula: Formula) -> Formula | None:
             kept_weights = [weight for part, weight in zip(left, weights, strict=False) if part is not None]
             return join(type(formula), kept, kept_weights) if kept else None
     return formula
-
-
-def _without(items: Sequence[_Item], place: int) -> list[_Item]:
-    return [item for number, item in enumerate(items) if number != place]

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 
 class FormulaInterest:
-    """The formula of a judge, which scores texts by it."""
-
     def __init__(self, judge: FormulaJudge) -> None:
         self._judge = judge
 
@@ -42,8 +40,6 @@ class FormulaInterest:
 
 
 class TopicInterest:
-    """The good topics of a judge."""
-
     def __init__(self, judge: TopicJudge) -> None:
         self._judge = judge
 

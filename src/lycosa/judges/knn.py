@@ -1,7 +1,6 @@
 """The k examples nearest to a page vote on its topics (paper GP, section III: the kNN classifier).
 
-A `Similarity` determines how near an example is: by default the cosine of TF-IDF vectors; one evolved by genetic
-programming can replace it. With the neighbours' similarities s_n,
+A page and an example are as similar as the cosine of their TF-IDF vectors. With the neighbours' similarities s_n,
 
     vote(topic) = Σ_{n under topic} s_n / (Σ_n s_n + doubt)
 
@@ -15,10 +14,10 @@ A topic without examples, its own or below, gets membership 0 and posterior 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import chain, compress
-from typing import Any, NamedTuple, Protocol, Self
+from itertools import compress
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,31 +27,13 @@ from lycosa.judges.calibration import Platt, Temperature
 from lycosa.judges.classifier import Example
 from lycosa.judges.labels import Labels, below, folds, likeliest, number_of, require_contrast
 from lycosa.judges.saved_arrays import AnyArray, pack, require, settings_from, topics_from, unpack
-from lycosa.judges.tfidf import Frequencies, TermSpace, Vector
+from lycosa.judges.tfidf import TermSpace, Vector, vocabulary
 from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.model import Page
 
 _KIND = "knn 2"
 _FLOOR = 1e-2
 """Added to votes before taking the logarithm, as a class may be right though no neighbour votes for it."""
-
-
-class Similarity(Protocol):
-    """How similar a page is to each example. Never negative; 0: they have nothing in common."""
-
-    def fit(self, pages: Iterable[Page]) -> Self:
-        """Index the examples, which may be iterated several times."""
-        ...
-
-    def to_examples(self, page: Page) -> NDArray[np.float64]:
-        """By example, in the order of `fit`."""
-        ...
-
-    def explain(self, page: Page, weights: NDArray[np.float64]) -> Mapping[str, float]:
-        """Each word's share of Σ weight · similarity over the examples."""
-        ...
-
-    def to_arrays(self) -> Mapping[str, AnyArray]: ...
 
 
 class TfidfCosine:
@@ -69,14 +50,10 @@ class TfidfCosine:
         self.query_terms = query_terms
 
     def fit(self, pages: Iterable[Page]) -> Self:
-        frequencies = Frequencies(words=self.max_words, bigrams=0, bigram_window=0)
-        for page in pages:
-            frequencies.add(page)
-        self._space = frequencies.space(least_words=1, least_bigrams=1)
-        rows = self._space.rows(map(self._space.vector, pages))
-        by_term = rows.matrix(len(self._space)).tocsc()
+        self._space = vocabulary(pages, words=self.max_words)
+        by_term = self._space.matrix(map(self._space.vector, pages)).tocsc()
         self._starts, self._documents, self._weights = by_term.indptr, by_term.indices, by_term.data
-        self._size = len(rows.indptr) - 1
+        self._size = int(by_term.shape[0])
         return self
 
     def to_examples(self, page: Page) -> NDArray[np.float64]:
@@ -139,32 +116,27 @@ class _Neighbours(NamedTuple):
 
 
 class KnnClassifier:
-    """See the module."""
-
     name = "knn"
 
     topics_: tuple[str, ...]
     classes_: tuple[str, ...]
     """Mutually exclusive: topics with examples of their own, and ANY if there were negatives."""
 
-    def __init__(self, settings: KnnSettings | None = None, *, similarity: Similarity | None = None) -> None:
+    def __init__(self, settings: KnnSettings | None = None) -> None:
         self.settings = settings or KnnSettings()
-        self.similarity = similarity or TfidfCosine()
+        self.similarity = TfidfCosine()
 
     # ── learning ──────────────────────────────────────────────────────────────────────────────────────────
 
-    def fit(self, examples: Iterable[Example], topics: Iterable[str], *, negatives: Iterable[Page] = ()) -> Self:
-        """Learn. `negatives` are pages on no topic at all; an example without topics is one as well."""
+    def fit(self, examples: Iterable[Example], topics: Iterable[str]) -> Self:
         labels = Labels(tuple(topics))
-        without: tuple[str, ...] = ()
-        labelled = chain(examples, (Example(page, without) for page in negatives))
-        kept = [bool(example.page.terms) and labels.add(example.page, example.topics) for example in labelled]
+        kept = [bool(page.terms) and labels.add(page, own) for page, own in examples]
         if not len(labels):
             raise InputError("no example contains a word: give each topic pages to learn from")
         self.topics_ = labels.topics
         self._set_classes(labels.classes(), labels.by_class(labels.classes()))
         require_contrast(self.classes_, self._by_class)
-        pages = _Kept(examples, negatives, kept)
+        pages = _Kept(examples, kept)
         self.similarity = self.similarity.fit(pages)
         self._calibrate(pages)
         return self
@@ -245,17 +217,11 @@ class KnnClassifier:
         return pack(_KIND, meta, {**arrays, **self.similarity.to_arrays()})
 
     @classmethod
-    def load(
-        cls,
-        data: bytes,
-        *,
-        similarity: Callable[[Mapping[str, AnyArray]], Similarity] = TfidfCosine.from_arrays,
-        names: Sequence[str] = (*TfidfCosine.ARRAYS, *TermSpace.ARRAYS),
-    ) -> Self:
-        """`similarity` restores a similarity from the arrays it was saved as, which have these names."""
+    def load(cls, data: bytes) -> Self:
         own = ("by_class", "curve", "temperature")
-        meta, arrays = unpack(_KIND, data, (*own, *names))
-        loaded = cls(settings_from(KnnSettings, meta), similarity=similarity(arrays))
+        meta, arrays = unpack(_KIND, data, (*own, *TfidfCosine.ARRAYS, *TermSpace.ARRAYS))
+        loaded = cls(settings_from(KnnSettings, meta))
+        loaded.similarity = TfidfCosine.from_arrays(arrays)
         loaded.topics_, classes = topics_from(meta)
         by_class = arrays["by_class"]
         require(by_class.dtype == np.bool_ and by_class.ndim == 2 and by_class.shape[1] == len(classes), "classes")
@@ -266,13 +232,13 @@ class KnnClassifier:
 
 
 class _Kept:
-    """The pages of examples and negatives that are kept; can be iterated repeatedly."""
+    """The pages of the examples that are kept; can be iterated repeatedly."""
 
-    def __init__(self, examples: Iterable[Example], negatives: Iterable[Page], kept: Sequence[bool]) -> None:
-        self._examples, self._negatives, self._kept = examples, negatives, kept
+    def __init__(self, examples: Iterable[Example], kept: Sequence[bool]) -> None:
+        self._examples, self._kept = examples, kept
 
     def __iter__(self) -> Iterator[Page]:
-        return compress(chain((example.page for example in self._examples), self._negatives), self._kept)
+        return compress((example.page for example in self._examples), self._kept)
 
 
 def _heaviest(vector: Vector, count: int) -> Vector:

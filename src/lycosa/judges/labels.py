@@ -10,6 +10,7 @@ the topics of both. Otherwise a learner would be told that one page is and is no
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.errors import InputError
+from lycosa.judges.calibration import LEAST_MEMBERSHIP, Temperature
 from lycosa.judges.classifier import ANY, parent_of, with_ancestors
 from lycosa.judges.taxonomy import topic_hint
 from lycosa.model import Page
@@ -126,3 +128,10 @@ def likeliest(scores: Pooled, truth: Truth) -> tuple[NDArray[np.int64], NDArray[
     own = np.where(truth & ~np.isnan(scores), scores, -np.inf)
     rows = np.flatnonzero(np.isfinite(own).any(axis=1))
     return rows, own[rows].argmax(axis=1)
+
+
+def fitted_temperature(memberships: Pooled, truth: Truth) -> Temperature:
+    """Fitted to memberships of held-out rows by class; NaN where they could not be learned."""
+    scores = np.log(memberships + LEAST_MEMBERSHIP)
+    rows, classes = likeliest(scores, truth)
+    return Temperature.fit(np.nan_to_num(scores[rows], nan=math.log(LEAST_MEMBERSHIP)), classes)

@@ -25,19 +25,15 @@ class Interest(Protocol):
 
     def relevance(self, scores: Mapping[str, float]) -> float:
         """Relevance in [0, 1] of a page with these scores by topic."""
-        ...
 
     def similarity(self, text: str) -> float:
         """Relevance of an anchor, or of the words of a URL."""
-        ...
 
     def generalised(self, frequency: Mapping[str, float]) -> Self | None:
         """One step wider; None if nothing is left to widen. `frequency` is the share of pages about each topic."""
-        ...
 
     def named(self, text: str) -> Self:
         """The version whose `str` this is."""
-        ...
 
 
 class Study(Protocol):
@@ -49,28 +45,23 @@ class Study(Protocol):
     @property
     def vector(self) -> Callable[[Mapping[str, int]], WordCounts]:
         """From a page's terms to the words to keep of it; can be sent to another process."""
-        ...
 
     @property
     def relevance(self) -> NDArray[np.float32]:
         """Relevance of each page, in the order in which pages were added."""
-        ...
 
     @property
     def idf_of_table(self) -> NDArray[np.float32]:
         """By word number: how rare the word is in general."""
-        ...
 
     def add(self, page: WordCounts, *, host: int, is_seed: bool, relevance: float) -> float:
         """Add a page and return its relevance as things stand.
 
         `host` is any number from 1 on that identifies the host; `relevance` is what the crawl's judge gave the page.
         """
-        ...
 
     def learn(self) -> None:
         """Recompute weights and relevance from all pages."""
-        ...
 
 
 class LearnedTopic(Study, Protocol):
@@ -79,27 +70,22 @@ class LearnedTopic(Study, Protocol):
     @property
     def examples(self) -> Mapping[int, WordCounts]:
         """Seeds that are examples of the topic, by their place in the crawl."""
-        ...
 
     @property
     def has_words(self) -> bool:
         """Whether the topic was also given in words."""
-        ...
 
     @property
     def learns_from_seeds(self) -> bool: ...
 
     def as_judge(self, threshold: float) -> Judge:
         """The judge that results from what has been learned so far."""
-        ...
 
     def word_strengths(self) -> NDArray[np.float32]:
         """By word number: above 0 where the word speaks for the topic, below 0 where it speaks against it."""
-        ...
 
 
 def no_similarity(text: str) -> float:  # noqa: ARG001 - without a topic nothing is similar
-    """The similarity of a text where there is no topic."""
     return 0.0
 
 
@@ -140,7 +126,6 @@ class Judge(Protocol):
 
     def judge(self, page: Page) -> Judgement:
         """What the page is worth."""
-        ...
 
 
 class NoJudge(Judge):

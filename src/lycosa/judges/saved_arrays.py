@@ -19,6 +19,8 @@ AnyArray = NDArray[Any]
 Settings = TypeVar("Settings")
 
 _META = "meta"
+_FORMER_SETTINGS = {"measure"}
+"""Settings that earlier versions saved, and that do not affect what has been learned."""
 _DAMAGE = (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error)
 
 
@@ -46,13 +48,12 @@ def unpack(kind: str, data: bytes, names: Iterable[str] | None = None) -> tuple[
 def settings_from(kind: type[Settings], meta: Mapping[str, Any]) -> Settings:
     """The settings a classifier was saved with, validated."""
     try:
-        return kind(**meta["settings"])
-    except (KeyError, TypeError, LycosaError) as error:
+        return kind(**{name: value for name, value in meta["settings"].items() if name not in _FORMER_SETTINGS})
+    except (KeyError, TypeError, AttributeError, LycosaError) as error:
         raise ValueError(f"a saved classifier with invalid settings: {error}") from error
 
 
 def topics_from(meta: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The topics and the classes a classifier was saved with."""
     topics, classes = meta.get("topics"), meta.get("classes")
     if not (isinstance(topics, list) and isinstance(classes, list) and {*map(type, topics + classes)} <= {str}):
         raise ValueError("a saved classifier without a list of topics")

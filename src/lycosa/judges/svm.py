@@ -11,15 +11,14 @@ softmax of decisions would be certain of one. Curves and β are fitted to decisi
 learned once per fold without it, and once from everything.
 
 Differs from GA, which has one topic and negatives "randomly chosen": here negatives are the examples of the other
-topics, and the background sample passed as `negatives`. A single topic without them cannot be learned.
+topics or of none. A single topic without them cannot be learned.
 
-A topic without examples, its own or below, gets membership 0, posterior 0 and decision −1. A topic that contains all
+A topic without examples, its own or below, gets membership 0 and posterior 0. A topic that contains all
 examples has nothing to be separated from: it gets the best value of the topics below it.
 """
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -29,32 +28,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.errors import InputError
-from lycosa.judges.calibration import Platt, Temperature, sigmoid
+from lycosa.judges.calibration import ENOUGH, LEAST_MEMBERSHIP, Platt, Temperature, sigmoid
 from lycosa.judges.classifier import Example
-from lycosa.judges.labels import Labels, Truth, below, folds, likeliest, number_of, require_contrast
+from lycosa.judges.labels import Labels, Truth, below, fitted_temperature, folds, number_of, require_contrast
 from lycosa.judges.saved_arrays import AnyArray, pack, require, settings_from, topics_from, unpack
-from lycosa.judges.tfidf import Frequencies, TermSpace, labelled
+from lycosa.judges.tfidf import TermSpace, labelled, vocabulary
 from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.model import Page
 
 _KIND = "svm 2"
 _NO_EXAMPLES = -1
 _ALL_EXAMPLES = -2
-_FAR = -1.0
-"""Decision of a topic that was not learned: on the margin, on the wrong side."""
 _UNCALIBRATED = Platt(2.0, 0.0)
 """Used if no example could be held out."""
-_LEAST_MEMBERSHIP = 1e-4
-"""Added to memberships before taking the logarithm."""
-_ENOUGH = 5
-"""Minimum number of held-out examples for a topic to have a curve of its own, not the one common to all topics."""
 _MOST_POOLED = 500_000
 
 
 @dataclass(frozen=True, slots=True)
 class SvmSettings:
-    """How the planes are learned."""
-
     cost: float = 1.0
     """C, the cost of an example on the wrong side: higher values follow the examples more closely."""
     max_words: int = 100_000
@@ -78,15 +69,12 @@ class SvmSettings:
 
 @dataclass(frozen=True, slots=True)
 class _Planes:
-    """Learned planes: terms × planes, and the offsets."""
-
     weights: NDArray[np.float32]
+    """Terms × planes."""
     offsets: NDArray[np.float32]
 
 
 class SvmClassifier:
-    """See the module."""
-
     name = "svm"
 
     topics_: tuple[str, ...]
@@ -98,24 +86,28 @@ class SvmClassifier:
 
     # ── learning ──────────────────────────────────────────────────────────────────────────────────────────
 
-    def fit(self, examples: Iterable[Example], topics: Iterable[str], *, negatives: Iterable[Page] = ()) -> Self:
-        """Learn. `negatives` are pages on no topic at all; an example without topics is one as well."""
+    def fit(self, examples: Iterable[Example], topics: Iterable[str]) -> Self:
         settings = self.settings
-        space = _vocabulary(examples, negatives, settings)
+        self._space = vocabulary(
+            (example.page for example in examples),
+            words=settings.max_words,
+            bigrams=settings.max_bigrams,
+            bigram_window=settings.bigram_window,
+            least_words=settings.least_documents,
+            least_bigrams=settings.least_bigram_documents,
+        )
         labels = Labels(tuple(topics))
-        rows = space.rows(labelled(space, examples, negatives, labels))
+        # In liblinear's format: otherwise the whole matrix would be converted and sorted again for every plane.
+        matrix = self._space.matrix(labelled(self._space, examples, labels)).astype(np.float64)
+        matrix.sort_indices()
         if not len(labels):
             raise InputError("no example contains a word: give each topic pages to learn from")
         self.topics_ = labels.topics
         self.classes_ = labels.classes()
         by_class = labels.by_class(self.classes_)
         require_contrast(self.classes_, by_class)
-        self._space = space
         self._below = below(self.classes_, self.topics_)
         truth = self._plan(by_class)
-        # In liblinear's format: otherwise the whole matrix would be converted and sorted again for every plane.
-        matrix = rows.matrix(len(space)).astype(np.float64)
-        matrix.sort_indices()
         self._planes = _train(matrix, truth, settings)
         self._calibrate(matrix, truth, by_class)
         return self
@@ -147,27 +139,26 @@ class SvmClassifier:
         self._slopes = np.array([curve.slope for curve in curves])
         self._intercepts = np.array([curve.intercept for curve in curves])
         held_out = sigmoid(self._slopes * decisions + self._intercepts)
-        scores = np.log(_pick(held_out, self._plane_of_class) + _LEAST_MEMBERSHIP)
-        rows, classes = likeliest(scores, by_class)
-        self._temperature = Temperature.fit(np.nan_to_num(scores[rows], nan=math.log(_LEAST_MEMBERSHIP)), classes)
+        memberships = np.where(self._plane_of_class >= 0, held_out[:, self._plane_of_class], np.nan)
+        self._temperature = fitted_temperature(memberships, by_class)
 
     # ── judging ───────────────────────────────────────────────────────────────────────────────────────────
-
-    def decision(self, page: Page) -> NDArray[np.float64]:
-        """Signed scores by topic: above 0 for the topic, below 0 for the rest."""
-        scores = self._decisions(page)
-        return self._by_topic(scores, without=_FAR)
 
     def posteriors(self, page: Page) -> NDArray[np.float64]:
         found = sigmoid(self._slopes * self._decisions(page) + self._intercepts)
         scores = found[np.maximum(self._plane_of_class, 0)]
         scores[self._plane_of_class == _ALL_EXAMPLES] = 1.0
-        shares: NDArray[np.float64] = self._temperature.apply(np.log(scores + _LEAST_MEMBERSHIP)) @ self._below
+        shares: NDArray[np.float64] = self._temperature.apply(np.log(scores + LEAST_MEMBERSHIP)) @ self._below
         return np.minimum(shares, 1.0)
 
     def memberships(self, page: Page) -> NDArray[np.float64]:
         scores = sigmoid(self._slopes * self._decisions(page) + self._intercepts)
-        return self._by_topic(scores, without=0.0)
+        found = scores[np.maximum(self._plane_of_topic, 0)]
+        found[self._plane_of_topic == _NO_EXAMPLES] = 0.0
+        for topic in (self._plane_of_topic == _ALL_EXAMPLES).nonzero()[0]:
+            members = self._plane_of_class[self._below[:, topic] > 0]
+            found[topic] = scores[members[members >= 0]].max() if (members >= 0).any() else 1.0
+        return found
 
     def strongest(self, page: Page, topic: str, count: int = 10) -> Mapping[str, float]:
         plane = self._plane_of_topic[number_of(topic, self.topics_)]
@@ -183,15 +174,6 @@ class SvmClassifier:
         columns, values = self._space.vector(page)
         scores: NDArray[np.floating] = values @ self._planes.weights.take(columns, axis=0) + self._planes.offsets
         return scores.astype(np.float64)
-
-    def _by_topic(self, scores: NDArray[np.float64], *, without: float) -> NDArray[np.float64]:
-        """Convert values by plane to values by topic; `without` is the value of topics without examples."""
-        found = scores[np.maximum(self._plane_of_topic, 0)]
-        found[self._plane_of_topic == _NO_EXAMPLES] = without
-        for topic in (self._plane_of_topic == _ALL_EXAMPLES).nonzero()[0]:
-            members = self._plane_of_class[self._below[:, topic] > 0]
-            found[topic] = scores[members[members >= 0]].max() if (members >= 0).any() else -_FAR
-        return found
 
     # ── storing ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -229,17 +211,6 @@ class SvmClassifier:
         return loaded
 
 
-def _vocabulary(examples: Iterable[Example], negatives: Iterable[Page], settings: SvmSettings) -> TermSpace:
-    frequencies = Frequencies(
-        words=settings.max_words, bigrams=settings.max_bigrams, bigram_window=settings.bigram_window
-    )
-    for example in examples:
-        frequencies.add(example.page)
-    for page in negatives:
-        frequencies.add(page)
-    return frequencies.space(least_words=settings.least_documents, least_bigrams=settings.least_bigram_documents)
-
-
 def _train(matrix: Any, truth: Truth, settings: SvmSettings) -> _Planes:
     """One plane per column of `truth`; its offset is NaN if all values of the column are equal."""
     from sklearn.exceptions import ConvergenceWarning  # here, as it loads slowly and only training needs it
@@ -275,11 +246,6 @@ def _curves(decisions: NDArray[np.float64], truth: Truth) -> list[Platt]:
     scores, is_true = decisions[is_known][::step], truth[is_known][::step]
     common = Platt.fit(scores, is_true) if is_true.any() else _UNCALIBRATED
     return [
-        Platt.fit(decisions[known, plane], truth[known, plane]) if truth[known, plane].sum() >= _ENOUGH else common
+        Platt.fit(decisions[known, plane], truth[known, plane]) if truth[known, plane].sum() >= ENOUGH else common
         for plane, known in enumerate(is_known.T)
     ]
-
-
-def _pick(scores: NDArray[np.float64], planes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The scores of these planes; NaN where there is none."""
-    return np.where(planes >= 0, scores[..., planes], np.nan)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 from lycosa.errors import ConfigError
@@ -11,7 +12,13 @@ from lycosa.judges.protocol import CompletedJudge, Judge
 from lycosa.lib.nearest import did_you_mean
 from lycosa.lib.plugins import call, entry_point_names, load
 
-CLASSIFIER_NAMES = ("bayes", "svm", "knn", "keywords")
+_HOMES = {
+    "bayes": ("bayes.bayes", "BayesClassifier"),
+    "svm": ("svm", "SvmClassifier"),
+    "knn": ("knn", "KnnClassifier"),
+    "keywords": ("weighted_keywords", "WeightedKeywordsClassifier"),
+}
+CLASSIFIER_NAMES = tuple(_HOMES)
 GROUP = "lycosa.judges"
 """Entry points of other people's judges."""
 
@@ -32,22 +39,9 @@ def own_judge(name: str, available: Mapping[str, Any], *, known: Sequence[str], 
 
 
 def classifier_class(name: str) -> type[Classifier]:
-    match name:
-        case "bayes":
-            from lycosa.judges.bayes.bayes import BayesClassifier
-
-            return BayesClassifier
-        case "svm":
-            from lycosa.judges.svm import SvmClassifier
-
-            return SvmClassifier
-        case "knn":
-            from lycosa.judges.knn import KnnClassifier
-
-            return KnnClassifier
-        case "keywords":
-            from lycosa.judges.weighted_keywords import WeightedKeywordsClassifier
-
-            return WeightedKeywordsClassifier
-    hint = f"{did_you_mean(name, CLASSIFIER_NAMES)}there are {', '.join(CLASSIFIER_NAMES)}"
-    raise ConfigError(f"there is no judge {name!r}; {hint}")
+    if name not in _HOMES:
+        hint = f"{did_you_mean(name, CLASSIFIER_NAMES)}there are {', '.join(CLASSIFIER_NAMES)}"
+        raise ConfigError(f"there is no judge {name!r}; {hint}")
+    module, kind = _HOMES[name]
+    found: type[Classifier] = getattr(import_module(f"lycosa.judges.{module}"), kind)
+    return found

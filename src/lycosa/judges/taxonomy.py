@@ -16,7 +16,6 @@ import dataclasses
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Self
 
 from lycosa.errors import InputError
 from lycosa.judges.classifier import ANY, parent_of, with_ancestors
@@ -54,12 +53,10 @@ class Topic:
     def __post_init__(self) -> None:
         object.__setattr__(self, "keywords", dict(self.keywords))
         _require_text("a description", self.description)
-        for what, count, most in (
-            ("keywords", len(self.keywords), MAX_KEYWORDS),
-            ("examples", len(self.examples), MAX_EXAMPLES),
-        ):
-            if count > most:
-                raise InputError(f"{count} {what}: a topic has at most {most}")
+        if len(self.keywords) > MAX_KEYWORDS:
+            raise InputError(f"{len(self.keywords)} keywords: a topic has at most {MAX_KEYWORDS}")
+        if len(self.examples) > MAX_EXAMPLES:
+            raise InputError(f"{len(self.examples)} examples: a topic has at most {MAX_EXAMPLES}")
         for word, weight in self.keywords.items():
             _require_name("keyword", word)
             if not 0 < weight <= MAX_WEIGHT:
@@ -79,7 +76,6 @@ class Taxonomy:
     topics: Mapping[str, Topic] = field(default_factory=dict)
     """Sorted by path, as in classifiers; missing parents are filled in."""
     good: tuple[str, ...] = field(init=False, compare=False)
-    """The topics marked good."""
     _children: dict[str, list[str]] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -108,19 +104,9 @@ class Taxonomy:
         return len(self.topics)
 
     def children(self, path: str = ANY) -> tuple[str, ...]:
-        """The topics directly below one."""
         if path != ANY:
             self._require(path)
         return tuple(self._children.get(path, ()))
-
-    def subtree(self, path: str) -> tuple[str, ...]:
-        """A topic and everything below it."""
-        self._require(path)
-        return tuple(topic for topic in self.topics if is_at_or_below(topic, path))
-
-    @property
-    def leaves(self) -> tuple[str, ...]:
-        return tuple(path for path in self.topics if path not in self._children)
 
     @property
     def path_topics(self) -> tuple[str, ...]:
@@ -129,7 +115,6 @@ class Taxonomy:
 
     @property
     def keywords(self) -> dict[str, Mapping[str, float]]:
-        """The keywords written by hand, by topic."""
         return {path: topic.keywords for path, topic in self.topics.items() if topic.keywords}
 
     def resolve(self, name: str) -> str:
@@ -153,68 +138,49 @@ class Taxonomy:
 
     # Changes: each gives another taxonomy
 
-    def add(self, path: str, topic: Topic | None = None) -> Self:
+    def add(self, path: str, topic: Topic | None = None) -> Taxonomy:
         """With one more topic; missing topics above it are added too."""
         path = checked_path(path)
         if path in self.topics:
             raise InputError(f"there is already a topic {path!r}")
-        return self._with({**self.topics, path: topic or Topic()})
+        return Taxonomy({**self.topics, path: topic or Topic()})
 
-    def edit(
-        self,
-        path: str,
-        *,
-        description: str | None = None,
-        keywords: Mapping[str, float] | None = None,
-        examples: Iterable[str] | None = None,
-    ) -> Self:
-        """With other properties of a topic; those not given stay."""
-        old = self._require(path)
-        new = dataclasses.replace(
-            old,
-            description=old.description if description is None else description,
-            keywords=old.keywords if keywords is None else dict(keywords),
-            examples=old.examples if examples is None else tuple(examples),
-        )
-        return self._with({**self.topics, path: new})
-
-    def rename(self, path: str, name: str) -> Self:
+    def rename(self, path: str, name: str) -> Taxonomy:
         """With another last name for a topic; its subtree goes along."""
         self._require(path)
         _require_name("topic", name)
-        return self._relocate(path, _join(parent_of(path), name))
+        return self._relocate(path, path_under(parent_of(path), name))
 
-    def move(self, path: str, under: str) -> Self:
+    def move(self, path: str, under: str) -> Taxonomy:
         """With a topic and its subtree under another topic, which is added if it is missing, or under ANY."""
         self._require(path)
         under = checked_path(under) if under != ANY else ANY
         if is_at_or_below(under, path):
             raise InputError(f"topic {path!r} cannot be moved under {under!r}, which is part of it")
-        return self._relocate(path, _join(under, path.rpartition("/")[2]))
+        return self._relocate(path, path_under(under, path.rpartition("/")[2]))
 
-    def remove(self, path: str) -> Self:
-        """Without a topic and its subtree."""
+    def remove(self, path: str) -> Taxonomy:
         self._require(path)
-        return self._with({name: topic for name, topic in self.topics.items() if not is_at_or_below(name, path)})
+        return Taxonomy({name: topic for name, topic in self.topics.items() if not is_at_or_below(name, path)})
 
-    def mark_good(self, path: str) -> Self:
+    def mark_good(self, path: str) -> Taxonomy:
         """With a topic marked good: pages on it are wanted."""
         topic = self._require(path)
-        return self._with({**self.topics, path: dataclasses.replace(topic, is_good=True)})
+        return Taxonomy({**self.topics, path: dataclasses.replace(topic, is_good=True)})
 
-    def unmark(self, path: str) -> Self:
+    def unmark(self, path: str) -> Taxonomy:
         topic = self._require(path)
         if not topic.is_good:
             marked = _listed(self.good, "and") if self.good else "none"
             raise InputError(f"topic {path!r} is not marked good; marked: {marked}")
-        return self._with({**self.topics, path: dataclasses.replace(topic, is_good=False)})
+        return Taxonomy({**self.topics, path: dataclasses.replace(topic, is_good=False)})
 
-    def _relocate(self, source: str, target: str) -> Self:
+    def _relocate(self, source: str, target: str) -> Taxonomy:
         if target == source:
             return self
         if target in self.topics:
             raise InputError(f"topic {source!r} cannot become {target!r}: there is already a topic of that name")
-        return self._with({relocated(name, source, target): topic for name, topic in self.topics.items()})
+        return Taxonomy({relocated(name, source, target): topic for name, topic in self.topics.items()})
 
     def _require(self, path: str) -> Topic:
         topic = self.topics.get(path)
@@ -222,13 +188,14 @@ class Taxonomy:
             raise InputError(f"there is no topic {path!r}{topic_hint(path, self.topics)}")
         return topic
 
-    def _with(self, topics: Mapping[str, Topic]) -> Self:
-        return type(self)(topics)
-
 
 def is_at_or_below(topic: str, other: str) -> bool:
     """Whether a topic is the other one or below it; every topic is below ANY."""
     return other == ANY or topic == other or topic.startswith(other + "/")
+
+
+def path_under(parent: str, name: str) -> str:
+    return f"{parent}/{name}" if parent else name
 
 
 def relocated(topic: str, source: str, target: str) -> str:
@@ -248,16 +215,12 @@ def checked_path(path: str) -> str:
 
 
 def require_apart(good: Iterable[str]) -> None:
-    """InputError if one good topic is below another."""
     marked = set(good)
     for lower in sorted(marked):
-        upper = parent_of(lower)
-        while upper and upper not in marked:
-            upper = parent_of(upper)
-        if upper:
+        if above := [topic for topic in with_ancestors([parent_of(lower)]) if topic in marked]:
             raise InputError(
-                f"topics {upper!r} and {lower!r} cannot both be good: a page on the lower one is on the upper one too, "
-                "and would be counted twice; unmark one of them"
+                f"topics {above[-1]!r} and {lower!r} cannot both be good: a page on the lower one is on the upper one "
+                "too, and would be counted twice; unmark one of them"
             )
 
 
@@ -278,10 +241,6 @@ def topic_hint(name: str, topics: Iterable[str]) -> str:
     return f"; did you mean {_listed(near, 'or')}?" if near else ""
 
 
-def _join(parent: str, name: str) -> str:
-    return f"{parent}/{name}" if parent else name
-
-
 def _listed(paths: Iterable[str], last: str) -> str:
     """`'A', 'B' or 'C'`; after a few, the rest is only counted."""
     names = [repr(path) for path in paths]
@@ -292,10 +251,8 @@ def _listed(paths: Iterable[str], last: str) -> str:
 
 def _unfit(text: str) -> str:
     """The first character not allowed in a name: a control, invisible mark, line end or lone surrogate."""
-    for character in text:
-        if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"} and character not in _JOINERS:
-            return character
-    return ""
+    unfit = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    return next((c for c in text if unicodedata.category(c) in unfit and c not in _JOINERS), "")
 
 
 def _require_name(what: str, name: str, *, of: str = "") -> None:

@@ -25,11 +25,9 @@ from lycosa.judges.taxonomy import MAX_NAME, Taxonomy, Topic
 from lycosa.lib.nearest import did_you_mean
 
 MAX_FILE = 64 << 20
-"""Maximum size of a file in bytes."""
 
 
 def load_taxonomy(path: Path) -> Taxonomy:
-    """Read a taxonomy from a TOML file."""
     try:
         size = path.stat().st_size
         text = path.read_text(encoding="utf-8") if size <= MAX_FILE else ""
@@ -66,7 +64,6 @@ def from_toml(text: str, *, where: str = "taxonomy") -> Taxonomy:
 
 
 def _plain(topic: Topic) -> dict[str, Any]:
-    """A topic's table, without empty values."""
     values = {
         "good": topic.is_good,
         "description": topic.description,
@@ -95,7 +92,6 @@ _KEYS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 
 
 def _topic(table: Any, path: str, where: str) -> Topic:
-    """The topic of one table."""
     here = f'{where}: topics."{path:.80}"'
     if not isinstance(table, dict):
         raise InputError(f"{here} is {table!r:.60}: it must be a table, with {', '.join(_KEYS)}")
@@ -117,7 +113,6 @@ def _topic(table: Any, path: str, where: str) -> Topic:
 
 
 def _hint(key: str, value: Any, path: str) -> str:
-    """What an unknown key may have been meant to be."""
     if near := did_you_mean(key[:MAX_NAME], _KEYS):
         return near.rstrip()
     if isinstance(value, dict):

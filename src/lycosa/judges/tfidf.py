@@ -16,7 +16,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, pairwise, repeat
+from itertools import pairwise, repeat
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -36,60 +36,6 @@ _CHARACTERS = 10
 class Vector(NamedTuple):
     columns: NDArray[np.int64]
     values: NDArray[np.float32]
-
-
-class Rows(NamedTuple):
-    """Concatenated vectors, as `scipy.sparse.csr_array((data, indices, indptr))` takes them."""
-
-    data: NDArray[np.float32]
-    indices: NDArray[np.int32]
-    indptr: NDArray[np.int32]
-
-    def matrix(self, columns: int) -> Any:
-        """A `scipy.sparse.csr_array`."""
-        from scipy.sparse import csr_array  # here, as it loads slowly and only training needs it
-
-        return csr_array((self.data, self.indices, self.indptr), shape=(len(self.indptr) - 1, columns))
-
-
-class Frequencies:
-    """Number of documents each term occurs in; words and bi-grams separately, as each have their own limit."""
-
-    def __init__(self, *, words: int, bigrams: int, bigram_window: int) -> None:
-        self._limits = (words, bigrams)
-        self._window = bigram_window if bigrams else 0
-        self._counts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-        self.documents = 0
-        self.with_text = 0
-
-    def add(self, page: Page) -> None:
-        self.documents += 1
-        self.with_text += bool(page.text)
-        self._counts[0].update(page.terms.keys())
-        if self._window:
-            self._counts[1].update(set(bigrams_of(page, self._window)))
-        for number, limit in enumerate(self._limits):
-            if len(self._counts[number]) > _SLACK * max(limit, 1000):
-                self._forget_rare(number)
-
-    def _forget_rare(self, number: int) -> None:
-        counts = self._counts[number]
-        for term in [term for term, count in counts.items() if count == 1]:
-            del counts[term]
-
-    def space(self, *, least_words: int, least_bigrams: int) -> TermSpace:
-        """The vocabulary: the most frequent terms that occur in enough documents; ties are broken alphabetically."""
-        window = self._window if 2 * self.with_text >= self.documents else 0
-        kinds = ((0, least_words), (1, least_bigrams)) if window else ((0, least_words),)
-        chosen: list[tuple[str, int]] = []
-        for number, least in kinds:
-            # A line break would split the term when the vocabulary is saved. Stems have none, but may be given.
-            frequent = [item for item in self._counts[number].items() if item[1] >= least and "\n" not in item[0]]
-            frequent.sort(key=lambda item: (-item[1], item[0]))
-            chosen += frequent[: self._limits[number]]
-        counts = np.array([count for _, count in chosen], np.float64)
-        idf = np.log((1 + self.documents) / (1 + counts)) + 1
-        return TermSpace([term for term, _ in chosen], idf.astype(np.float32), bigram_window=window)
 
 
 class TermSpace:
@@ -127,13 +73,17 @@ class TermSpace:
         )
         return np.array([*found.keys()], np.int64), np.array([*found.values()], np.float32)
 
-    def rows(self, vectors: Iterable[Vector]) -> Rows:
+    def matrix(self, vectors: Iterable[Vector]) -> Any:
+        """A `scipy.sparse.csr_array` with a row for each vector."""
+        from scipy.sparse import csr_array  # here, as it loads slowly and only training needs it
+
         data, indices, indptr = array("f"), array("i"), array("i", [0])
         for vector in vectors:
             data.frombytes(vector.values.tobytes())
             indices.frombytes(vector.columns.astype(np.int32).tobytes())
             indptr.append(len(data))
-        return Rows(np.array(data, np.float32), np.array(indices, np.int32), np.array(indptr, np.int32))
+        arrays = (np.array(data, np.float32), np.array(indices, np.int32), np.array(indptr, np.int32))
+        return csr_array(arrays, shape=(len(indptr) - 1, len(self)))
 
     def to_arrays(self) -> dict[str, AnyArray]:
         return {"terms": lines_to_array(self.terms), "idf": self.idf, "bigram_window": np.array(self.bigram_window)}
@@ -149,11 +99,9 @@ class TermSpace:
         return cls(terms, idf, bigram_window=int(arrays["bigram_window"]))
 
 
-def labelled(
-    space: TermSpace, examples: Iterable[Example], negatives: Iterable[Page], labels: Labels
-) -> Iterator[Vector]:
+def labelled(space: TermSpace, examples: Iterable[Example], labels: Labels) -> Iterator[Vector]:
     """The vector of each distinct document that has a known term; its topics are added to `labels`."""
-    for page, topics in chain(examples, zip(negatives, repeat(()), strict=False)):
+    for page, topics in examples:
         vector = space.vector(page)
         if len(vector.columns) and labels.add(page, topics):
             yield vector
@@ -163,3 +111,42 @@ def bigrams_of(page: Page, window: int) -> Iterable[str]:
     """Pairs of neighbouring stems, in order, from the first `window` words that are not stop words."""
     head = stems(f"{page.title[: window * _CHARACTERS]}\n{page.text[: window * _CHARACTERS]}")
     return map(" ".join, pairwise(head[:window]))
+
+
+def vocabulary(
+    pages: Iterable[Page],
+    *,
+    words: int,
+    bigrams: int = 0,
+    bigram_window: int = 0,
+    least_words: int = 1,
+    least_bigrams: int = 1,
+) -> TermSpace:
+    """The most frequent terms that occur in enough documents; ties are broken alphabetically.
+
+    `words` and `bigrams` are the largest numbers of each, `least_…` those of the documents they must occur in.
+    """
+    limits, window = (words, bigrams), bigram_window if bigrams else 0
+    counts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    documents = with_text = 0
+    for page in pages:
+        documents += 1
+        with_text += bool(page.text)
+        counts[0].update(page.terms.keys())
+        if window:
+            counts[1].update(set(bigrams_of(page, window)))
+        for found, limit in zip(counts, limits, strict=True):
+            if len(found) > _SLACK * max(limit, 1000):
+                for term in [term for term, count in found.items() if count == 1]:
+                    del found[term]
+    if 2 * with_text < documents:
+        window = 0
+    chosen: list[tuple[str, int]] = []
+    for found, limit, least in zip(counts, limits, (least_words, least_bigrams), strict=True):
+        # A line break would split the term when the vocabulary is saved. Stems have none, but may be given.
+        frequent = [item for item in found.items() if item[1] >= least and "\n" not in item[0]]
+        if found is counts[0] or window:
+            chosen += sorted(frequent, key=lambda item: (-item[1], item[0]))[:limit]
+    frequencies = np.array([count for _, count in chosen], np.float64)
+    idf = np.log((1 + documents) / (1 + frequencies)) + 1
+    return TermSpace([term for term, _ in chosen], idf.astype(np.float32), bigram_window=window)

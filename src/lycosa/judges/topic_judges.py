@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from urllib.parse import unquote
 
 import numpy as np
@@ -23,9 +24,9 @@ from numpy.typing import NDArray
 from lycosa.errors import ConfigError, InputError
 from lycosa.judges.classifier import Classifier, leaves_of, with_ancestors
 from lycosa.judges.formula import Formula, evaluate, topics_of
-from lycosa.judges.generalise import CONSIDERABLE, ForLinks, Way, for_links, positive_part, without_not
+from lycosa.judges.generalise import Way, for_links, positive_part, without_not
 from lycosa.judges.interest import FormulaInterest, TopicInterest
-from lycosa.judges.protocol import Judge, JudgeAbilities
+from lycosa.judges.protocol import Interest, Judge, JudgeAbilities
 from lycosa.judges.taxonomy import is_at_or_below, require_apart, topic_hint
 from lycosa.lib.text import term_counts
 from lycosa.model import Judgement, Page
@@ -87,22 +88,9 @@ class TopicJudge(Judge):
 
     @property
     def abilities(self) -> JudgeAbilities:
-        return JudgeAbilities(
-            threshold=self.threshold,
-            keywords=self.keywords,
-            similarity=self.score_text,
-            is_good=self.is_good,
-            interest=self.interest,
-            strongest=self.strongest,
-        )
-
-    @property
-    def interest(self) -> TopicInterest:
-        """The good topics, in a form that can be widened."""
-        return TopicInterest(self)
+        return _abilities(self, TopicInterest(self))
 
     def changed(self, good: Sequence[str]) -> TopicJudge:
-        """A copy of this judge for other topics."""
         return TopicJudge(self.classifier, good, threshold=self.threshold, keywords=self._keywords)
 
     def is_good(self, topic: str) -> bool:
@@ -135,8 +123,6 @@ class FormulaJudge(Judge):
         *,
         threshold: float = 0.5,
         not_after: bool = False,
-        considerable: float = CONSIDERABLE,
-        links: ForLinks = ForLinks.RARER,
         way: Way = Way.PARENT,
         frequency: Mapping[str, float] | None = None,
         keywords: Mapping[str, Mapping[str, float]] | None = None,
@@ -156,8 +142,6 @@ class FormulaJudge(Judge):
         self.formula = formula
         self.threshold = _checked_threshold(threshold)
         self.not_after = not_after
-        self.considerable = _checked_threshold(considerable, "considerable")
-        self.links = links
         self.way = way
         self.name = _shortened(f"{classifier.name}:{formula}")
         self._kept = dict(zip(kept, self._topics.places(kept).tolist(), strict=True))
@@ -168,25 +152,13 @@ class FormulaJudge(Judge):
         self.keywords = _stems_of(self._wanted, self._keywords)
         self._split = without_not(formula) if not_after else None
         self._focus = self._split.crawl if self._split else formula
-        self._for_links = for_links(formula, base if frequency is None else frequency, by=links)
+        self._for_links = for_links(formula, base if frequency is None else frequency)
         self._base = evaluate(self._for_links, base)
 
     @property
     def abilities(self) -> JudgeAbilities:
-        return JudgeAbilities(
-            threshold=self.threshold,
-            keywords=self.keywords,
-            similarity=self.score_text,
-            is_good=self.is_good,
-            interest=self.interest,
-            with_threshold=lambda threshold: self.changed(threshold=threshold),
-            strongest=self.strongest,
-        )
-
-    @property
-    def interest(self) -> FormulaInterest:
-        """The formula, in a form that can be widened."""
-        return FormulaInterest(self)
+        common = _abilities(self, FormulaInterest(self))
+        return replace(common, with_threshold=lambda threshold: self.changed(threshold=threshold))
 
     def is_good(self, topic: str) -> bool:
         """Whether a topic is at or below one that the formula names outside of NOT."""
@@ -199,14 +171,11 @@ class FormulaJudge(Judge):
         threshold: float | None = None,
         frequency: Mapping[str, float] | None = None,
     ) -> FormulaJudge:
-        """A copy of this judge with the given changes."""
         return FormulaJudge(
             self.classifier,
             self.formula if formula is None else formula,
             threshold=self.threshold if threshold is None else threshold,
             not_after=self.not_after,
-            considerable=self.considerable,
-            links=self.links,
             way=self.way,
             frequency=self._frequency if frequency is None else frequency,
             keywords=self._keywords,
@@ -231,7 +200,7 @@ class FormulaJudge(Judge):
         """Whether to keep a page after the crawl: it is relevant, and not about what the formula excludes."""
         if self._split is None or not judgement.scores:
             return judgement.is_relevant
-        return self._split.keeps(judgement.scores, threshold=self.threshold, considerable=self.considerable)
+        return self._split.keeps(judgement.scores, threshold=self.threshold)
 
     def score_text(self, text: str) -> float:
         """By the formula's variant for links (AR, section 3.2)."""
@@ -257,6 +226,17 @@ class FormulaJudge(Judge):
 
     def _memberships(self, memberships: NDArray[np.float64]) -> dict[str, float]:
         return {topic: float(memberships[place]) for topic, place in self._kept.items()}
+
+
+def _abilities(judge: TopicJudge | FormulaJudge, interest: Interest) -> JudgeAbilities:
+    return JudgeAbilities(
+        threshold=judge.threshold,
+        keywords=judge.keywords,
+        similarity=judge.score_text,
+        is_good=judge.is_good,
+        interest=interest,
+        strongest=judge.strongest,
+    )
 
 
 def threshold_from(scores: Iterable[float], *, least: float = 0.0) -> float:
@@ -291,10 +271,7 @@ _EMPTY = Page("")
 
 
 class _Topics:
-    """The topics of a classifier, and their positions in its results."""
-
     def __init__(self, classifier: Classifier, required: Sequence[str]) -> None:
-        """`required`: topics the classifier must know."""
         names = classifier.topics_
         self._names = names
         self._leaves = np.array(leaves_of(names), dtype=np.intp)
@@ -358,7 +335,7 @@ def _shortened(name: str) -> str:
     return name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…"
 
 
-def _checked_threshold(value: float, name: str = "threshold") -> float:
+def _checked_threshold(value: float) -> float:
     if not 0 < value <= 1:
-        raise ConfigError(f"judge.{name} is {value}: it must be above 0 and at most 1")
+        raise ConfigError(f"judge.threshold is {value}: it must be above 0 and at most 1")
     return value

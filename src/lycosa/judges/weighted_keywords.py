@@ -33,21 +33,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.errors import ConfigError, InputError
-from lycosa.judges.calibration import Platt, Temperature, sigmoid
+from lycosa.judges.calibration import ENOUGH, LEAST_MEMBERSHIP, Platt, Temperature, sigmoid
 from lycosa.judges.classifier import ANY, Example
-from lycosa.judges.labels import Labels, Truth, below, folds, likeliest, number_of
+from lycosa.judges.labels import Labels, Truth, below, fitted_temperature, folds, number_of
 from lycosa.judges.saved_arrays import AnyArray, pack, require, settings_from, topics_from, unpack
 from lycosa.judges.taxonomy import topic_hint
-from lycosa.judges.tfidf import Frequencies, TermSpace, labelled
+from lycosa.judges.tfidf import TermSpace, labelled, vocabulary
 from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.lib.text import term_counts
 from lycosa.model import Page
 
 _KIND = "keywords 2"
-_LEAST_MEMBERSHIP = 1e-4
-"""Added to memberships before taking the logarithm."""
-_ENOUGH = 5
-"""Minimum number of held-out examples for a topic to have a curve of its own, not the one common to all topics."""
 
 Keywords = Mapping[str, Mapping[str, float]]
 """By topic: keywords of one or several words, with their weights."""
@@ -75,8 +71,6 @@ class WeightedKeywordsSettings:
 
 
 class WeightedKeywordsClassifier:
-    """See the module."""
-
     name = "keywords"
 
     topics_: tuple[str, ...]
@@ -89,21 +83,16 @@ class WeightedKeywordsClassifier:
 
     # ── learning ──────────────────────────────────────────────────────────────────────────────────────────
 
-    def fit(self, examples: Iterable[Example], topics: Iterable[str], *, negatives: Iterable[Page] = ()) -> Self:
+    def fit(self, examples: Iterable[Example], topics: Iterable[str]) -> Self:
         """Learn the topics without keywords. Examples are optional if some topic has keywords."""
         labels = Labels(tuple(topics))
         self.topics_ = labels.topics
         self._by_hand = _compile(self.keywords, self.topics_)
-        frequencies = Frequencies(words=self.settings.max_words, bigrams=0, bigram_window=0)
-        for example in examples:
-            frequencies.add(example.page)
-        for page in negatives:
-            frequencies.add(page)
-        self._space = frequencies.space(least_words=1, least_bigrams=1)
-        rows = self._space.rows(labelled(self._space, examples, negatives, labels))
+        self._space = vocabulary((example.page for example in examples), words=self.settings.max_words)
+        matrix = self._space.matrix(labelled(self._space, examples, labels))
         if not self._by_hand and not any(labels.classes()):
             raise InputError("no topic has keywords, or an example that contains a word: give at least one of them")
-        self._learn(rows.matrix(len(self._space)), labels)
+        self._learn(matrix, labels)
         return self
 
     def _learn(self, matrix: Any, labels: Labels) -> None:
@@ -163,9 +152,7 @@ class WeightedKeywordsClassifier:
             return Temperature()
         columns = columns[has_centroid]
         found = sigmoid(self._slopes[columns] * cosines[:, columns] + self._intercepts[columns])
-        scores = np.log(found + _LEAST_MEMBERSHIP)
-        rows, classes = likeliest(scores, by_class[:, has_centroid])
-        return Temperature.fit(np.nan_to_num(scores[rows], nan=math.log(_LEAST_MEMBERSHIP)), classes)
+        return fitted_temperature(found, by_class[:, has_centroid])
 
     # ── judging ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -174,9 +161,8 @@ class WeightedKeywordsClassifier:
         has_centroid = self._centroid_of_class >= 0
         found[has_centroid] = sigmoid(self._log_odds(page))[self._centroid_of_class[has_centroid]]
         for topic in self._by_hand:
-            evidence = self._evidence(page, topic)
-            found[self.classes_.index(topic)] = evidence / (1 + evidence)
-        shares: NDArray[np.float64] = self._temperature.apply(np.log(found + _LEAST_MEMBERSHIP)) @ self._below
+            found[self.classes_.index(topic)] = self._membership(page, topic)
+        shares: NDArray[np.float64] = self._temperature.apply(np.log(found + LEAST_MEMBERSHIP)) @ self._below
         return np.minimum(shares, 1.0)
 
     def memberships(self, page: Page) -> NDArray[np.float64]:
@@ -184,8 +170,7 @@ class WeightedKeywordsClassifier:
         found = np.zeros(len(self.topics_))
         found[has_centroid] = sigmoid(self._log_odds(page))[self._centroid_of_topic[has_centroid]]
         for topic in self._by_hand:
-            evidence = self._evidence(page, topic)
-            found[self.topics_.index(topic)] = evidence / (1 + evidence)
+            found[self.topics_.index(topic)] = self._membership(page, topic)
         for number in (~has_centroid).nonzero()[0]:
             topic = self.topics_[number]
             if topic not in self._by_hand:
@@ -213,8 +198,9 @@ class WeightedKeywordsClassifier:
         odds: NDArray[np.float64] = self._slopes * cosines + self._intercepts
         return odds
 
-    def _evidence(self, page: Page, topic: str) -> float:
-        return max(0.0, sum(self._shares(page, topic).values()))
+    def _membership(self, page: Page, topic: str) -> float:
+        evidence = max(0.0, sum(self._shares(page, topic).values()))
+        return evidence / (1 + evidence)
 
     def _shares(self, page: Page, topic: str) -> dict[str, float]:
         """Each keyword's contribution to the evidence."""
@@ -270,7 +256,6 @@ class WeightedKeywordsClassifier:
 
 
 def _compile(keywords: Keywords, topics: tuple[str, ...]) -> _Compiled:
-    """Keywords as stems, validated."""
     compiled: _Compiled = {}
     for topic, words in keywords.items():
         if topic not in topics:
@@ -307,7 +292,7 @@ def _curves(cosines: NDArray[np.float64], truth: Truth, seen: NDArray[np.float64
     common = Platt.fit(cosines[usable], truth[usable]) if usable.any() else None
     curves = []
     for column, known in enumerate(is_known.T):
-        if has_both[column] and truth[known, column].sum() >= _ENOUGH:
+        if has_both[column] and truth[known, column].sum() >= ENOUGH:
             curves.append(Platt.fit(cosines[known, column], truth[known, column]))
         elif common is not None and not truth[:, column].all():
             curves.append(common)

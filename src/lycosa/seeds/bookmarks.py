@@ -42,19 +42,10 @@ TOO_MANY = "too many bookmarks"
 
 _SCHEME = re.compile(r"\s*([a-zA-Z][a-zA-Z0-9+.-]{0,31}):")
 _REASON_OF_SCHEME = {
-    "http": "",
-    "https": "",
-    "javascript": SCRIPT,
-    "data": SCRIPT,
-    "vbscript": SCRIPT,
-    "place": BROWSER,
-    "about": BROWSER,
-    "chrome": BROWSER,
-    "edge": BROWSER,
-    "brave": BROWSER,
-    "view-source": BROWSER,
-    "chrome-extension": BROWSER,
-    "moz-extension": BROWSER,
+    **dict.fromkeys(("http", "https"), ""),
+    **dict.fromkeys(("javascript", "data", "vbscript"), SCRIPT),
+    **dict.fromkeys(("place", "about", "chrome", "edge", "brave", "view-source"), BROWSER),
+    **dict.fromkeys(("chrome-extension", "moz-extension"), BROWSER),
 }
 # Both stop at the next angle bracket, so nothing is read twice, even if a tag is not closed.
 _TAG = re.compile(r"<(/?)([a-zA-Z][^\s/<>]{0,31})[^<>]*>")
@@ -78,8 +69,6 @@ class Bookmark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bookmarks:
-    """The contents of a file."""
-
     form: Form
     entries: tuple[Bookmark, ...]
     dropped: Mapping[str, int] = field(default_factory=dict)
@@ -161,12 +150,10 @@ class _Collection:
         address = address.strip()
         if not address:
             return "", NO_ADDRESS
-        scheme = _SCHEME.match(address)
-        if scheme:
+        if scheme := _SCHEME.match(address):
             # `example.org:8080/` has no scheme but a port, which is a number.
             unknown = "" if address[scheme.end() :][:1].isdigit() else OTHER_SCHEME
-            reason = _REASON_OF_SCHEME.get(scheme[1].lower(), unknown)
-            if reason:
+            if reason := _REASON_OF_SCHEME.get(scheme[1].lower(), unknown):
                 return "", reason
         if len(address) > _MAX_URL:
             return "", NOT_A_URL

@@ -17,32 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.model import Lease, Visit
-from lycosa.store.rows import (
-    ArchivePlace,
-    Batch,
-    CitationCounts,
-    CitingPage,
-    EventRow,
-    HostRow,
-    JudgedPages,
-    JudgementRow,
-    LinkRow,
-    NewPages,
-    OutcomeCount,
-    OutcomeRow,
-    PageRow,
-    Progress,
-    RobotsRow,
-    RunRow,
-    SeedPage,
-    SiteRow,
-    StoredLink,
-    StoredPage,
-    TopicScores,
-    Totals,
-    UnvisitedLink,
-    WaitingLinks,
-)
+from lycosa.store import rows
 
 
 class Store(Protocol):
@@ -62,7 +37,7 @@ class Store(Protocol):
     def was_cut_off(self) -> bool:
         """Whether the last run never ended: the process was killed."""
 
-    def write(self, batch: Batch) -> None:
+    def write(self, batch: rows.Batch) -> None:
         """Write everything in one transaction."""
 
     # What a crawl starts from
@@ -73,7 +48,7 @@ class Store(Protocol):
     def fingerprints(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(fingerprint, number) of every page that has text and duplicates no other."""
 
-    def waiting(self) -> WaitingLinks:
+    def waiting(self) -> rows.WaitingLinks:
         """The waiting links, in order of discovery."""
 
     def dormant_links(self) -> set[int]:
@@ -85,12 +60,12 @@ class Store(Protocol):
     def visits(self) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
         """Every visit to a page in order of fetching, with the numbers of its links; pages are light."""
 
-    def hosts(self) -> Iterator[HostRow]: ...
+    def hosts(self) -> Iterator[rows.HostRow]: ...
 
     def addresses(self) -> dict[str, float]:
         """The time at which each address is ready."""
 
-    def robots(self) -> Iterator[RobotsRow]: ...
+    def robots(self) -> Iterator[rows.RobotsRow]: ...
 
     def state(self, name: str) -> bytes | None:
         """The named piece of state as it was last written."""
@@ -100,21 +75,21 @@ class Store(Protocol):
     def leases(self, ids: Sequence[int]) -> list[Lease]:
         """The links with these numbers, in this order."""
 
-    def link(self, link: int) -> LinkRow | None: ...
+    def link(self, link: int) -> rows.LinkRow | None: ...
 
-    def page(self, link: int) -> PageRow | None: ...
+    def page(self, link: int) -> rows.PageRow | None: ...
 
-    def judgement(self, page: int, judge: str = "") -> JudgementRow | None:
+    def judgement(self, page: int, judge: str = "") -> rows.JudgementRow | None:
         """The judgement by this judge; without a name, by the first in alphabetical order."""
 
-    def unvisited_links(self, page: int) -> list[UnvisitedLink]:
+    def unvisited_links(self, page: int) -> list[rows.UnvisitedLink]:
         """Waiting links on a page that were never tried, in page order; one that occurs twice is listed twice."""
 
     # Figures
 
-    def totals(self) -> Totals: ...
+    def totals(self) -> rows.Totals: ...
 
-    def progress(self) -> Progress: ...
+    def progress(self) -> rows.Progress: ...
 
     def recent_relevance(self, count: int) -> list[tuple[float, bool]]:
         """(relevance, is_relevant) of the last `count` pages, oldest first."""
@@ -125,7 +100,7 @@ class Store(Protocol):
     def waiting_seeds(self) -> int:
         """Number of seeds, and of pages they redirect to, that still wait."""
 
-    def seed_pages(self) -> list[SeedPage]:
+    def seed_pages(self) -> list[rows.SeedPage]:
         """Fetched seeds, and pages they redirect to, in order of fetching."""
 
     def latest_texts(self, *, titles: int, anchors: int) -> list[str]:
@@ -133,13 +108,13 @@ class Store(Protocol):
 
     # The link graph, for the distiller
 
-    def pages_since(self, number: int) -> NewPages:
+    def pages_since(self, number: int) -> rows.NewPages:
         """Pages fetched after the one with this `number`."""
 
     def citations(self, after: int = 0, upto: int | None = None) -> Iterator[NDArray[np.int64]]:
         """(source, target) of the links on pages with after < number ≤ upto, or on all pages; an array per chunk."""
 
-    def judged_pages(self, judge: str = "") -> JudgedPages:
+    def judged_pages(self, judge: str = "") -> rows.JudgedPages:
         """Judgements by this judge, or by all, in order of the pages' links."""
 
     def judges(self) -> list[str]:
@@ -151,24 +126,24 @@ class Reports(Store, Protocol):
 
     # One URL
 
-    def find_link(self, url: str, url_hash: int) -> LinkRow | None:
+    def find_link(self, url: str, url_hash: int) -> rows.LinkRow | None:
         """The link with this canonical URL."""
 
-    def host(self, host: int) -> HostRow | None: ...
+    def host(self, host: int) -> rows.HostRow | None: ...
 
-    def outcomes(self, link: int | None = None) -> Iterator[OutcomeRow]:
+    def outcomes(self, link: int | None = None) -> Iterator[rows.OutcomeRow]:
         """Attempts at one link, or at all of them, oldest first."""
 
-    def citing_pages(self, link: int, count: int) -> list[CitingPage]:
+    def citing_pages(self, link: int, count: int) -> list[rows.CitingPage]:
         """The `count` most relevant pages that link to it; unjudged ones last."""
 
-    def citation_counts(self, link: int) -> CitationCounts: ...
+    def citation_counts(self, link: int) -> rows.CitationCounts: ...
 
     # The whole crawl
 
-    def last_run(self) -> RunRow | None: ...
+    def last_run(self) -> rows.RunRow | None: ...
 
-    def outcome_counts(self, count: int) -> list[OutcomeCount]:
+    def outcome_counts(self, count: int) -> list[rows.OutcomeCount]:
         """The `count` most frequent outcomes; equally frequent ones in alphabetical order."""
 
     def exclusions(self, count: int) -> dict[str, int]:
@@ -177,25 +152,25 @@ class Reports(Store, Protocol):
     def hosts_set_aside(self, count: int) -> dict[str, str]:
         """Why hosts were set aside, by name: the first `count` in alphabetical order."""
 
-    def events(self, kinds: Collection[str]) -> list[EventRow]:
+    def events(self, kinds: Collection[str]) -> list[rows.EventRow]:
         """Events of these kinds, oldest first."""
 
-    def links(self) -> Iterator[LinkRow]:
+    def links(self) -> Iterator[rows.LinkRow]:
         """Every link seen, in order of discovery."""
 
-    def pages(self) -> Iterator[StoredPage]:
+    def pages(self) -> Iterator[rows.StoredPage]:
         """Every page with its judgement, in order of fetching."""
 
-    def links_on_pages(self) -> Iterator[StoredLink]:
+    def links_on_pages(self) -> Iterator[rows.StoredLink]:
         """Every link on every page, in order of the pages' links and in page order."""
 
-    def sites(self) -> Iterator[SiteRow]:
+    def sites(self) -> Iterator[rows.SiteRow]:
         """Hosts with a fetched page: those with most relevant pages first, then by density and name."""
 
-    def archive_places(self) -> Iterator[ArchivePlace]:
+    def archive_places(self) -> Iterator[rows.ArchivePlace]:
         """Where the archived pages are, in order of fetching."""
 
-    def topic_scores(self) -> Iterator[TopicScores]:
+    def topic_scores(self) -> Iterator[rows.TopicScores]:
         """Scores of every judged page, in order of the pages' links."""
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[list[str], Iterator[tuple[Any, ...]]]:

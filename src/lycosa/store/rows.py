@@ -13,8 +13,6 @@ NOFOLLOW, NOT_WORTH, REVISIT = "nofollow", "not worth following", "revisit"
 
 
 class State:
-    """The states of a link in the frontier table."""
-
     WAITING = "waiting"
     DONE = "done"
     FAILED = "failed"
@@ -41,8 +39,6 @@ class LinkRow(NamedTuple):
 
 
 class StateRow(NamedTuple):
-    """A link's new state."""
-
     state: str
     tries: int
     reason: str
@@ -51,8 +47,6 @@ class StateRow(NamedTuple):
 
 
 class HostRow(NamedTuple):
-    """A host, new or changed."""
-
     id: int
     name: str
     address: str
@@ -166,16 +160,12 @@ class WaitingLinks(NamedTuple):
 
 
 class NewPages(NamedTuple):
-    """Pages as columns."""
-
     numbers: NDArray[np.int64]
     ids: NDArray[np.int64]
     hosts: NDArray[np.int64]
 
 
 class JudgedPages(NamedTuple):
-    """Judgements as columns."""
-
     ids: NDArray[np.int64]
     relevance: NDArray[np.float64]
     is_relevant: NDArray[np.bool_]
@@ -271,8 +261,6 @@ class StoredPage(NamedTuple):
 
 
 class StoredLink(NamedTuple):
-    """A link on a page, by URLs."""
-
     source: str
     target: str
     position: int

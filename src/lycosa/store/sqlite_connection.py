@@ -36,6 +36,19 @@ def explained(path: Path) -> Iterator[None]:
         raise StoreError(_explanation(path, error)) from error
 
 
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """Take the write lock at once: what is read inside is still true when the changes are written."""
+    db.execute("begin immediate")
+    try:
+        yield
+    except BaseException:
+        if db.in_transaction:
+            db.execute("rollback")
+        raise
+    db.execute("commit")
+
+
 class SqliteConnection:
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
@@ -68,15 +81,8 @@ class SqliteConnection:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with explained(self.path):
-            self._db.execute("begin immediate")
-            try:
-                yield self._db
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("rollback")
-                raise
-            self._db.execute("commit")
+        with explained(self.path), transaction(self._db):
+            yield self._db
 
     def _rows(self, sql: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
         """Rows, read while they are consumed."""
@@ -144,7 +150,6 @@ def _only_reading(action: int, name: str | None, *_: object) -> int:
 
 
 def _explanation(path: Path, error: sqlite3.Error) -> str:
-    """SQLite's error, and what to do about it."""
     text = str(error)
     if "disk is full" in text or "disk I/O error" in text:
         return f"{path}: cannot write ({text}): the disk may be full; free some space and run the same command again"

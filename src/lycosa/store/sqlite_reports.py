@@ -8,28 +8,13 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from lycosa.errors import StoreError
-from lycosa.store.rows import (
-    ArchivePlace,
-    CitationCounts,
-    CitingPage,
-    EventRow,
-    HostRow,
-    LinkRow,
-    OutcomeCount,
-    OutcomeRow,
-    RunRow,
-    SiteRow,
-    State,
-    StoredLink,
-    StoredPage,
-    TopicScores,
-)
+from lycosa.store import rows
+from lycosa.store.rows import State
 from lycosa.store.sqlite_connection import SqliteConnection, Values, select
 
-FIND_LINK = select(LinkRow, "frontier where hash = ? and url = ?")
-HOST = select(HostRow, "hosts where id = ?")
-OUTCOMES = select(OutcomeRow, "outcomes order by id")
-OUTCOMES_OF = select(OutcomeRow, "outcomes where link_id = ? order by id")
+FIND_LINK = select(rows.LinkRow, "frontier where hash = ? and url = ?")
+OUTCOMES = select(rows.OutcomeRow, "outcomes order by id")
+OUTCOMES_OF = select(rows.OutcomeRow, "outcomes where link_id = ? order by id")
 CITING = """
 select f.url, l.anchor, j.relevance from links l join frontier f on f.id = l.source_id
      left join judgements j on j.page_id = l.source_id
@@ -39,14 +24,12 @@ CITATION_COUNTS = """
 select count(distinct l.source_id), count(distinct case when j.is_relevant then l.source_id end)
 from links l left join judgements j on j.page_id = l.source_id where l.target_id = ?
 """
-LAST_RUN = select(RunRow, "runs order by id desc limit 1")
 OUTCOME_COUNTS = "select kind, reason, count(*) from outcomes group by 1, 2 order by 3 desc, 1, 2 limit ?"
 EXCLUSIONS = f"""
 select reason, count(*) from frontier where state = '{State.EXCLUDED}' group by 1 order by 2 desc, 1 limit ?
 """
 SET_ASIDE = "select name, set_aside from hosts where set_aside != '' order by name limit ?"
-EVENTS = select(EventRow, "events where kind in (select value from json_each(?)) order by id")
-LINKS = select(LinkRow, "frontier order by id")
+EVENTS = select(rows.EventRow, "events where kind in (select value from json_each(?)) order by id")
 PAGES = """
 select f.url, p.title, j.relevance, j.is_relevant, p.number, p.fetched_at, p.language, p.charset, p.bytes, p.words,
        f.distance, d.url, p.canonical, p.is_noindex, p.archive_file, p.archive_offset
@@ -59,7 +42,7 @@ select s.url, t.url, l.position, l.anchor, l.rel
 from links l join frontier s on s.id = l.source_id join frontier t on t.id = l.target_id
 order by l.source_id, l.position
 """
-SITES = select(SiteRow, "sites order by relevant desc, density desc, name")
+SITES = select(rows.SiteRow, "sites order by relevant desc, density desc, name")
 ARCHIVE_PLACES = "select id, archive_file, archive_offset from pages where archive_file != '' order by number"
 TOPIC_SCORES = """
 with cited as (
@@ -71,28 +54,28 @@ select j.scores, coalesce(cited.citing, 0) from judgements j left join cited on 
 
 
 class SqliteReports(SqliteConnection):
-    def find_link(self, url: str, url_hash: int) -> LinkRow | None:
-        return self._first(LinkRow._make, FIND_LINK, (url_hash, url))
+    def find_link(self, url: str, url_hash: int) -> rows.LinkRow | None:
+        return self._first(rows.LinkRow._make, FIND_LINK, (url_hash, url))
 
-    def host(self, host: int) -> HostRow | None:
-        return self._first(HostRow._make, HOST, (host,))
+    def host(self, host: int) -> rows.HostRow | None:
+        return self._first(rows.HostRow._make, select(rows.HostRow, "hosts where id = ?"), (host,))
 
-    def outcomes(self, link: int | None = None) -> Iterator[OutcomeRow]:
-        rows = self._rows(OUTCOMES) if link is None else self._rows(OUTCOMES_OF, (link,))
-        for row in map(OutcomeRow._make, rows):
+    def outcomes(self, link: int | None = None) -> Iterator[rows.OutcomeRow]:
+        found = self._rows(OUTCOMES) if link is None else self._rows(OUTCOMES_OF, (link,))
+        for row in map(rows.OutcomeRow._make, found):
             yield row._replace(from_cache=bool(row.from_cache))
 
-    def citing_pages(self, link: int, count: int) -> list[CitingPage]:
-        return self._all(CitingPage._make, CITING, (link, count))
+    def citing_pages(self, link: int, count: int) -> list[rows.CitingPage]:
+        return self._all(rows.CitingPage._make, CITING, (link, count))
 
-    def citation_counts(self, link: int) -> CitationCounts:
-        return self._first(CitationCounts._make, CITATION_COUNTS, (link,)) or CitationCounts(0, 0)
+    def citation_counts(self, link: int) -> rows.CitationCounts:
+        return self._first(rows.CitationCounts._make, CITATION_COUNTS, (link,)) or rows.CitationCounts(0, 0)
 
-    def last_run(self) -> RunRow | None:
-        return self._first(RunRow._make, LAST_RUN)
+    def last_run(self) -> rows.RunRow | None:
+        return self._first(rows.RunRow._make, select(rows.RunRow, "runs order by id desc limit 1"))
 
-    def outcome_counts(self, count: int) -> list[OutcomeCount]:
-        return self._all(OutcomeCount._make, OUTCOME_COUNTS, (count,))
+    def outcome_counts(self, count: int) -> list[rows.OutcomeCount]:
+        return self._all(rows.OutcomeCount._make, OUTCOME_COUNTS, (count,))
 
     def exclusions(self, count: int) -> dict[str, int]:
         return dict(self._rows(EXCLUSIONS, (count,)))
@@ -100,28 +83,28 @@ class SqliteReports(SqliteConnection):
     def hosts_set_aside(self, count: int) -> dict[str, str]:
         return dict(self._rows(SET_ASIDE, (count,)))
 
-    def events(self, kinds: Collection[str]) -> list[EventRow]:
-        return self._all(EventRow._make, EVENTS, (json.dumps(list(kinds)),))
+    def events(self, kinds: Collection[str]) -> list[rows.EventRow]:
+        return self._all(rows.EventRow._make, EVENTS, (json.dumps(list(kinds)),))
 
-    def links(self) -> Iterator[LinkRow]:
-        return map(LinkRow._make, self._rows(LINKS))
+    def links(self) -> Iterator[rows.LinkRow]:
+        return map(rows.LinkRow._make, self._rows(select(rows.LinkRow, "frontier order by id")))
 
-    def pages(self) -> Iterator[StoredPage]:
-        for row in map(StoredPage._make, self._rows(PAGES)):
+    def pages(self) -> Iterator[rows.StoredPage]:
+        for row in map(rows.StoredPage._make, self._rows(PAGES)):
             is_relevant = None if row.is_relevant is None else bool(row.is_relevant)
             yield row._replace(is_relevant=is_relevant, is_noindex=bool(row.is_noindex))
 
-    def links_on_pages(self) -> Iterator[StoredLink]:
-        return map(StoredLink._make, self._rows(LINKS_ON_PAGES))
+    def links_on_pages(self) -> Iterator[rows.StoredLink]:
+        return map(rows.StoredLink._make, self._rows(LINKS_ON_PAGES))
 
-    def sites(self) -> Iterator[SiteRow]:
-        return map(SiteRow._make, self._rows(SITES))
+    def sites(self) -> Iterator[rows.SiteRow]:
+        return map(rows.SiteRow._make, self._rows(SITES))
 
-    def archive_places(self) -> Iterator[ArchivePlace]:
-        return map(ArchivePlace._make, self._rows(ARCHIVE_PLACES))
+    def archive_places(self) -> Iterator[rows.ArchivePlace]:
+        return map(rows.ArchivePlace._make, self._rows(ARCHIVE_PLACES))
 
-    def topic_scores(self) -> Iterator[TopicScores]:
-        return map(TopicScores._make, self._rows(TOPIC_SCORES))
+    def topic_scores(self) -> Iterator[rows.TopicScores]:
+        return map(rows.TopicScores._make, self._rows(TOPIC_SCORES))
 
     def query(self, sql: str, parameters: Values = ()) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
         try:

@@ -33,7 +33,6 @@ FETCHED = Outcome(Kind.FETCHED, "http 200", status=200)
 
 
 def visits(path: Path, db: sqlite3.Connection) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
-    """Every visit to a page in order of fetching, with the numbers of its links."""
     with explained(path):
         for row in db.execute(PAGES):
             links = db.execute(LINKS, (row[0],)).fetchall()

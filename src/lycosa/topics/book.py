@@ -23,18 +23,13 @@ from pathlib import Path
 from typing import Any, Self
 
 from lycosa.errors import InputError, StoreError
-from lycosa.judges.classifier import ANY, Example
-from lycosa.judges.taxonomy import MAX_EXAMPLES, Taxonomy, Topic, checked_path, relocated, topic_hint
+from lycosa.judges.classifier import ANY, Example, parent_of
+from lycosa.judges.taxonomy import MAX_EXAMPLES, Taxonomy, Topic, checked_path, path_under, relocated, topic_hint
 from lycosa.judges.taxonomy_file import to_toml
-from lycosa.topics.database import (
-    connect,
-    insert_example,
-    load_taxonomy,
-    require_documents,
-    store_errors,
-    write_taxonomy,
-)
-from lycosa.topics.documents import BookLimits, pack_document
+from lycosa.store.sqlite_connection import transaction
+from lycosa.topics import database
+from lycosa.topics.database import load_taxonomy, store_errors, write_taxonomy
+from lycosa.topics.documents import pack_document
 from lycosa.topics.example_stream import BELOW, TOPICS, Examples, condition, topic_names, topics_of
 from lycosa.topics.rows import Added, ExampleRow, TrainedJudge
 from lycosa.topics.schema import APPLICATION, MIGRATIONS, VERSION
@@ -47,11 +42,10 @@ _LISTED = 5
 class TopicBook:
     """A topic book, created if it does not exist. Close it, or use it in a `with`."""
 
-    def __init__(self, path: Path, *, limits: BookLimits = BookLimits()) -> None:  # noqa: B008 - frozen
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self.limits = limits
         with store_errors(path):
-            self._db = connect(path)
+            self._db = database.connect(path)
         try:
             self._bring_up_to_date()
         except BaseException:
@@ -110,24 +104,29 @@ class TopicBook:
     def add_topic(self, path: str, *, description: str = "", keywords: Mapping[str, float] | None = None) -> str:
         """Add a topic, and missing topics above it. Return its path."""
         topic = Topic(description=description, keywords=keywords or {})
-        self._edit(lambda tree: tree.add(path, topic))
+        with self._transaction() as db:
+            tree, numbers = load_taxonomy(db)
+            write_taxonomy(db, tree, tree.add(path, topic), numbers)
         return checked_path(path)
 
-    def describe_topic(
-        self, name: str, *, description: str | None = None, keywords: Mapping[str, float] | None = None
-    ) -> str:
-        """Change the properties of a topic; those not given stay. Return its path."""
-        return self._edit_named(name, lambda tree, path: tree.edit(path, description=description, keywords=keywords))
-
     def mark_good(self, name: str) -> str:
-        return self._edit_named(name, lambda tree, path: tree.mark_good(path))
+        return self._mark(name, Taxonomy.mark_good)
 
     def unmark(self, name: str) -> str:
-        return self._edit_named(name, lambda tree, path: tree.unmark(path))
+        return self._mark(name, Taxonomy.unmark)
+
+    def _mark(self, name: str, change: Callable[[Taxonomy, str], Taxonomy]) -> str:
+        with self._transaction() as db:
+            tree, numbers = load_taxonomy(db)
+            path = tree.resolve(name)
+            write_taxonomy(db, tree, change(tree, path), numbers)
+        return path
 
     def rename_topic(self, name: str, new_name: str) -> str:
         """Give a topic another last name; its examples and subtree go along. Return the new path."""
-        return self._relocate(name, lambda tree, path: (tree.rename(path, new_name), _sibling(path, new_name)))
+        return self._relocate(
+            name, lambda tree, path: (tree.rename(path, new_name), path_under(parent_of(path), new_name))
+        )
 
     def move_topic(self, name: str, under: str) -> str:
         """Move a topic and its subtree under another topic or under ANY. Return the new path."""
@@ -135,8 +134,7 @@ class TopicBook:
         def moved(tree: Taxonomy, path: str) -> tuple[Taxonomy, str]:
             # A missing parent is not added, which would hide a misspelt name.
             above = tree.resolve(under) if under != ANY else ANY
-            last = path.rpartition("/")[2]
-            return tree.move(path, above), f"{above}/{last}" if above else last
+            return tree.move(path, above), path_under(above, path.rpartition("/")[2])
 
         return self._relocate(name, moved)
 
@@ -179,23 +177,6 @@ class TopicBook:
         named = {path: tuple(islice(sources.get(path, ()), MAX_EXAMPLES)) for path in tree.topics}
         return to_toml(Taxonomy({path: replace(topic, examples=named[path]) for path, topic in tree.topics.items()}))
 
-    def _edit(self, change: Callable[[Taxonomy], Taxonomy]) -> None:
-        """Apply a change that neither moves nor removes topics."""
-        with self._transaction() as db:
-            tree, numbers = load_taxonomy(db)
-            write_taxonomy(db, tree, change(tree), numbers)
-
-    def _edit_named(self, name: str, change: Callable[[Taxonomy, str], Taxonomy]) -> str:
-        path = ""
-
-        def named(tree: Taxonomy) -> Taxonomy:
-            nonlocal path
-            path = tree.resolve(name)
-            return change(tree, path)
-
-        self._edit(named)
-        return path
-
     def _relocate(self, name: str, change: Callable[[Taxonomy, str], tuple[Taxonomy, str]]) -> str:
         with self._transaction() as db:
             tree, numbers = load_taxonomy(db)
@@ -226,13 +207,13 @@ class TopicBook:
         stream = iter(examples)
         while batch := list(islice(stream, _BATCH)):
             # Compressed before the lock is taken.
-            packed = [(pack_document(page, self.limits), topics) for page, topics in batch if page.terms]
+            packed = [(pack_document(page), topics) for page, topics in batch if page.terms]
             total += Added(empty=len(batch) - len(packed))
             with self._transaction() as db:
                 numbers = self._topic_numbers(db, {name for _, topics in packed for name in topics}, makes_topics)
                 now = time.time()
                 for document, topics in packed:
-                    total += insert_example(
+                    total += database.insert_example(
                         db, (*document, now), document.hash, [numbers[name] for name in topics if name]
                     )
         return total
@@ -242,13 +223,12 @@ class TopicBook:
         places = {name: checked_path(name) for name in names}
         numbers: dict[str, int] = dict(db.execute("select path, id from topics"))
         missing = sorted(path for path in places.values() if path not in numbers)
-        if not missing:
-            return {name: numbers[path] for name, path in places.items()}
-        tree, numbers = load_taxonomy(db)
-        if not makes_topics:
-            raise InputError(f"there is no topic {missing[0]!r}{topic_hint(missing[0], tree.topics)}")
-        write_taxonomy(db, tree, Taxonomy({**tree.topics, **{path: Topic() for path in missing}}), numbers)
-        numbers = dict(db.execute("select path, id from topics"))
+        if missing:
+            tree, numbers = load_taxonomy(db)
+            if not makes_topics:
+                raise InputError(f"there is no topic {missing[0]!r}{topic_hint(missing[0], tree.topics)}")
+            write_taxonomy(db, tree, Taxonomy({**tree.topics, **{path: Topic() for path in missing}}), numbers)
+            numbers = dict(db.execute("select path, id from topics"))
         return {name: numbers[path] for name, path in places.items()}
 
     def move_examples(self, ids: Sequence[int], to: str, *, away_from: str | None = None) -> str:
@@ -256,7 +236,7 @@ class TopicBook:
         with self._transaction() as db:
             tree, numbers = load_taxonomy(db)
             target = tree.resolve(to)
-            require_documents(db, ids)
+            database.require_documents(db, ids)
             self._take_away(db, ids, tree, numbers, away_from)
             db.executemany(
                 "insert or ignore into memberships values (?, ?)", [(number, numbers[target]) for number in ids]
@@ -270,7 +250,7 @@ class TopicBook:
         """
         with self._transaction() as db:
             tree, numbers = load_taxonomy(db)
-            require_documents(db, ids)
+            database.require_documents(db, ids)
             self._take_away(db, ids, tree, numbers, away_from)
             rest = "and not exists (select 1 from memberships where document_id = id)"
             return sum(db.execute(f"delete from documents where id = ? {rest}", (number,)).rowcount for number in ids)
@@ -376,16 +356,8 @@ class TopicBook:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Take the write lock at once: what is read inside is still true when the edit is written."""
-        with store_errors(self.path):
-            self._db.execute("begin immediate")
-            try:
-                yield self._db
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("rollback")
-                raise
-            self._db.execute("commit")
+        with store_errors(self.path), transaction(self._db):
+            yield self._db
 
     @contextmanager
     def _snapshot(self) -> Iterator[sqlite3.Connection]:
@@ -404,11 +376,6 @@ def _updated(old: Topic, new: Topic) -> Topic:
         keywords=new.keywords or old.keywords,
         is_good=new.is_good or old.is_good,
     )
-
-
-def _sibling(path: str, name: str) -> str:
-    parent, slash, _ = path.rpartition("/")
-    return f"{parent}{slash}{name}"
 
 
 def _judge(row: tuple[Any, ...]) -> TrainedJudge:

@@ -9,35 +9,24 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import blake2b
 from heapq import nlargest
 from typing import NamedTuple
 
 import numpy as np
 
-from lycosa.lib.bounds import require_at_least
 from lycosa.model import Page
 
+MAX_TEXT = 50_000
+"""Maximum number of characters kept of an example; its terms are still those of the whole document."""
+MAX_TITLE = 300
+MAX_TERMS = 20_000
+"""Maximum number of distinct terms kept of an example: the most frequent."""
 _LEVEL = 6
 _BYTES, _WORDS = b"B", b"I"
 _MAX_SOURCE = 8_192
 _LARGEST = 2**32 - 1
 _MAX_UNPACKED = 64 << 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BookLimits:
-    """What is kept of one example."""
-
-    max_text: int = 50_000
-    """Number of characters; the terms are still those of the whole document."""
-    max_title: int = 300
-    max_terms: int = 20_000
-    """Number of distinct terms; the most frequent are kept."""
-
-    def __post_init__(self) -> None:
-        require_at_least(self, "book", max_text=0, max_title=0, max_terms=1)
 
 
 class PackedDocument(NamedTuple):
@@ -52,18 +41,16 @@ class PackedDocument(NamedTuple):
     terms: bytes
 
 
-def pack_document(page: Page, limits: BookLimits) -> PackedDocument:
-    title = _storable(page.title[: limits.max_title])
-    text = _storable(page.text[: limits.max_text])
-    terms = pack_terms(page.terms, most=limits.max_terms)
+def pack_document(page: Page) -> PackedDocument:
+    text = _storable(page.text[:MAX_TEXT])
     return PackedDocument(
         hash=content_hash(page),
         source=_storable(page.url[:_MAX_SOURCE]),
-        title=title,
+        title=_storable(page.title[:MAX_TITLE]),
         language=_storable(page.language[:16]),
         words=page.words or sum(page.terms.values()),
         text=zlib.compress(text.encode(), _LEVEL) if text else b"",
-        terms=terms,
+        terms=pack_terms(page.terms, most=MAX_TERMS),
     )
 
 
@@ -81,13 +68,15 @@ def unpack_document(source: str, title: str, language: str, words: int, text: by
 
 def content_hash(page: Page) -> bytes:
     """16 bytes that identify a document's content: its whole text, or its terms if there is no text."""
-    digest = blake2b(digest_size=16)
-    if page.text:
-        digest.update(page.title.encode("utf-8", "replace") + b"\0" + page.text.encode("utf-8", "replace"))
-    else:
-        for term in sorted(page.terms):
-            digest.update(f"{term} {page.terms[term]}\n".encode("utf-8", "replace"))
-    return digest.digest()
+    if not page.text:
+        return terms_hash(page, 16)
+    return blake2b(f"{page.title}\0{page.text}".encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def terms_hash(page: Page, size: int) -> bytes:
+    """This many bytes that identify a document's words and their counts."""
+    lines = "".join(f"{term} {count}\n" for term, count in sorted(page.terms.items()))
+    return blake2b(lines.encode("utf-8", "replace"), digest_size=size).digest()
 
 
 def pack_terms(terms: Mapping[str, int], *, most: int) -> bytes:

@@ -26,8 +26,6 @@ SAMPLE = 500
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A page, and what was said about it."""
-
     page: Page
     is_useful: bool
 
@@ -46,10 +44,7 @@ class Rejudged:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """The result of feedback."""
-
     version: int
-    """Version of the new judge."""
     pages: tuple[Rejudged, ...]
     agreement_before: float
     """Share of a sample of the book's examples whose relevance the judge and people agree on."""

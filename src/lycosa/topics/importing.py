@@ -21,7 +21,6 @@ from typing import IO, Any, NamedTuple
 from lycosa.errors import InputError
 from lycosa.judges.classifier import Example
 from lycosa.judges.taxonomy import Taxonomy, checked_path
-from lycosa.lib.bounds import require_at_least
 from lycosa.lib.text import term_counts
 from lycosa.model import Page
 from lycosa.page.html import read_document
@@ -30,14 +29,19 @@ from lycosa.page.limits import PageLimits
 
 CONTENT_TYPES = {".html": "text/html", ".htm": "text/html", ".txt": "text/plain", ".md": "text/plain"}
 """The files that are read, by extension."""
+MAX_BYTES = 8 << 20
+"""Maximum size of a file; larger ones are skipped."""
+MAX_LINE = 16 << 20
+"""Maximum number of characters of a JSON line."""
+MAX_EXAMPLES = 1_000_000
+"""Maximum number of files, labels or lines per import; the rest is ignored."""
+_PAGE = PageLimits()
 _SHOWN = 20
 _BINARY_SHARE = 100
 """A file with more than one NUL in this many bytes is not text."""
 
 
 class Failure(NamedTuple):
-    """A URL that yielded no page."""
-
     url: str
     reason: str
     """One of a few fixed phrases, which can be counted: `http 404`, `robots`."""
@@ -49,8 +53,6 @@ Fetch = Callable[[Sequence[str]], Iterable[Page | Failure]]
 
 @dataclass(slots=True)
 class Skips:
-    """What an import skipped."""
-
     counts: Counter[str] = field(default_factory=Counter)
     """By reason."""
     first: list[tuple[str, str]] = field(default_factory=list)
@@ -62,31 +64,14 @@ class Skips:
             self.first.append((source, reason))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportLimits:
-    max_bytes: int = 8 << 20
-    """Maximum size of a file; larger ones are skipped."""
-    max_line: int = 16 << 20
-    """Maximum number of characters of a JSON line."""
-    max_examples: int = 1_000_000
-    """Maximum number of files, labels or lines per import; the rest is ignored."""
-    page: PageLimits = field(default_factory=PageLimits)
-
-    def __post_init__(self) -> None:
-        require_at_least(self, "import", max_bytes=1, max_line=1, max_examples=1)
-
-
-DEFAULT_LIMITS = ImportLimits()
-
-
 # Folders
 
 
-def folder_examples(folder: Path, skips: Skips, *, limits: ImportLimits = DEFAULT_LIMITS) -> Iterator[Example]:
+def folder_examples(folder: Path, skips: Skips) -> Iterator[Example]:
     """Subfolders are topics, the files in them are examples. Links to folders are not followed."""
     if not folder.is_dir():
         raise InputError(f"{folder}: not a folder; give one whose subfolders are topics and contain files")
-    for path in islice(_files(folder, skips), limits.max_examples):
+    for path in islice(_files(folder, skips), MAX_EXAMPLES):
         topic = path.parent.relative_to(folder).as_posix()
         if topic == ".":
             skips.add(str(path), "not in a topic's folder")
@@ -96,7 +81,7 @@ def folder_examples(folder: Path, skips: Skips, *, limits: ImportLimits = DEFAUL
         except InputError:
             skips.add(str(path), "folder name cannot be a topic")
             continue
-        page = file_page(path, skips, limits)
+        page = file_page(path, skips)
         if page is not None:
             yield Example(page, (topic,))
 
@@ -111,7 +96,7 @@ def _files(folder: Path, skips: Skips) -> Iterator[Path]:
                 yield Path(place, name)
 
 
-def file_page(path: Path, skips: Skips, limits: ImportLimits = DEFAULT_LIMITS) -> Page | None:
+def file_page(path: Path, skips: Skips) -> Page | None:
     """A file as a page whose URL is its absolute path; None if it was skipped."""
     content_type = CONTENT_TYPES.get(path.suffix.lower())
     reason, body = "", b""
@@ -124,17 +109,17 @@ def file_page(path: Path, skips: Skips, limits: ImportLimits = DEFAULT_LIMITS) -
     else:
         try:
             with path.open("rb") as file:
-                body = file.read(limits.max_bytes + 1)
+                body = file.read(MAX_BYTES + 1)
         except OSError:
             reason = "cannot be read"
-        if len(body) > limits.max_bytes:
+        if len(body) > MAX_BYTES:
             reason = "too large"
         elif body.count(b"\0") * _BINARY_SHARE > len(body) and not body.startswith((b"\xff\xfe", b"\xfe\xff")):
             reason = "binary"
     if reason or content_type is None:
         skips.add(str(path), reason)
         return None
-    page = read_document(str(path.absolute()), body, content_type=content_type, resolver=_no_links, limits=limits.page)
+    page = read_document(str(path.absolute()), body, content_type=content_type, resolver=_no_links, limits=_PAGE)
     if path.suffix.lower() == ".md" and page.text.startswith("# "):
         page = replace(
             page, title=body.decode("utf-8", "replace").lstrip("\ufeff \r\n").split("\n", 1)[0][2:302].strip()
@@ -155,17 +140,11 @@ def is_url(example: str) -> bool:
 
 
 def urls_to_fetch(taxonomy: Taxonomy) -> list[str]:
-    """The URLs among a taxonomy's examples, each once."""
     return [example for example in _topics_by_example(taxonomy) if is_url(example)]
 
 
 def taxonomy_examples(
-    taxonomy: Taxonomy,
-    folder: Path,
-    skips: Skips,
-    *,
-    fetch: Fetch | None = None,
-    limits: ImportLimits = DEFAULT_LIMITS,
+    taxonomy: Taxonomy, folder: Path, skips: Skips, *, fetch: Fetch | None = None
 ) -> Iterator[Example]:
     """The examples a taxonomy lists: files relative to `folder` (that of the TOML file), and URLs.
 
@@ -174,7 +153,7 @@ def taxonomy_examples(
     topics_of = _topics_by_example(taxonomy)
     for example, topics in topics_of.items():
         if not is_url(example):
-            page = file_page(folder / example, skips, limits)
+            page = file_page(folder / example, skips)
             if page is not None:
                 yield Example(page, topics)
     for page in fetched_pages(urls_to_fetch(taxonomy), skips, fetch=fetch):
@@ -210,19 +189,13 @@ def _topics_by_example(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
 # Labels of a world or a crawl
 
 
-def label_examples(
-    path: Path,
-    page_of: Callable[[str], Page | None],
-    skips: Skips,
-    *,
-    limits: ImportLimits = DEFAULT_LIMITS,
-) -> Iterator[Example]:
+def label_examples(path: Path, page_of: Callable[[str], Page | None], skips: Skips) -> Iterator[Example]:
     """Rows of URL and topic, separated by a tab, under the heading `url	topic`; a URL may have several rows.
 
     `page_of` returns the page of a URL, or None if the world or crawl does not have it.
     """
     topics_of: dict[str, list[str]] = {}
-    for url, topic in _label_rows(path, skips, limits):
+    for url, topic in _label_rows(path, skips):
         topics = topics_of.setdefault(url, [])
         if topic not in topics:
             topics.append(topic)
@@ -234,14 +207,14 @@ def label_examples(
             yield Example(replace(page, url=url), tuple(topics))
 
 
-def _label_rows(path: Path, skips: Skips, limits: ImportLimits) -> Iterator[tuple[str, str]]:
+def _label_rows(path: Path, skips: Skips) -> Iterator[tuple[str, str]]:
     with _opened(path) as file:
-        heading = file.readline(limits.max_line).rstrip("\r\n").split("\t")
+        heading = file.readline(MAX_LINE).rstrip("\r\n").split("\t")
         if heading[:2] != ["url", "topic"]:
             raise InputError(
                 f"{path}: its first line is {'	'.join(heading)!r:.80}; it must be 'url', a tab, 'topic'"
             )
-        for number, line in _lines(path, file, limits):
+        for number, line in _lines(path, file):
             url, tab, topic = line.rstrip("\r\n").partition("\t")
             if not tab or not url:
                 skips.add(f"{path.name}, line {number + 1}", "not a URL and a topic")
@@ -256,19 +229,14 @@ def _label_rows(path: Path, skips: Skips, limits: ImportLimits) -> Iterator[tupl
 
 
 def json_examples(
-    path: Path,
-    skips: Skips,
-    *,
-    splits: Collection[str] = (),
-    topic_of: Callable[[str], str] = str,
-    limits: ImportLimits = DEFAULT_LIMITS,
+    path: Path, skips: Skips, *, splits: Collection[str] = (), topic_of: Callable[[str], str] = str
 ) -> Iterator[Example]:
     """Objects with `id`, `labels`, `title` and `body`, one per line; the file may be gzipped.
 
     If `splits` are given, lines of other splits are skipped. `topic_of` converts a label to a path.
     """
     with _opened(path) as file:
-        for number, line in _lines(path, file, limits):
+        for number, line in _lines(path, file):
             where = f"{path.name}, line {number}"
             try:
                 row = json.loads(line)
@@ -287,13 +255,12 @@ def json_examples(
                 except InputError:
                     skips.add(where, "not a valid topic name")
                     continue
-                yield Example(text_page(str(row.get("id", where)), row["title"], row["body"], limits=limits), topics)
+                yield Example(text_page(str(row.get("id", where)), row["title"], row["body"]), topics)
 
 
-def text_page(source: str, title: str, body: str, *, limits: ImportLimits = DEFAULT_LIMITS) -> Page:
-    """A page from a title and plain text."""
-    title = " ".join(title[: 2 * limits.page.max_title].split())[: limits.page.max_title]
-    text = " ".join(body.split())[: limits.page.max_text]
+def text_page(source: str, title: str, body: str) -> Page:
+    title = " ".join(title[: 2 * _PAGE.max_title].split())[: _PAGE.max_title]
+    text = " ".join(body.split())[: _PAGE.max_text]
     terms = term_counts(f"{title} {text}")
     return Page(
         url=source, title=title, text=text, language=detect_language(text), terms=terms, words=sum(terms.values())
@@ -323,15 +290,15 @@ def _opened(path: Path) -> IO[str]:
     return opened
 
 
-def _lines(path: Path, file: IO[str], limits: ImportLimits) -> Iterator[tuple[int, str]]:
+def _lines(path: Path, file: IO[str]) -> Iterator[tuple[int, str]]:
     """Lines with their numbers, without blank ones. Only one line is in memory at a time, and it has a bound."""
     try:
-        for number in range(1, limits.max_examples + 1):
-            line = file.readline(limits.max_line + 1)
+        for number in range(1, MAX_EXAMPLES + 1):
+            line = file.readline(MAX_LINE + 1)
             if not line:
                 return
-            if len(line) > limits.max_line:
-                raise InputError(f"{path}, line {number}: longer than {limits.max_line} characters, the maximum")
+            if len(line) > MAX_LINE:
+                raise InputError(f"{path}, line {number}: longer than {MAX_LINE} characters, the maximum")
             if line.strip():
                 yield number, line
     except (OSError, EOFError, zlib.error) as error:

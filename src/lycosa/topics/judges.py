@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 
 from lycosa.errors import InputError
 from lycosa.judges.bayes.bayes import BayesClassifier
@@ -19,18 +20,16 @@ from lycosa.judges.topic_judges import FormulaJudge, TopicJudge
 from lycosa.judges.weighted_keywords import WeightedKeywordsClassifier
 from lycosa.topics.book import TopicBook
 from lycosa.topics.rows import TrainedJudge
-from lycosa.topics.training import Progress, Report, TrainingSettings, train
+from lycosa.topics.training import Progress, TrainingReport, TrainingSettings, cross_validate, no_progress
 
 
 def new_classifier(kind: str, book: TopicBook) -> Classifier:
-    """An untrained classifier."""
     if kind == WeightedKeywordsClassifier.name:
         return WeightedKeywordsClassifier(book.taxonomy().keywords)
     return classifier_class(kind)()
 
 
 def load_classifier(trained: TrainedJudge) -> Classifier:
-    """The classifier of a stored judge."""
     if trained.kind not in CLASSIFIER_NAMES:
         raise InputError(f"judge {trained.version} is of a kind this Lycosa does not know: {trained.kind!r}")
     try:
@@ -44,23 +43,18 @@ def train_judge(
     kind: str,
     *,
     settings: TrainingSettings = TrainingSettings(),  # noqa: B008 - frozen
-    progress: Progress | None = None,
-) -> tuple[int, Report]:
+    progress: Progress = no_progress,
+) -> tuple[int, TrainingReport]:
     """Cross-validate, train on everything, and store the judge in the book. Return its version and its quality."""
     taxonomy = book.taxonomy()
+    topics, make = tuple(taxonomy.topics), partial(new_classifier, kind, book)
     with book.examples() as examples:
-        trained = train(
-            lambda: new_classifier(kind, book),
-            examples,
-            tuple(taxonomy.topics),
-            good=taxonomy.good,
-            settings=settings,
-            progress=progress,
-        )
-    version = book.save_judge(
-        kind, trained.classifier.save(), settings={}, report=trained.report.plain(), trained_at=time.time()
-    )
-    return version, trained.report
+        report = cross_validate(make, examples, topics, good=taxonomy.good, settings=settings, progress=progress)
+        progress("learning from all examples", 0, 1)
+        classifier = make().fit(examples, topics)
+        progress("learning from all examples", 1, 1)
+    version = book.save_judge(kind, classifier.save(), settings={}, report=report.plain(), trained_at=time.time())
+    return version, report
 
 
 def update_judge(book: TopicBook, before: Sequence[Example], after: Sequence[Example]) -> int:
@@ -95,7 +89,6 @@ def topic_judge(book: TopicBook, topics: Sequence[str], *, threshold: float) -> 
 def interest_judge(
     book: TopicBook, interest: str, *, threshold: float, way: Way = Way.PARENT, not_after: bool = False
 ) -> FormulaJudge:
-    """A judge for a formula over the book's topics."""
     taxonomy = book.taxonomy()
     return FormulaJudge(
         load_classifier(book.load_judge()),

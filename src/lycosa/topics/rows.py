@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from operator import add
 from typing import Any, NamedTuple
 
 
@@ -21,17 +22,10 @@ class Added:
     """Documents without a word, which are not kept: nothing can be learned from them."""
 
     def __add__(self, other: Added) -> Added:
-        return Added(
-            self.added + other.added,
-            self.elsewhere + other.elsewhere,
-            self.duplicates + other.duplicates,
-            self.empty + other.empty,
-        )
+        return Added(*map(add, astuple(self), astuple(other)))
 
 
 class ExampleRow(NamedTuple):
-    """An example as shown to a person."""
-
     id: int
     source: str
     title: str

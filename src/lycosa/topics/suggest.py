@@ -29,11 +29,19 @@ from numpy.typing import NDArray
 
 from lycosa.judges.classifier import ANY, Classifier, Example, leaves_of, parent_of, with_ancestors
 from lycosa.judges.taxonomy import is_at_or_below
-from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.lib.text import stems
 from lycosa.model import Page
 
 MORE_LIKELY_THAN_NOT = 0.5
+LEAST_PAGES = 50
+"""Minimum number of pages in the neighbourhood for giving advice."""
+INSEPARABLE = 1.0
+"""A relative is inseparable from the focus if it is at least this many times as frequent around it as the focus."""
+ONE_SIBLING = 0.8
+"""Minimum share of the surroundings at which one sibling, frequent enough itself, is suggested, not the parent."""
+PROMINENT = 0.02
+"""Minimum share of the neighbourhood of a topic that is reported."""
+MAX_NEIGHBOURS = 20
 _MAX_VOCABULARY = 200_000
 _MAX_TITLE = 300
 
@@ -64,7 +72,6 @@ class Fits:
 def fitting_topics(classifier: Classifier, pages: Iterable[Page], *, count: int = 5) -> Fits:
     """The topics that pages fit best, one by one and together. Pages without words are left out."""
     topics = classifier.topics_
-    leaves = leaves_of(topics)
     total = np.zeros(len(topics))
     fits = []
     for page in pages:
@@ -72,23 +79,18 @@ def fitting_topics(classifier: Classifier, pages: Iterable[Page], *, count: int 
             continue
         shares = classifier.posteriors(page)
         total += shares
-        fits.append(_fit(page.url, page.title, topics, leaves, shares, count))
-    return Fits(tuple(fits), _fit("", "", topics, leaves, total / max(len(fits), 1), count))
+        fits.append(_fit(page.url, page.title, topics, shares, count))
+    return Fits(tuple(fits), _fit("", "", topics, total / max(len(fits), 1), count))
 
 
-def _fit(
-    url: str, title: str, topics: Sequence[str], leaves: list[int], shares: NDArray[np.float64], count: int
-) -> PageFit:
-    best = heapq.nsmallest(count, leaves, key=lambda leaf: (-shares[leaf], topics[leaf]))
-    likely = [number for number in range(len(topics)) if shares[number] > MORE_LIKELY_THAN_NOT]
+def _fit(url: str, title: str, topics: Sequence[str], shares: NDArray[np.float64], count: int) -> PageFit:
+    all_fits = [TopicFit(topic, share) for topic, share in zip(topics, shares.tolist(), strict=True)]
+    leaves = [all_fits[place] for place in leaves_of(topics)]
+    best = heapq.nsmallest(count, leaves, key=lambda fit: (-fit.probability, fit.topic))
+    likely = [fit for fit in all_fits if fit.probability > MORE_LIKELY_THAN_NOT]
     # They are on one path: two siblings cannot both be more likely than not.
-    cover = max(likely, key=lambda number: topics[number].count("/"), default=None)
-    return PageFit(
-        url,
-        title,
-        tuple(TopicFit(topics[leaf], float(shares[leaf])) for leaf in best),
-        TopicFit(ANY, 1.0) if cover is None else TopicFit(topics[cover], float(shares[cover])),
-    )
+    cover = max(likely, key=lambda fit: fit.topic.count("/"), default=TopicFit(ANY, 1.0))
+    return PageFit(url, title, tuple(best), cover)
 
 
 # Further examples
@@ -180,29 +182,10 @@ def _is_under(example: Example, topic: str) -> bool:
 
 
 class JudgedPage(NamedTuple):
-    """A page of a crawl, as judged."""
-
     scores: Mapping[str, float]
     """Pr[topic | page] of the likeliest topics (`model.Judgement.scores`)."""
     citing_relevant: int
     """Number of relevant pages that link to it; unless 0, it belongs to the neighbourhood."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NeighbourSettings:
-    least_pages: int = 50
-    """Minimum number of pages in the neighbourhood for giving advice."""
-    ratio: float = 1.0
-    """A relative is inseparable from the focus if it is at least this many times as frequent around it as the focus."""
-    one_sibling: float = 0.8
-    """Minimum share of the surroundings at which one sibling, frequent enough itself, is suggested, not the parent."""
-    prominent: float = 0.02
-    """Minimum share of the neighbourhood of a topic that is reported."""
-    most: int = 20
-
-    def __post_init__(self) -> None:
-        require_at_least(self, "neighbours", least_pages=1, prominent=0, most=1)
-        require_above_zero(self, "neighbours", "ratio", "one_sibling")
 
 
 class Neighbour(NamedTuple):
@@ -232,12 +215,7 @@ class Neighbourhood:
     advice: tuple[WideningAdvice, ...]
 
 
-def neighbouring_topics(
-    pages: Iterable[JudgedPage],
-    good: Sequence[str],
-    *,
-    settings: NeighbourSettings = NeighbourSettings(),  # noqa: B008 - frozen
-) -> Neighbourhood:
+def neighbouring_topics(pages: Iterable[JudgedPage], good: Sequence[str]) -> Neighbourhood:
     """What surrounds the focus, and whether to widen it. One pass; memory grows with topics, not with pages."""
     near: dict[str, float] = {}
     far: dict[str, float] = {}
@@ -252,16 +230,14 @@ def neighbouring_topics(
     shares = _outside(near, near_count, good)
     elsewhere = _outside(far, far_count, good)
     found = [
-        Neighbour(topic, share, elsewhere.get(topic, 0.0))
-        for topic, share in shares.items()
-        if share >= settings.prominent
+        Neighbour(topic, share, elsewhere.get(topic, 0.0)) for topic, share in shares.items() if share >= PROMINENT
     ]
     found.sort(key=lambda neighbour: (-neighbour.share, neighbour.topic))
     focus = {topic: near.get(topic, 0.0) / max(near_count, 1) for topic in good}
     advice: list[WideningAdvice] = []
-    if near_count >= settings.least_pages:
-        advice = [one for topic in good if (one := _advice(topic, focus, shares, settings)) is not None]
-    return Neighbourhood(near_count, min(1.0, sum(focus.values())), tuple(found[: settings.most]), tuple(advice))
+    if near_count >= LEAST_PAGES:
+        advice = [one for topic in good if (one := _advice(topic, focus, shares)) is not None]
+    return Neighbourhood(near_count, min(1.0, sum(focus.values())), tuple(found[:MAX_NEIGHBOURS]), tuple(advice))
 
 
 def _add(sums: dict[str, float], scores: Mapping[str, float]) -> None:
@@ -288,19 +264,17 @@ def _outside(sums: Mapping[str, float], count: int, good: Sequence[str]) -> dict
     return shares
 
 
-def _advice(
-    topic: str, focus: Mapping[str, float], shares: Mapping[str, float], settings: NeighbourSettings
-) -> WideningAdvice | None:
+def _advice(topic: str, focus: Mapping[str, float], shares: Mapping[str, float]) -> WideningAdvice | None:
     parent = parent_of(topic)
     own = focus[topic]
     siblings = [name for name in shares if parent_of(name) == parent]
     nearest = max(siblings, key=lambda name: (shares[name], name), default=ANY)
     # At the top there is no parent to widen to: ANY is every page.
     around = shares.get(parent or nearest, 0.0)
-    least = settings.ratio * own
+    least = INSEPARABLE * own
     if around <= 0 or around < least:
         return None
-    takes_one = nearest != ANY and shares[nearest] >= max(least, settings.one_sibling * around)
+    takes_one = nearest != ANY and shares[nearest] >= max(least, ONE_SIBLING * around)
     widen_to = nearest if takes_one else parent
     where, how = (widen_to, "as well") if takes_one else (f"{parent} outside the focus", "instead")
     return WideningAdvice(

@@ -16,10 +16,9 @@ from; when they are judged, only their relevance counts.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from hashlib import blake2b
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +28,8 @@ from lycosa.judges.calibration import expected_calibration_error
 from lycosa.judges.classifier import ANY, Classifier, Example, leaves_of, with_ancestors
 from lycosa.judges.taxonomy import is_at_or_below
 from lycosa.lib.bounds import require_at_least
-from lycosa.model import Page
+from lycosa.topics.documents import terms_hash
 
-AnyClassifier = TypeVar("AnyClassifier", bound=Classifier)
 Progress = Callable[[str, int, int], None]
 """Called with the current step, how much of it is done, and of how much."""
 
@@ -81,11 +79,10 @@ class RelevanceQuality:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class TrainingReport:
     """Result of a cross-validation. `plain()` can be written as JSON."""
 
     documents: int
-    """Number of distinct documents."""
     copies: int
     """Number of examples with the same words as another."""
     folds: int
@@ -107,42 +104,20 @@ class Report:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Trained(Generic[AnyClassifier]):
-    classifier: AnyClassifier
-    report: Report
-
-
-def train(
-    make: Callable[[], AnyClassifier],
-    examples: Iterable[Example],
-    topics: Sequence[str],
-    *,
-    good: Sequence[str] = (),
-    settings: TrainingSettings = TrainingSettings(),  # noqa: B008 - frozen
-    progress: Progress | None = None,
-) -> Trained[AnyClassifier]:
-    """Cross-validate classifiers made by `make`, then fit one to everything. The examples are iterated many times."""
-    report = cross_validate(make, examples, topics, good=good, settings=settings, progress=progress)
-    report_progress = progress or _no_progress
-    report_progress("learning from all examples", 0, 1)
-    classifier = make().fit(examples, topics)
-    report_progress("learning from all examples", 1, 1)
-    return Trained(classifier, report)
+def no_progress(_step: str, _done: int, _total: int) -> None: ...
 
 
 def cross_validate(
-    make: Callable[[], AnyClassifier],
+    make: Callable[[], Classifier],
     examples: Iterable[Example],
     topics: Sequence[str],
     *,
     good: Sequence[str] = (),
     settings: TrainingSettings = TrainingSettings(),  # noqa: B008 - frozen
-    progress: Progress | None = None,
-) -> Report:
-    """Judge every example with a classifier that has not seen it."""
-    report_progress = progress or _no_progress
-    report_progress("counting", 0, 1)
+    progress: Progress = no_progress,
+) -> TrainingReport:
+    """Judge every example with a classifier that has not seen it. The examples are iterated many times."""
+    progress("counting", 0, 1)
     survey = _Survey(examples, topics)
     if not survey.documents:
         raise InputError("there is no example to learn from; add some with: lycosa topics import")
@@ -152,25 +127,18 @@ def cross_validate(
         for fold in range(count):
             in_fold = folds == fold
             step = f"fold {fold + 1} of {count}"
-            report_progress(f"{step}: learning", 0, 1)
+            progress(f"{step}: learning", 0, 1)
             classifier = make().fit(_Part(examples, ~in_fold), topics)
             known = survey.topics_of(~in_fold)
-            judge = _FoldJudge(classifier, results)
+            leaves = [classifier.topics_[place] for place in leaves_of(classifier.topics_)]
             total = int(in_fold.sum())
             for number, example in enumerate(_Part(examples, in_fold)):
                 if not number % _REPORT_EVERY:
-                    report_progress(f"{step}: judging", number, total)
+                    progress(f"{step}: judging", number, total)
                 if not example.topics or not known.isdisjoint(example.topics):
-                    judge.add(example)
+                    shares = classifier.posteriors(example.page).tolist()
+                    results.add(example, dict(zip(classifier.topics_, shares, strict=True)), leaves)
     return _report(survey, results, count, settings)
-
-
-def document_hash(page: Page) -> int:
-    """64 bits that identify a document's words and their counts."""
-    digest = blake2b(digest_size=8)
-    for term in sorted(page.terms):
-        digest.update(f"{term} {page.terms[term]}\n".encode("utf-8", "replace"))
-    return int.from_bytes(digest.digest(), "big", signed=True)
 
 
 class _Part:
@@ -204,7 +172,7 @@ class _Survey:
                 labels = tuple(number_of[topic] for topic in example.topics if topic != ANY)
             except KeyError as error:
                 raise InputError(f"example {example.page.url}: there is no topic {error.args[0]!r}") from error
-            hashes.append(document_hash(example.page))
+            hashes.append(int.from_bytes(terms_hash(example.page, 8), "big", signed=True))
             self._labels.append(labels)
         self._hashes = np.array(hashes, dtype=np.int64)
         _, self._first, self._document = np.unique(self._hashes, return_index=True, return_inverse=True)
@@ -235,8 +203,6 @@ class _Survey:
 
 @dataclass(slots=True)
 class _Results:
-    """Predictions of all folds."""
-
     good: Sequence[str]
     pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
     """How often a home was taken for a topic; for itself if it was hit."""
@@ -245,44 +211,23 @@ class _Results:
     relevance: list[float] = field(default_factory=list)
     is_relevant: list[bool] = field(default_factory=list)
 
-
-class _FoldJudge:
-    """Judges examples with the classifier of one fold."""
-
-    def __init__(self, classifier: Classifier, results: _Results) -> None:
-        self._classifier = classifier
-        self._results = results
-        self._topics = classifier.topics_
-        self._leaves = leaves_of(self._topics)
-        self._place = {topic: number for number, topic in enumerate(self._topics)}
-
-    def add(self, example: Example) -> None:
-        results = self._results
-        shares = self._classifier.posteriors(example.page)
-        if results.good:
-            relevance = sum(self._share(shares, topic) for topic in results.good)
-            results.relevance.append(min(1.0, relevance))
-            results.is_relevant.append(
-                any(is_at_or_below(topic, good) for topic in example.topics for good in results.good)
-            )
+    def add(self, example: Example, shares: Mapping[str, float], leaves: Sequence[str]) -> None:
+        """`shares`: Pr[topic | document] of the topics the classifier knows; it may have had no example of others."""
+        if self.good:
+            self.relevance.append(min(1.0, sum(shares.get(topic, 0.0) for topic in self.good)))
+            self.is_relevant.append(any(is_at_or_below(topic, good) for topic in example.topics for good in self.good))
         topics = [topic for topic in example.topics if topic != ANY]
         if not topics:
             return
-        leaf = self._leaves[int(np.argmax(shares[self._leaves]))]
-        predicted = self._topics[leaf]
+        predicted = max(leaves, key=shares.__getitem__)
         hits = [topic for topic in topics if is_at_or_below(predicted, topic)]
-        home = max(hits, key=len) if hits else max(topics, key=lambda topic: self._share(shares, topic))
-        results.pairs[home, home if hits else predicted] += 1
-        results.probabilities.append(float(shares[leaf]))
-        results.is_hit.append(bool(hits))
-
-    def _share(self, shares: NDArray[np.float64], topic: str) -> float:
-        """0 for a topic that the classifier does not know, as this fold had no example of it."""
-        place = self._place.get(topic)
-        return 0.0 if place is None else float(shares[place])
+        home = max(hits, key=len) if hits else max(topics, key=lambda topic: shares.get(topic, 0.0))
+        self.pairs[home, home if hits else predicted] += 1
+        self.probabilities.append(shares[predicted])
+        self.is_hit.append(bool(hits))
 
 
-def _report(survey: _Survey, results: _Results, folds: int, settings: TrainingSettings) -> Report:
+def _report(survey: _Survey, results: _Results, folds: int, settings: TrainingSettings) -> TrainingReport:
     examples = survey.counts()
     truths: Counter[str] = Counter()
     predictions: Counter[str] = Counter()
@@ -301,7 +246,7 @@ def _report(survey: _Survey, results: _Results, folds: int, settings: TrainingSe
         for count, (topic, taken_for) in wrong[: settings.confusions]
     )
     tested = [quality for quality in qualities if quality.tested]
-    return Report(
+    return TrainingReport(
         documents=survey.documents,
         copies=survey.copies,
         folds=folds,
@@ -333,6 +278,3 @@ def _relevance(results: _Results) -> RelevanceQuality | None:
 
 def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
-
-
-def _no_progress(_step: str, _done: int, _total: int) -> None: ...

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,6 @@ from lycosa.judges.bayes.features import (
     best,
     choose,
     fisher_index,
-    mutual_information,
 )
 
 CARS = [{"wheel": 2, "road": 1, "red": 1}, {"wheel": 1, "road": 2}]
@@ -79,26 +76,17 @@ class TestMeasures:
         apart = 2 * (shares[0].mean() - shares[1].mean()) ** 2
         assert found[statistics.vocabulary["road"]] == pytest.approx(apart / shares[0].var(ddof=1), rel=0.01)
 
-    def test_mutual_information_is_that_of_presence(self):
-        statistics = counted(CARS, HORSES)
-        found = mutual_information(statistics.of_classes({0: 0, 1: 1}), np.array([2.0, 2.0]), size=4)
-        by_term = {term: found[number] for term, number in statistics.vocabulary.items()}
-        assert by_term["wheel"] == pytest.approx(math.log(2))
-        assert by_term["road"] == pytest.approx(0.0, abs=1e-6)
-        assert by_term["red"] == pytest.approx(0.0, abs=1e-6)
-
-    @pytest.mark.parametrize("measure", ["fisher", "mutual-information"])
-    def test_words_of_one_topic_come_before_those_of_all(self, measure):
+    def test_words_of_one_topic_come_before_those_of_all(self):
         statistics = counted(CARS * 5, HORSES * 5)
         pairs = statistics.of_classes({0: 0, 1: 1})
-        chosen = choose(pairs, np.array([10.0, 10.0]), measure=measure, count=2, size=4)
+        chosen = choose(pairs, np.array([10.0, 10.0]), count=2, size=4)
         assert {list(statistics.vocabulary)[term] for term in chosen} == {"wheel", "hoof"}
 
     def test_a_topic_with_one_document_does_not_crowd_out_the_others(self):
         chatter = {f"odd{number}": 1 for number in range(50)}
         statistics = counted(CARS * 5, HORSES * 5, [chatter])
         pairs = statistics.of_classes({0: 0, 1: 1, 2: 2})
-        chosen = choose(pairs, np.array([10.0, 10.0, 1.0]), measure="fisher", count=10, size=54)
+        chosen = choose(pairs, np.array([10.0, 10.0, 1.0]), count=10, size=54)
         assert {"wheel", "hoof"} <= {list(statistics.vocabulary)[term] for term in chosen}
 
 

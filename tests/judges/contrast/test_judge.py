@@ -27,9 +27,11 @@ def page(topic: str, seed: int, *, own: int = 6) -> Page:
 
 @pytest.fixture(scope="module")
 def judge() -> ContrastJudge:
-    return ContrastJudge.fit(
-        [page("cycl", n) for n in range(5)], "cycl1", negatives=[page("soup", n) for n in range(20)]
-    )
+    study = ContrastJudge.fit([page("cycl", n) for n in range(5)], "cycl1").study()
+    for n in range(20):
+        study.add(study.vector(page("soup", n).terms))
+    study.learn()
+    return study.as_judge(0.5)
 
 
 class TestTable:
@@ -85,14 +87,7 @@ class TestJudge:
         with pytest.raises(ConfigError, match="steepness"):
             ContrastSettings(steepness=0)
         with pytest.raises(ConfigError, match="threshold"):
-            ContrastJudge(
-                topic=ContrastTopic(),
-                weights=np.zeros(SIZE, np.float32),
-                idf=np.zeros(SIZE, np.float32),
-                scale=(0, 1),
-                settings=ContrastSettings(),
-                threshold=1.0,
-            )
+            ContrastStudy(ContrastTopic()).as_judge(1.0)
 
 
 class TestStudy:

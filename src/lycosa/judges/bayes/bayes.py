@@ -34,8 +34,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.errors import ConfigError, InputError
-from lycosa.judges.bayes.features import MEASURES, WEIGHT, TopicStatistics, choose, term_weights
+from lycosa.errors import InputError
+from lycosa.judges.bayes.features import WEIGHT, TopicStatistics, choose, term_weights
 from lycosa.judges.bayes.held_out import HeldOutScores, set_temperatures
 from lycosa.judges.bayes.membership import Memberships
 from lycosa.judges.bayes.node import KnownWords, Node
@@ -60,8 +60,6 @@ Floats = NDArray[np.float64]
 class BayesSettings:
     features: int = 5_000
     """Number of words an inner node uses."""
-    measure: str = "fisher"
-    """How they are selected: fisher, mutual-information."""
     smoothing: float = 0.1
     """Added to every count. The paper adds 1."""
     is_damped: bool = False
@@ -74,13 +72,9 @@ class BayesSettings:
     def __post_init__(self) -> None:
         require_at_least(self, "bayes", features=1, most_terms=1, calibration_examples=0)
         require_above_zero(self, "bayes", "smoothing")
-        if self.measure not in MEASURES:
-            raise ConfigError(f"bayes.measure is {self.measure!r}: it must be one of {', '.join(MEASURES)}")
 
 
 class BayesClassifier:
-    """See the module."""
-
     name = "bayes"
     topics_: tuple[str, ...]
 
@@ -190,8 +184,7 @@ class BayesClassifier:
             ends = list(node.fork.ends)
             node.documents = documents[ends]
             pairs = statistics.of_classes({end: column for column, end in enumerate(ends)})
-            measure, count = self.settings.measure, self.settings.features
-            node.features = choose(pairs, node.documents, measure=measure, count=count, size=size)
+            node.features = choose(pairs, node.documents, count=self.settings.features, size=size)
             place = np.full(size, -1)
             place[node.features] = np.arange(len(node.features))
             kept = place[pairs.terms] >= 0

@@ -4,15 +4,13 @@ Chakrabarti, Dom, Agrawal and Raghavan, "Scalable feature selection, classificat
 organizing large text databases into hierarchical topic taxonomies" (1998), section 3: the words that tell cars from
 horses are not those that tell one car from another, so every inner node of the tree has its own features.
 
-Two measures, the higher the better, both computed from sums over documents that can be added up the tree:
+Their Fisher index, computed from sums over documents that can be added up the tree: how far the topics' mean
+frequencies are apart, relative to the spread within each topic.
 
-- Fisher index (theirs): how far the topics' mean frequencies are apart, relative to the spread within each topic.
+    F(t) = Σ_{c,c'} (μ(c,t) − μ(c',t))² / Σ_c (1/|D_c|) Σ_{d∈D_c} (x(d,t) − μ(c,t))²,     x(d,t) = n(d,t) / n(d)
 
-      F(t) = Σ_{c,c'} (μ(c,t) − μ(c',t))² / Σ_c (1/|D_c|) Σ_{d∈D_c} (x(d,t) − μ(c,t))²,     x(d,t) = n(d,t) / n(d)
-
-  Differs from the paper: the inner mean divides by |D_c| − 1, and a topic with one document counts as if its words
-  varied by as much as they occur. Otherwise every word of such a topic would have an infinite index.
-- Mutual information of a word's presence and the topic, in nats.
+Differs from the paper: the inner mean divides by |D_c| − 1, and a topic with one document counts as if its words
+varied by as much as they occur. Otherwise every word of such a topic would have an infinite index.
 
 `TopicStatistics` holds the sums for pairs (topic, term) that occur, in sorted runs that are merged as they grow: its
 memory grows with the number of such pairs, not of documents. Rare terms are dropped when there are too many.
@@ -31,7 +29,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Float = TypeVar("Float", np.float32, np.float64)
 
-MEASURES = ("fisher", "mutual-information")
 _FLUSH = 2_000_000
 _TERM_BITS = 32
 _TERM_MASK = (1 << _TERM_BITS) - 1
@@ -140,10 +137,9 @@ class TopicStatistics:
             self._runs[number] = (((keys >> _TERM_BITS) << _TERM_BITS)[stays] | moved[stays], sums[stays])
 
 
-def choose(pairs: Pairs, documents: Floats, *, measure: str, count: int, size: int) -> Ints:
+def choose(pairs: Pairs, documents: Floats, *, count: int, size: int) -> Ints:
     """Numbers of the `count` best terms that occur, ascending. `size`: number of terms in the vocabulary."""
-    score = fisher_index if measure == "fisher" else mutual_information
-    scores = score(pairs, documents, size=size)
+    scores = fisher_index(pairs, documents, size=size)
     present = np.flatnonzero(np.bincount(pairs.terms, minlength=size))
     return np.asarray(present[best(scores[present], count)], dtype=np.int64)
 
@@ -161,23 +157,6 @@ def fisher_index(pairs: Pairs, documents: Floats, *, size: int) -> Floats:
     apart = 2.0 * (np.count_nonzero(documents) * sum_of_squares - sum_of_means**2)
     # The floor only matters for a term that has exactly the same share in every document of a class.
     return np.asarray(np.maximum(apart, 0.0) / (within + 1e-12 + 1e-3 * sum_of_squares))
-
-
-def mutual_information(pairs: Pairs, documents: Floats, *, size: int) -> Floats:
-    """By term: Σ over classes and presence of p(c,t) · log(p(c,t) / (p(c) p(t)))."""
-    total = max(float(documents.sum()), 1.0)
-    present = pairs.sums[:, CONTAINING] / total
-    of_class = documents[pairs.classes] / total
-    of_term = np.bincount(pairs.terms, weights=present, minlength=size)
-    without = 1.0 - of_term
-    absent = np.maximum(of_class - present, 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gain = present * np.log(present / (of_class * of_term[pairs.terms]))
-        gain += np.where(absent > 0, absent * np.log(absent / (of_class * without[pairs.terms])), 0.0)
-        # Classes in which the term never occurs: p(c,¬t) = p(c).
-        elsewhere = 1.0 - np.bincount(pairs.terms, weights=of_class, minlength=size)
-        rest = np.where(without > 0, -elsewhere * np.log(without), 0.0)
-    return np.asarray(np.bincount(pairs.terms, weights=np.nan_to_num(gain), minlength=size) + rest)
 
 
 def best(scores: Floats, count: int) -> Ints:

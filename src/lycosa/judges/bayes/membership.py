@@ -91,7 +91,6 @@ class Memberships:
         self._prior = np.where(self._documents > 0, np.log(base / (1.0 - base)), -np.inf)
 
     def of(self, words: KnownWords) -> Floats:
-        """Memberships by topic."""
         scores = words.weights @ self._weights.take(self._root.places(words.rows), axis=0)
         length = max(float(scores[-1]), 1.0)
         slope, shift = self._curves

@@ -17,7 +17,6 @@ class Fork(NamedTuple):
     """An inner topic, or ANY: a choice between its children and itself."""
 
     position: int
-    """Number of the topic."""
     children: NDArray[np.int64]
     """Numbers of its children, ascending."""
     ends: tuple[int, ...]

@@ -41,7 +41,7 @@ from typing import Self
 import numpy as np
 
 from lycosa.errors import ConfigError, InputError
-from lycosa.judges.contrast.page_vector import COUNT_WEIGHT, MAX_COUNT, Floats, Scale, telling_words
+from lycosa.judges.contrast.page_vector import COUNT_WEIGHT, MAX_COUNT, ContrastView, telling_words
 from lycosa.judges.contrast.study import ContrastSettings, ContrastStudy, ContrastTopic
 from lycosa.judges.protocol import Judge, JudgeAbilities
 from lycosa.lib.text import term_counts
@@ -57,27 +57,18 @@ _DECIDING = 10
 class ContrastJudge(Judge):
     """See the module. Made by `fit` or from a study; immutable."""
 
+    name = "contrast"
+
     def __init__(
-        self,
-        *,
-        topic: ContrastTopic,
-        weights: Floats,
-        idf: Floats,
-        scale: tuple[float, float],
-        settings: ContrastSettings,
-        threshold: float = 0.5,
-        name: str = "contrast",
+        self, topic: ContrastTopic, view: ContrastView, settings: ContrastSettings, *, threshold: float = 0.5
     ) -> None:
         if not 0 < threshold < 1:
             raise ConfigError(f"judge.threshold is {threshold}: it must be between 0 and 1")
-        self.name = name
         self.keywords = dict(topic.keywords)
         self.threshold = threshold
         self.settings = settings
         self._topic = topic
-        self._weights = weights
-        self._idf = idf
-        self._scale = Scale(*scale)
+        self._view = view
 
     @classmethod
     def fit(
@@ -85,13 +76,12 @@ class ContrastJudge(Judge):
         examples: Iterable[Page] = (),
         keywords: str = "",
         *,
-        negatives: Iterable[Page] = (),
         learns_from_seeds: bool = False,
         seeds_must_fit: bool = False,
         threshold: float = 0.5,
         settings: ContrastSettings | None = None,
     ) -> Self:
-        """Learn from example pages, words that name the topic, or both; `negatives` are pages on other topics.
+        """Learn from example pages, words that name the topic, or both.
 
         `learns_from_seeds`: the seeds of a crawl are examples too, once its strategy has met them;
         `seeds_must_fit`: unless they are about something else (`ContrastTopic`).
@@ -100,7 +90,6 @@ class ContrastJudge(Judge):
         topic = ContrastTopic(
             keywords=term_counts(keywords),
             examples=tuple(telling_words(page.terms, settings.words) for page in examples),
-            negatives=tuple(telling_words(page.terms, settings.words) for page in negatives),
             learns_from_seeds=learns_from_seeds,
             seeds_must_fit=seeds_must_fit,
         )
@@ -109,7 +98,7 @@ class ContrastJudge(Judge):
                 f"neither an example page nor a word to look for (keywords {keywords!r}): give at least one of them, "
                 "such as 'recreational cycling'"
             )
-        return cls(**ContrastStudy(topic, settings).snapshot(), threshold=threshold)
+        return cls(topic, ContrastStudy(topic, settings).view, settings, threshold=threshold)
 
     def study(self) -> ContrastStudy:
         """A new study of the same topic, for a strategy that learns during the crawl."""
@@ -118,10 +107,7 @@ class ContrastJudge(Judge):
     @property
     def abilities(self) -> JudgeAbilities:
         return JudgeAbilities(
-            threshold=self.threshold,
-            keywords=self.keywords,
-            similarity=self.score_text,
-            study=self.study,
+            threshold=self.threshold, keywords=self.keywords, similarity=self.score_text, study=self.study
         )
 
     def judge(self, page: Page) -> Judgement:
@@ -136,11 +122,11 @@ class ContrastJudge(Judge):
         """The relevance, and each word's contribution to the score, for (above 0) or against (below 0) the topic."""
         words = np.array(numbers_of(terms), dtype=np.int64)
         counts = np.minimum(np.fromiter(terms.values(), np.int64, len(terms)), MAX_COUNT)
-        values = COUNT_WEIGHT[counts] * self._idf[words]
+        values = COUNT_WEIGHT[counts] * self._view.idf[words]
         norm = float(np.sqrt(values @ values))
         if not norm:
             return 0.0, {}
-        parts = values * self._weights[words] / np.float32(norm)
+        parts = values * self._view.weights[words] / np.float32(norm)
         score = np.array([parts.sum()], dtype=np.float32)
-        relevance = float(self._scale.relevance(score, self.settings.steepness)[0])
+        relevance = float(self._view.scale.relevance(score, self.settings.steepness)[0])
         return relevance, {stem: part for stem, part in zip(terms, parts.tolist(), strict=True) if part}

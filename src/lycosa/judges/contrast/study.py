@@ -23,6 +23,7 @@ from lycosa.judges.contrast.page_vector import (
     PageVector,
     Scale,
     Words,
+    idf_of_table,
     telling_words,
 )
 from lycosa.lib.bounds import require_above_zero, require_at_least
@@ -54,8 +55,6 @@ class ContrastSettings:
 
     words: int = 400
     """Number of words kept of a page: the most telling ones."""
-    background: float = BACKGROUND
-    """Weight of the table, in pages."""
     negative_pages: float = 2.0
     """Number of other pages at which what the topic is not gets half its weight."""
     keyword_weight: float = 0.3
@@ -64,7 +63,7 @@ class ContrastSettings:
     """Cosine of two pages on one topic, if the examples cannot tell."""
 
     def __post_init__(self) -> None:
-        require_at_least(self, "contrast", words=1, background=0, keyword_weight=0)
+        require_at_least(self, "contrast", words=1, keyword_weight=0)
         require_above_zero(self, "contrast", "negative_pages", "steepness", "nearness")
 
 
@@ -75,9 +74,6 @@ class ContrastTopic:
     keywords: Mapping[str, int] = field(default_factory=dict)
     """Stems, with their frequencies."""
     examples: tuple[PageVector, ...] = ()
-    """Pages on the topic."""
-    negatives: tuple[PageVector, ...] = ()
-    """Pages on other topics."""
     learns_from_seeds: bool = False
     """The seeds of a crawl are examples too, if they have any text."""
     seeds_must_fit: bool = False
@@ -86,8 +82,6 @@ class ContrastTopic:
 
 
 class _Block(NamedTuple):
-    """Pages processed together."""
-
     pages: slice
     vectors: Any
     """Sparse array, pages × words, each row of length 1."""
@@ -113,20 +107,16 @@ class _TableScores(NamedTuple):
 
 
 class ContrastStudy:
-    """Learns about a topic page by page."""
-
     def __init__(self, topic: ContrastTopic, settings: ContrastSettings | None = None) -> None:
         self.settings = settings or ContrastSettings()
         self.topic = topic
         self.vector = partial(telling_words, most=self.settings.words)
-        """From the terms of a page to the words to keep."""
         self.weights: Floats = np.zeros(SIZE, dtype=np.float32)
         """w, by word number."""
         self._keyword_numbers = np.array(sorted(set(numbers_of(topic.keywords))), dtype=np.int64)
-        self._usual = background_shares() * np.float32(self.settings.background)
-        self._table_idf: Floats = np.sqrt(np.log((self.settings.background + 1) / (self._usual + 1))).astype(np.float32)
+        self._usual = background_shares() * np.float32(BACKGROUND)
         self._log_usual: Floats = np.log(self._usual + np.float32(1))
-        self._idf: Floats = self._table_idf
+        self._idf: Floats = idf_of_table()
         """By word number: how specific a word is, by the table and by pages that are not about the topic."""
         self._words: Words = np.zeros(1 << 12, dtype=np.uint16)
         self._counts: NDArray[np.uint8] = np.zeros(1 << 12, dtype=np.uint8)
@@ -143,13 +133,11 @@ class ContrastStudy:
         self._table_scores = _TableScores([], np.zeros(64, dtype=np.float32), 0, 0.0)
         for page in topic.examples:
             self._add(page, is_example=True)
-        for page in topic.negatives:
-            self._add(page, is_example=False)
         self._given = self._pages
         """Number of pages that were given, not crawled."""
         self._fitting = FittingSeeds()
         self.learn()
-        self._before_crawl = ContrastView(self._idf, self.weights.copy(), self._scale)
+        self._before_crawl = self.view
 
     # ── adding pages ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -203,8 +191,7 @@ class ContrastStudy:
 
     @property
     def idf_of_table(self) -> Floats:
-        """By word number: how specific a word is by the table alone."""
-        return self._table_idf
+        return idf_of_table()
 
     @property
     def examples(self) -> dict[int, PageVector]:
@@ -216,10 +203,7 @@ class ContrastStudy:
         return found
 
     def judge_vector(self, page: tuple[Words, NDArray[np.uint8]]) -> float:
-        words, counts = page
-        return ContrastView(self._idf, self.weights, self._scale).relevance(
-            PageVector(words, counts), self.settings.steepness
-        )
+        return self.view.relevance(PageVector(*page), self.settings.steepness)
 
     @property
     def has_words(self) -> bool:
@@ -232,25 +216,19 @@ class ContrastStudy:
     def as_judge(self, threshold: float) -> ContrastJudge:
         from lycosa.judges.contrast.judge import ContrastJudge  # it imports this module
 
-        return ContrastJudge(**self.snapshot(), threshold=threshold)
+        return ContrastJudge(self.topic, self.view, self.settings, threshold=threshold)
 
     def word_strengths(self) -> Floats:
         return self.weights * self._idf
 
-    def snapshot(self) -> dict[str, Any]:
-        """What is known now, as arguments of `ContrastJudge`."""
-        return {
-            "topic": self.topic,
-            "weights": self.weights.copy(),
-            "idf": self._idf,
-            "scale": self._scale,
-            "settings": self.settings,
-        }
+    @property
+    def view(self) -> ContrastView:
+        """What is known now: learning replaces the arrays and does not change them."""
+        return ContrastView(self._idf, self.weights, self._scale)
 
     # ── learning ──────────────────────────────────────────────────────────────────────────────────────────
 
     def learn(self) -> None:
-        """Recompute weights and relevance from all pages."""
         # Starting from the previous relevance would perpetuate its errors.
         self._judge_by_table()
         site_weights = self._site_weights()
@@ -270,7 +248,7 @@ class ContrastStudy:
 
         Independent of other pages: a page is scored once, and again only if the examples change.
         """
-        self._idf = self._table_idf
+        self._idf = idf_of_table()
         examples = np.flatnonzero(self._is_example[: self._pages]).tolist()
         if examples != self._table_scores.examples:
             self._table_scores = _TableScores(examples, self._table_scores.scores, 0, 0.0)
@@ -292,7 +270,7 @@ class ContrastStudy:
         present = np.flatnonzero(frequency)
         rest = self._log_usual.copy()
         rest[present] = np.log(frequency[present] + self._usual[present] + 1)
-        whole = np.float32(np.log(float(doubt.sum()) + self.settings.background + 1))
+        whole = np.float32(np.log(float(doubt.sum()) + BACKGROUND + 1))
         self._idf = np.sqrt(np.maximum(whole - rest, np.float32(0)))
 
     def _blocks(self, start: int) -> Iterator[_Block]:
@@ -310,7 +288,6 @@ class ContrastStudy:
             yield _Block(slice(first, last), csr_array((values, words, starts), shape=(last - first, SIZE)), norms)
 
     def _weigh_examples(self) -> None:
-        """Sum up the vectors of the examples."""
         self._example_sum = np.zeros(SIZE, dtype=np.float32)
         self._example_frequency = np.zeros(SIZE, dtype=np.float32)
         self._example_vectors = []
@@ -380,9 +357,9 @@ class ContrastStudy:
         scores = scores - self._own_part
         for example in self._example_vectors:
             scores[example.page] += self._without_itself(example)
-        is_example, steepness = self._is_example[:count], self.settings.steepness
+        is_example = self._is_example[:count]
         self._scale = self._find_scale(scores, total_norm, doubt)
-        found = self._scale.relevance(scores, steepness)
+        found = self._scale.relevance(scores, self.settings.steepness)
         found[is_example] = np.maximum(found[is_example], MIN_EXAMPLE_RELEVANCE)
         self._relevance[:count] = found
 

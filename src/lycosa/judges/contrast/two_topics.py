@@ -57,7 +57,6 @@ PARTED = 0.65
 """Minimum A of two things."""
 MIN_EXAMPLES = 4
 MAX_EXAMPLES = 40
-"""Further examples are ignored."""
 
 _Matrix = NDArray[np.float64]
 _Mask = NDArray[np.bool_]
