@@ -14,7 +14,7 @@ from collections.abc import Coroutine
 from http import HTTPStatus
 from typing import NamedTuple, Protocol
 
-from lycosa.lab.generated.faults import FAULTS, index
+from hostile.faults import FAULTS, index
 from lycosa.lab.generated.web import HTML, TEXT, Rendered
 
 LARGEST_HEAD = 1 << 16
@@ -104,7 +104,7 @@ class Connection(asyncio.Protocol):
         transport.set_write_buffer_limits(high=0)
         self._server.join(self)
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+    def connection_lost(self, exc: Exception | None) -> None:
         self._server.leave(self)
         if self._task:
             self._task.cancel()
