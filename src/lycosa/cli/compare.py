@@ -132,14 +132,7 @@ def compare_in_parallel(
     plan: ComparePlan, *, processes: int = 0, title: str = "Crawl strategies compared"
 ) -> Comparison:
     """Compare with the topics spread over processes, and a progress bar."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=err, disable=not err.is_terminal) as progress, _pool(processes) as run_jobs:
+    with counting_bar() as progress, _pool(processes) as run_jobs:
         task = progress.add_task("topics", total=len(plan.tasks))
 
         def step(topic: str) -> None:
@@ -148,6 +141,13 @@ def compare_in_parallel(
                 err.print(f"  {int(progress.tasks[0].completed)} of {len(plan.tasks)}: {plain(topic)}")
 
         return run_comparison(plan, title=title, run_jobs=run_jobs, progress=step)
+
+
+def counting_bar(*, transient: bool = False) -> Progress:
+    """A progress bar with a count and the time; invisible where stderr is no terminal."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    times = (TimeElapsedColumn(), TimeRemainingColumn())
+    return Progress(*columns, *times, console=err, disable=not err.is_terminal, transient=transient)
 
 
 @contextmanager

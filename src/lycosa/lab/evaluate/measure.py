@@ -78,7 +78,7 @@ class Options(NamedTuple):
     host_cap: int = 10
     """Relevant pages of one host that count in the site-capped harvest."""
     relevant_from: float = 0.5
-    """Judged relevance from which on the judge calls a page relevant."""
+    """Minimum judged relevance of a page that the judge calls relevant."""
 
 
 def checkpoints_of(pages: int, count: int = 20) -> tuple[int, ...]:

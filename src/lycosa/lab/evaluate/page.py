@@ -32,7 +32,6 @@ table.text td { white-space: normal; overflow-wrap: anywhere; vertical-align: to
 td.best { font-weight: 700; } tr.bound { color: #888; } td.sure { font-weight: 700; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(440px, 1fr)); gap: 1.4rem 1.8rem; }
 figure { margin: 0; } figure img { width: 100%; height: auto; }
-.holds { color: #00684a; font-weight: 600; } .fails { color: #a63c00; font-weight: 600; } .open { color: #666; }
 """.strip()
 NOTES = (
     "Each figure is a mean over topics, repeats averaged within their topic first; ± and the bands are one standard "
@@ -47,9 +46,6 @@ NOTES = (
 
 
 class Picture(NamedTuple):
-    """A picture of the report."""
-
-    name: str
     title: str
     caption: str
     svg: bytes
@@ -69,7 +65,6 @@ def render(comparison: Comparison, pictures: Sequence[Picture]) -> str:
         f"<title>{_text(comparison.title)}</title><style>{STYLE}</style></head><body>",
         f"<h1>{_text(comparison.title)}</h1>",
         _about(comparison),
-        _findings(comparison),
         _final(comparison, table(comparison)),
         "<h2>Over the crawl</h2>",
         f'<div class="figures">{"".join(_figure(picture) for picture in pictures)}</div>',
@@ -105,9 +100,13 @@ def _digits(value: float) -> int:
     return min(6, max(0, 2 - math.floor(math.log10(abs(value))))) if value else 0
 
 
+def printable(text: str) -> str:
+    """Text without control or direction characters."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
 def _text(value: object) -> str:
-    """Text for HTML: escaped, without control or direction characters."""
-    return html.escape("".join(char if char.isprintable() else " " for char in str(value)), quote=True)
+    return html.escape(printable(str(value)), quote=True)
 
 
 def _about(comparison: Comparison) -> str:
@@ -122,20 +121,6 @@ def _about(comparison: Comparison) -> str:
     }
     lines = "".join(f"<tr><th>{_text(name)}</th><td>{_text(value)}</td></tr>" for name, value in facts.items())
     return f'<h2>What was compared</h2><table class="text">{lines}</table>'
-
-
-def _findings(comparison: Comparison) -> str:
-    if not comparison.findings:
-        return ""
-    verdicts = {True: ("holds", "holds"), False: ("fails", "does not hold"), None: ("open", "cannot be said")}
-    lines = []
-    for finding in comparison.findings:
-        kind, verdict = verdicts[finding.holds]
-        lines.append(
-            f'<tr><td>{_text(finding.claim)}</td><td><span class="{kind}">{verdict}</span></td>'
-            f"<td>{_text(finding.evidence)}</td></tr>"
-        )
-    return f'<h2>Findings</h2><table class="text">{"".join(lines)}</table>'
 
 
 def _final(comparison: Comparison, columns: Sequence[TableColumn]) -> str:

@@ -24,7 +24,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7
 """Okabe and Ito's palette without black and yellow, which are hard to see or too loud, and two darker tones."""
 DASHES: tuple[str | tuple[int, tuple[float, ...]], ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
 POINTS = 200
-"""A curve is drawn through at most so many points: more cannot be seen, and make large files."""
+"""A curve is drawn through at most this many points: more cannot be seen, and make large files."""
 LABEL_GAP = 0.047
 """Least distance between two names, as a share of the height."""
 
@@ -52,8 +52,6 @@ class Line(NamedTuple):
 
 
 class Plot(NamedTuple):
-    """One picture."""
-
     title: str
     x_label: str
     y_label: str
@@ -146,6 +144,11 @@ def draw_curves(
         axis.legend(frameon=False)
     figure.suptitle(title, fontsize=12)
     path.write_bytes(_bytes(figure, path.suffix.lstrip(".")))
+
+
+def save(path: Path, png: bytes, svg: bytes) -> None:
+    path.with_suffix(".png").write_bytes(png)
+    path.with_suffix(".svg").write_bytes(svg)
 
 
 def _figure(width: float, height: float) -> Figure:

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.lab.generated.graph import gather
+
 Floats = NDArray[np.float64]
 Floats32 = NDArray[np.float32]
 Ints = NDArray[np.integer[Any]]
@@ -64,7 +66,6 @@ class Run:
     seeds: Ints
     given: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     """Pages of the topic that the crawl was handed (seeds at distance 0, examples): to fetch them earns nothing."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         lengths = {len(part) for part in (self.pages, self.relevance, self.distance, self.cpu, self.frontier)}
@@ -94,15 +95,6 @@ class Skipped(NamedTuple):
 
     topic: str
     reason: str
-
-
-class Finding(NamedTuple):
-    """A statement from a paper, or a question of the user's, held against the figures."""
-
-    claim: str
-    holds: bool | None
-    """None: these figures cannot say."""
-    evidence: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,7 +134,6 @@ class Comparison:
     lower_bound: str = RANDOM
     upper_bound: str = LOOK_AHEAD
     skipped: Sequence[Skipped] = ()
-    findings: Sequence[Finding] = ()
 
     def __post_init__(self) -> None:
         for scores in self.scores:
@@ -174,7 +165,4 @@ def rows_of(offsets: Ints, rows: Ints) -> tuple[NDArray[np.int64], NDArray[np.in
     """Where the entries of these rows of a compressed matrix stand, and to which of `rows` (by place) each belongs."""
     starts = np.asarray(offsets[rows], dtype=np.int64)
     lengths = np.asarray(offsets[np.asarray(rows) + 1], dtype=np.int64) - starts
-    owner = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
-    ends = np.cumsum(lengths)
-    within = np.arange(len(owner), dtype=np.int64) - np.repeat(ends - lengths, lengths)
-    return starts[owner] + within, owner
+    return gather(starts, lengths), np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)

@@ -24,7 +24,7 @@ from lycosa.lab.evaluate.runs import Floats
 
 EXACT_UP_TO = 25
 DIGITS = 12
-"""Differences are the same when they agree so far, relative to the largest: means of repeats carry rounding."""
+"""Decimal digits of equal differences, relative to the largest: means of repeats carry rounding."""
 LEVELS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 

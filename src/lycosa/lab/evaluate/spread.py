@@ -26,7 +26,7 @@ class Likeness(NamedTuple):
     """For each page the number of its fingerprint."""
     first: NDArray[np.int64]
     second: NDArray[np.int64]
-    """Fingerprints (by number) that differ in at most so many bits: pair by pair."""
+    """Fingerprints (by number) that differ in at most NEAR_BITS bits: pair by pair."""
     textless: NDArray[np.int64]
     """The number of the fingerprint 0, or nothing: pages without text are like no other page."""
 

@@ -55,7 +55,8 @@ PERFORMANCE = Metric("performance/cost", "⟨recall⟩·⟨similarity⟩ / ⟨co
 
 def over_topics(values: Floats) -> Summary:
     """Mean and standard error over the first axis."""
-    return Summary(values.mean(axis=0), _standard_error(values))
+    error = values.std(axis=0, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.full(values.shape[1:], np.nan)
+    return Summary(values.mean(axis=0), np.asarray(error))
 
 
 def curve(comparison: Comparison, name: str) -> Summary:
@@ -116,7 +117,8 @@ def table(comparison: Comparison) -> list[TableColumn]:
                 marks[other] = stars(pair.adjusted)
         figures = over_topics(final_values(comparison, name))
         if name == "cost":
-            figures, marks = _without_bounds(comparison, figures), _only_rivals(comparison, marks)
+            figures = _without_bounds(comparison, figures)
+            marks = {other: mark for other, mark in marks.items() if other not in comparison.bounds}
         columns.append(_column(comparison, name, METRICS[name], figures, marks))
     whole = performance(comparison)
     last = _without_bounds(comparison, Summary(whole.mean[:, -1], whole.error[:, -1]))
@@ -169,18 +171,8 @@ def _without_bounds(comparison: Comparison, summary: Summary) -> Summary:
     return Summary(np.where(is_bound, np.nan, summary.mean), np.where(is_bound, np.nan, summary.error))
 
 
-def _only_rivals(comparison: Comparison, marks: dict[str, str]) -> dict[str, str]:
-    return {name: mark for name, mark in marks.items() if name not in comparison.bounds}
-
-
 def _stack(comparison: Comparison, name: str) -> Floats:
     return np.array([scores.curves[name] for scores in comparison.scores], dtype=np.float64)
-
-
-def _standard_error(values: Floats) -> Floats:
-    if len(values) < 2:
-        return np.full(values.shape[1:], np.nan)
-    return np.asarray(values.std(axis=0, ddof=1) / np.sqrt(len(values)))
 
 
 def _ratio_of_means(parts: list[Floats], statistic: Callable[[list[Floats]], Floats]) -> Summary:

@@ -35,7 +35,6 @@ from lycosa.lab.evaluate.runs import (
     Scores,
     Skipped,
     Terms,
-    TermVector,
     Truth,
 )
 from lycosa.lab.replay.look_ahead import LookAhead
@@ -164,18 +163,9 @@ class SharedPages:
     """A cache of a world's pages and their words for all topics. When it is full, the oldest are dropped."""
 
     def __init__(self, world: World) -> None:
-        self._world = world
-        self._pages: dict[int, Page] = {}
+        self.read = lru_cache(maxsize=MOST_PAGES)(world.page)
         self._words: dict[str, PageWords] = {}
         self._numbering = Numbering()
-
-    def read(self, number: int) -> Page:
-        page = self._pages.get(number)
-        if page is None:
-            if len(self._pages) >= MOST_PAGES:
-                del self._pages[next(iter(self._pages))]
-            page = self._pages[number] = self._world.page(number)
-        return page
 
     def words_of(self, page: Page) -> PageWords:
         words = self._words.get(page.url)
@@ -313,7 +303,7 @@ def _truth(world: World, task: Task) -> Truth:
         topic=task.topic,
         relevant=task.relevant,
         targets=is_target,
-        description=TermVector(task.description.counts, task.description.indices),
+        description=task.description,
         hosts=world.host_of,
         fingerprints=world.fingerprints,
         link_offsets=edges.offsets,

@@ -281,7 +281,7 @@ def replay(
     rules: StopRules = NO_RULES,
     advice: Callable[[], str] = no_advice,
 ) -> Track:
-    """Crawl the world from the seeds until so many pages are fetched, a rule says stop, or nothing is left.
+    """Crawl the world from the seeds until `pages` are fetched, a rule says stop, or nothing is left.
 
     A function instead of a strategy is handed the discovery: only bounds such as the oracle need it.
     """

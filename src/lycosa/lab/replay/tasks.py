@@ -3,8 +3,8 @@
 A topic provides three things: keywords (the words of its path in the directory), which the crawler is given; targets
 (its pages) and a description (the targets' text), which only the evaluation knows. Seeds are D links before the
 targets: D steps back over links, following up to 20 random back links of each page, then a random choice of 10.
-Each seed thus has a path of at most D links to some target. In a dense web there may be shorter paths;
-`seed_distances` has the actual lengths. For D = 0 the crawl starts at targets, which then are not graded.
+Each seed thus has a path of at most D links to some target; in a dense web there may be shorter ones. For D = 0 the
+crawl starts at targets, which then are not graded.
 
 Departures: the description is the targets' own text, as there are no editors' summaries; some pages of a topic may be
 set aside as examples for judges that are trained, and are then neither targets nor graded; several topics may be one
@@ -17,12 +17,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.errors import InputError
+from lycosa.lab.evaluate.runs import TermVector
 from lycosa.lab.generated.graph import gather
 from lycosa.lab.worlds.world import Ints, World
 from lycosa.lib.stopwords import ENGLISH
@@ -32,14 +32,6 @@ BACK_LINKS = 20
 LONGEST_WALK = 20
 
 _WORD = re.compile(r"[^\W_]+")
-
-
-class Description(NamedTuple):
-    """The words of all targets, with their counts."""
-
-    indices: Ints
-    """Term numbers of the world, ascending."""
-    counts: Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -54,17 +46,12 @@ class Task:
     """By page: the truth, including examples and seeds."""
     is_graded: NDArray[np.bool_]
     """By page: false for examples, and for seeds that are pages of the topic."""
-    description: Description
+    description: TermVector
+    """The words of all targets, by number, ascending."""
     seeds: Ints
     examples: Ints
-    wanted_distance: int
     distance: int
     """Steps from the targets back to the seeds: less than wanted where the back links do not reach that far."""
-    seed_distances: Ints
-    """By seed: length of the shortest path to a target."""
-
-    note: str = ""
-    """How the task differs from what was asked for; empty if it does not."""
 
     @property
     def given(self) -> Ints:
@@ -125,10 +112,7 @@ def make_task(
         description=describe(world, wanted),
         seeds=start,
         examples=np.sort(set_aside),
-        wanted_distance=distance,
         distance=reached,
-        seed_distances=world.distances(wanted, is_backward=True)[start],
-        note=_note(topic, wanted=(seeds, distance), found=(len(start), reached)),
     )
 
 
@@ -143,12 +127,12 @@ def keywords(*topics: str) -> str:
     return " ".join([word for word in words if word not in ENGLISH] or words)
 
 
-def describe(world: World, pages: Ints) -> Description:
+def describe(world: World, pages: Ints) -> TermVector:
     counts, terms, offsets = world.term_matrix()
     places = gather(offsets[pages], offsets[pages + 1] - offsets[pages])
     indices, which = np.unique(terms[places], return_inverse=True)
     sums = np.bincount(which, weights=counts[places], minlength=len(indices))
-    return Description(indices, sums.astype(np.int32))
+    return TermVector(sums.astype(np.int32), indices)
 
 
 def split_topics(topics: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -183,16 +167,6 @@ def _step_back(world: World, pages: Ints, rng: np.random.Generator) -> Ints:
 
 def _choice(pages: Ints, count: int, rng: np.random.Generator) -> Ints:
     return pages if len(pages) <= count else np.sort(rng.choice(pages, count, replace=False))
-
-
-def _note(topic: str, *, wanted: tuple[int, int], found: tuple[int, int]) -> str:
-    """`wanted` and `found`: the number of seeds and their distance."""
-    notes = []
-    if found[1] < wanted[1]:
-        notes.append(f"no page is {wanted[1]} links before its targets; {found[1]} is used")
-    if found[0] < wanted[0]:
-        notes.append(f"{found[0]} seeds instead of {wanted[0]}")
-    return f"{topic}: {', '.join(notes)}" if notes else ""
 
 
 def _pages(count: int) -> str:

@@ -147,8 +147,6 @@ def task_from_examples(
         description=describe(world, targets),
         seeds=start,
         examples=own,
-        seed_distances=world.distances(targets, is_backward=True)[start],
-        note=f"{topic}: {len(start)} seeds instead of {seeds}" if len(start) < seeds else task.note,
     )
 
 

@@ -57,12 +57,9 @@ class BuildReport:
     redirects: int
     links: int
     """Of all pages, to recorded URLs and to others."""
-    hosts: int
-    """Of pages and of links."""
     topics: int
     skipped: Mapping[str, int]
     """Records that are not in the world, by reason: `duplicate URL`, `not HTML`, `http 404`, `damaged record`, …"""
-    labels_used: int = 0
     labels_unknown: int = 0
     """Rows whose URL is no document of this world."""
     labels_malformed: int = 0
@@ -72,7 +69,6 @@ class BuildReport:
 @dataclass(slots=True)
 class _Tally:
     skipped: Counter[str] = field(default_factory=Counter)
-    used: int = 0
     unknown: int = 0
     malformed: int = 0
 
@@ -81,10 +77,8 @@ class _Tally:
             pages=writer.documents,
             redirects=writer.redirects,
             links=writer.links,
-            hosts=writer.hosts,
             topics=writer.topics,
             skipped=dict(self.skipped.most_common()),
-            labels_used=self.used,
             labels_unknown=self.unknown,
             labels_malformed=self.malformed,
         )
@@ -157,7 +151,6 @@ def build_generated(
         for page, topic in enumerate(web.graph.topic.tolist()):
             if topic >= 0:
                 writer.label_page(page, names[topic])
-                tally.used += 1
         writer.finish({"source": [f"generated, seed {web.plan.seed}"]})
         return tally.report(writer)
 
@@ -246,7 +239,7 @@ def _location(url: str, location: str, urls: Urls) -> str:
 
 
 async def _visits(chosen: Iterator[Fetched], reading: Reading, readers: int) -> AsyncIterator[Visit]:
-    """Read in several processes, hand out in order; only so many at a time, as they are held in memory."""
+    """Read in several processes, hand out in order; 8 a process at a time, as they are held in memory."""
     pool = Readers(reading, count=readers, whole_pages=True) if readers else None
     reader = pool or InlineReader(reading)
     waiting: deque[asyncio.Task[Visit]] = deque()
@@ -309,9 +302,7 @@ def _label(writer: WorldWriter, rows: Iterable[tuple[str, str]], urls: Urls, tal
         url = urls.canonical(written)[0]
         if not url or not topic:
             tally.malformed += 1
-        elif writer.label(url, topic):
-            tally.used += 1
-        else:
+        elif not writer.label(url, topic):
             tally.unknown += 1
 
 

@@ -13,7 +13,7 @@ and cannot be written; bodies are not here but in the WARC files. `writer` lays 
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from lycosa.errors import InputError
 from lycosa.fetch.urls import url_hash
-from lycosa.lab.generated.graph import gather
+from lycosa.lab.generated.graph import distances
 from lycosa.lab.worlds.container import AnyArray, Container
 from lycosa.lab.worlds.lazy import PageLinks, PageTerms, Strings
 from lycosa.lab.worlds.writer import FORMAT, LINK_COLUMNS, NO_FOLLOW, NO_INDEX, PAGE_COLUMNS, TERM_COLUMNS
@@ -47,6 +47,11 @@ class Edges(NamedTuple):
 
     def of(self, page: int) -> Ints:
         return self.pages[self.offsets[page] : self.offsets[page + 1]]
+
+    @property
+    def sources(self) -> Longs:
+        """By edge: the page it starts from."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
 
 class TermMatrix(NamedTuple):
@@ -128,13 +133,8 @@ class World:
 
     def page_of(self, url: str) -> int | None:
         """The page with this canonical URL."""
-        page = int(self.page_of_hash(np.array([url_hash(url)]))[0])
-        return page if page >= 0 else None
-
-    def page_of_hash(self, hashes: Longs) -> Ints:
-        """The pages with these URL hashes, -1 where there is none."""
-        numbers = self.number_of_hash(hashes)
-        return np.where(numbers < len(self), numbers, -1).astype(np.int32)
+        number = int(self.number_of_hash(np.array([url_hash(url)]))[0])
+        return number if 0 <= number < len(self) else None
 
     def number_of_hash(self, hashes: Longs) -> Ints:
         """The numbers of the URLs with these hashes, -1 for URLs that are neither recorded nor linked to."""
@@ -158,9 +158,6 @@ class World:
     def title(self, page: int) -> str:
         return self._texts[int(self._titles[page])]
 
-    def language(self, page: int) -> str:
-        return self._texts[int(self._languages[page])]
-
     def page(self, page: int) -> Page:
         """The document as the reader gave it, but without text, rejected URLs and counts of dropped links.
 
@@ -170,9 +167,9 @@ class World:
         flags = int(self._flags[page])
         return Page(
             url=self.urls[page],
-            title=self._texts[int(self._titles[page])],
+            title=self.title(page),
             language=self._texts[int(self._languages[page])],
-            links=PageLinks(high - low, partial(self._links, low, high)),
+            links=self.links(page),
             canonical=self._texts[int(self._canonicals[page])],
             is_noindex=bool(flags & NO_INDEX),
             is_nofollow=bool(flags & NO_FOLLOW),
@@ -190,12 +187,6 @@ class World:
 
     def anchor(self, edge: int) -> str:
         return self._texts[int(self._anchors[edge])]
-
-    def context(self, edge: int) -> str:
-        return self._texts[int(self._contexts[edge])]
-
-    def rel(self, edge: int) -> str:
-        return self._texts[int(self._rels[edge])]
 
     def _links(self, low: int, high: int) -> list[Link]:
         """The links of the page whose edges go from `low` up to `high`."""
@@ -233,8 +224,7 @@ class World:
     @cached_property
     def back_graph(self) -> Edges:
         """`graph` the other way round: who links to a page."""
-        sources = np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.graph.offsets))
-        return _edges(self.graph.pages.astype(np.int64), sources, len(self))
+        return _edges(self.graph.pages.astype(np.int64), self.graph.sources, len(self))
 
     @cached_property
     def _documents(self) -> Longs:
@@ -250,18 +240,7 @@ class World:
 
     def distances(self, starts: Sequence[int] | AnyArray, *, is_backward: bool = False, limit: int = 1 << 30) -> Ints:
         """By page: links from the nearest start (backward: to it), -1 where none leads there within the limit."""
-        edges = self.back_graph if is_backward else self.graph
-        distance = np.full(len(self), -1, np.int32)
-        wave = np.unique(np.asarray(starts, np.int64))
-        step = 0
-        while len(wave) and step <= limit:
-            distance[wave] = step
-            step += 1
-            counts = edges.offsets[wave + 1] - edges.offsets[wave]
-            reached = np.zeros(len(self), np.bool_)
-            reached[edges.pages[gather(edges.offsets[wave], counts)]] = True
-            wave = (reached & (distance < 0)).nonzero()[0]
-        return distance
+        return distances(*(self.back_graph if is_backward else self.graph), starts, limit=limit)
 
     # ── words ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -269,10 +248,6 @@ class World:
     def vocabulary(self) -> list[str]:
         """Terms by number."""
         return list(self._terms)
-
-    @cached_property
-    def term_numbers(self) -> Mapping[str, int]:
-        return {term: number for number, term in enumerate(self.vocabulary)}
 
     def terms(self, page: int) -> dict[str, int]:
         """Stems of title and text with their counts."""
