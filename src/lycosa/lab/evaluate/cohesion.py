@@ -1,4 +1,4 @@
-"""How closely what was found hangs together by links (paper GA, equation for Cohesiveness, figures 5 to 8).
+"""How closely the pages found are linked to each other (paper GA, equation for Cohesiveness, figures 5 to 8).
 
     cohesiveness(G) = Σ_{i∈G} |L_i ∩ C| / |G|
 

@@ -1,7 +1,7 @@
 """All runs of one topic held against the truth: every metric as a curve over pages.
 
 Runs shorter than the page budget (their frontier was empty) are padded with their last value (`curves.padded`). What
-all runs of a topic share, such as the weights of TF-IDF and which pages are near-duplicates, is worked out once.
+all runs of a topic share, such as the weights of TF-IDF and which pages are near-duplicates, is computed once.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def measure(
 def _curves(
     run: Run, truth: Truth, place: Ints, alike: Likeness, cosines: Floats, options: Options
 ) -> dict[str, Floats]:
-    """Every curve of one run but its cost; `place` says where its pages stand among all that were crawled."""
+    """Every curve of one run but its cost; `place` has the places of its pages among all that were crawled."""
     is_earned = ~np.isin(run.pages, run.given)
     relevant, hosts = truth.relevant[run.pages] & is_earned, truth.hosts[run.pages]
     cohesion = cohesiveness(
@@ -170,7 +170,7 @@ def _curves(
 
 
 def _all_pages(runs: Sequence[Run]) -> tuple[Ints, list[Ints]]:
-    """All pages that any run fetched, each once, and for each run where its pages stand among them."""
+    """All pages that any run fetched, each once, and for each run the places of its pages among them."""
     joined = np.concatenate([np.asarray(run.pages, dtype=np.int64) for run in runs])
     crawled, inverse = np.unique(joined, return_inverse=True)
     ends = np.cumsum([len(run.pages) for run in runs])
@@ -178,7 +178,7 @@ def _all_pages(runs: Sequence[Run]) -> tuple[Ints, list[Ints]]:
 
 
 def _costs(runs: Sequence[Run], pages: int, bounds: Collection[str]) -> list[Floats]:
-    """Relative cost of each run, in the order of `runs`, which stand strategy by strategy."""
+    """Relative cost of each run, in the order of `runs`, which are sorted by strategy."""
     cpu: dict[str, list[Floats]] = {}
     for run in runs:
         cpu.setdefault(run.strategy, []).append(run.cpu)

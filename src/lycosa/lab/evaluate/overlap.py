@@ -21,7 +21,7 @@ TOP = 100
 def overlap_of(first: Run, second: Run, *, hosts: Ints, pages: int, top: int = TOP) -> dict[str, Floats]:
     """Curves over `pages` pages by name; `top pages` and `top hosts` have the one value of the end.
 
-    A crawl that ends early stands still while the other goes on.
+    A crawl that ends early keeps what it has seen while the other goes on.
     """
     first_hosts, second_hosts = hosts[first.pages], hosts[second.pages]
     common_hosts = _in_both(first_hosts, second_hosts, pages)

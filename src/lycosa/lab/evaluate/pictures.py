@@ -93,7 +93,7 @@ def draw(plot: Plot, looks: Mapping[str, Style]) -> tuple[bytes, bytes]:
     figure.subplots_adjust(left=0.095, right=0.945 - 0.0088 * longest, bottom=0.12, top=0.92)
     axis = figure.subplots()
     every = max(1, -(-len(plot.x) // POINTS))
-    # Always with the last point: the names stand there.
+    # Always with the last point: the names are there.
     kept = np.unique(np.append(np.arange(0, len(plot.x), every), max(0, len(plot.x) - 1)))
     for line in plot.lines:
         _draw_line(axis, line, plot, kept, looks[line.name])

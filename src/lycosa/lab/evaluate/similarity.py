@@ -2,10 +2,10 @@
 
     cos(p, V) = Σ_k w_pk·w_Vk / √(Σ_k w_pk² · Σ_k w_Vk²),    w_dk = f_dk · ln(N / n_k)
 
-f_dk is how often term k stands in d, N how many pages all crawlers of the comparison fetched for the topic, and n_k in
-how many of them k stands: the weights are known only when all crawls are over. σ of a crawl is the mean over its pages
+f_dk is how often term k occurs in d, N how many pages all crawlers of the comparison fetched for the topic, and n_k on
+how many of them k occurs: the weights are known only when all crawls are over. σ of a crawl is the mean over its pages
 (`curves.mean_so_far`). The paper does not spell out its TF-IDF; this is the plain form. A term of the description that
-stands on no page is taken to stand on one.
+occurs on no page is taken to occur on one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _cosines(terms: Terms, pages: Ints, weights: Floats, topic: Floats, topic_no
     weighted = terms.counts[places] * weights[indices]
     products = np.bincount(owner, weights=weighted * topic[indices], minlength=len(pages)).astype(np.float64)
     norms = np.sqrt(np.bincount(owner, weights=weighted * weighted, minlength=len(pages)))
-    # A page of which every word stands on every page has no direction, and is like nothing.
+    # A page of which every word occurs on every page has no direction, and is like nothing.
     return np.divide(products, norms * topic_norm, out=np.zeros(len(pages)), where=norms * topic_norm > 0)
 
 

@@ -5,8 +5,8 @@
     /touring-3/wheel-hub-17.html page 17 of that section (hosts differ in how they spell this)
     /go/1234                     moved: redirects to page 1234 of the host
 
-URLs are not kept: each follows from the page's number. Back, the numbers are read out of the URL, its proper
-form is made anew, and only if both are equal it is the page's URL.
+URLs are not stored: each follows from the page's number. To find a page, the numbers are read out of the URL and
+the page's own URL is rebuilt; only if both are equal is it that page.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Pages are numbered host by host, and within a host directory by directory ("section"): page 0 of a host is its
 home, page 0 of a section its index. A section's pages belong to one community, and a community to one topic
-(-1: none). The links of a page stand in this order:
+(-1: none). The links of a page are in this order:
 
     navigation   home, the host's first sections, the own section
     listing      on indexes: the pages below; on home pages: the sections below
@@ -10,7 +10,7 @@ home, page 0 of a section its index. A section's pages belong to one community, 
 
 Hidden communities are in no pool that a link from outside is drawn from. Their doors are chains of 1 to
 `tunnel_depth` off-topic pages ("tunnels") that start on an open page of the topic; besides, on hosts of mixed
-topics, the navigation of the host, which stands on off-topic pages for them.
+topics, the navigation of the host, which is also on its off-topic pages.
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ class Writer:
         closed = np.flatnonzero(sites.is_disallowed[low:high]) + low
         for _, path, _ in self._addresses.places(sites.first_page[closed].tolist()):
             lines.append(f"Disallow: {path}")
-        if host == self._plan.hosts - 1 and self._plan.crawl_delay:  # hosts stand in order of size
+        if host == self._plan.hosts - 1 and self._plan.crawl_delay:  # hosts are in order of size
             lines.append(f"Crawl-delay: {self._plan.crawl_delay:g}")
         if self.has_sitemap(host):
             lines.append(f"Sitemap: {origin(self._addresses.hosts[host], port)}/sitemap.xml")

@@ -56,7 +56,7 @@ class WebPlan:
     redirects: float = 0.03
     """Share of content links that go through a 301."""
     vague_anchors: float = 0.15
-    """Share of content links that say "click here" or the like."""
+    """Share of content links whose text says nothing: "click here"."""
     topicality: float = 0.35
     """Mean share of topic words in a page's text; it varies from page to page by half of that."""
 

@@ -1,7 +1,7 @@
 """Word salad that has a topic: titles, anchors and sentences for the pages of a generated web.
 
 Words are drawn by a Zipf law from the topic's vocabulary or from general English. Each draw is one look-up in
-a table in which a word stands as often as its share, so a page of several hundred words costs some
+a table in which a word occurs in proportion to its share, so a page of several hundred words costs some
 microseconds. Nothing here remembers anything: equal arguments, equal words.
 """
 

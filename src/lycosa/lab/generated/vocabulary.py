@@ -1,7 +1,7 @@
 """The words of the generated webs: twelve topics written by hand, any number more made of syllables.
 
-Each topic's words stand in order of use: a page draws them by a Zipf law, so the first few come up all the
-time. Topics stand next to those they are easily confused with; neighbours lend each other words
+Each topic's words are in order of use: a page draws them by a Zipf law, so the first few come up all the
+time. Topics are next to those they are easily confused with; neighbours lend each other words
 (`vocabularies`), which makes near-misses for judges that only count keywords.
 """
 
@@ -168,7 +168,7 @@ GENERAL = _words(
     parliament region province district county capital border island coast"""
 )
 GENERAL_NOUNS = GENERAL[GENERAL.index("government") :]
-"""The part that can head a page: what stands before it is mostly grammar."""
+"""The part that can head a page: the words before it are mostly grammar."""
 
 NEUTRAL_NAMES = _words(
     """harbour amber northern silver maple granite meadow river summit lantern copper willow cedar beacon

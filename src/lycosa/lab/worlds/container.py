@@ -168,7 +168,7 @@ class Container:
         """Read everything and compare it with the checksums; InputError names the first damaged array."""
         for name, place in self._places.items():
             if zlib.crc32(self.arrays[name].view(np.uint8).data) != place.checksum:
-                raise InputError(f"{self.path} is damaged: the array {name!r} is not as it was written; build it anew")
+                raise InputError(f"{self.path} is damaged: the array {name!r} is not as it was written; rebuild it")
 
     def _header(self) -> tuple[dict[str, Any], int]:
         size = len(self._map)
@@ -177,10 +177,10 @@ class Container:
         length = int.from_bytes(self._map[len(MAGIC) : len(MAGIC) + 8], "little")
         end = _START + length
         if size < _START or (length <= LONGEST_HEADER and size < end):
-            raise InputError(f"{self.path} is cut short: it ends within its header; build or copy it anew")
+            raise InputError(f"{self.path} is cut short: it ends within its header; rebuild or recopy it")
         header = self._map[_START:end] if length <= LONGEST_HEADER else b""
         if _digest(header) != self._map[_START - DIGEST_BYTES : _START]:
-            raise InputError(f"{self.path} is damaged: its header is not as it was written; build or copy it anew")
+            raise InputError(f"{self.path} is damaged: its header is not as it was written; rebuild or recopy it")
         return json.loads(header), _aligned(end)
 
     def _array(self, name: str, place: _Place) -> AnyArray:

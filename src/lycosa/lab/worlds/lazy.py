@@ -1,4 +1,4 @@
-"""Parts of a world that are decoded when they are first looked at, and look like the lists and dicts they stand for."""
+"""Parts of a world that are decoded when first looked at, and behave like the lists and dicts they represent."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class TermMatrix(NamedTuple):
 
 
 class World:
-    """See the module. Made by `open`; sent to another process it is opened there anew."""
+    """See the module. Made by `open`; a world sent to another process is opened again there."""
 
     def __init__(self, container: Container) -> None:
         arrays = container.arrays
@@ -112,7 +112,7 @@ class World:
         names = {*PAGE_COLUMNS, *LINK_COLUMNS, *TERM_COLUMNS, *OTHERS}
         names |= {f"{name}_{part}" for name in STRINGS for part in ("bytes", "offsets")}
         if container.meta.get("format") != FORMAT or not names <= container.arrays.keys():
-            raise InputError(f"{path} was written by another version of Lycosa; build it anew from its WARC files")
+            raise InputError(f"{path} was written by another version of Lycosa; rebuild it from its WARC files")
         return cls(container)
 
     def __reduce__(self) -> tuple[object, tuple[Path]]:

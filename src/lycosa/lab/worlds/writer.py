@@ -5,7 +5,7 @@ hosts and topics, the labels, and 20 to 40 bytes for each distinct URL and text.
 
 Strings are kept once: URLs in one table, all other texts (titles, anchors, contexts, paths) in another; pages and
 links refer to them by number. While pages come, URLs are numbered as they are met. In the file the recorded ones
-stand first, in the order of the pages, so that a page's number is its URL's number: `finish` renumbers.
+come first, in the order of the pages, so that a page's number is its URL's number: `finish` renumbers.
 """
 
 from __future__ import annotations
