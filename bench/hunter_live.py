@@ -222,8 +222,8 @@ def _serving(web: GeneratedWeb) -> Iterator[dict[str, Any]]:
     """The web, an address for each host; what the server says of itself."""
     options = [f"--{name.replace('_', '-')}={value}" for name, value in asdict(web.plan).items()]
     slow = [f"--fault={host}=slow/{LATENCY}" for host in web.hosts]
-    command = [sys.executable, "-m", "lycosa.lab.generated.server", *options, *slow, f"--addresses={web.plan.hosts}"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE)
+    command = [sys.executable, "-m", "hostile.server", *options, *slow, f"--addresses={web.plan.hosts}"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[1] / "tests")
     try:
         assert process.stdout is not None
         line = process.stdout.readline()

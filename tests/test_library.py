@@ -20,8 +20,8 @@ import pytest
 import tomli_w
 
 import lycosa
+from hostile.server import running
 from lycosa.errors import ConfigError, InputError, SeedError, WorkspaceError
-from lycosa.lab.generated.server import running
 from lycosa.lab.worlds.build import build_generated
 
 ROOT = Path(__file__).parents[1]

@@ -19,11 +19,11 @@ from contextlib import contextmanager
 import pytest
 import tomli_w
 
+from hostile.server import running
 from lycosa import __version__
 from lycosa.cli import main
 from lycosa.config import Config, build
 from lycosa.fetch.warc_reader import Damage, iterate
-from lycosa.lab.generated.server import running
 
 LYCOSA = [sys.executable, "-c", "from lycosa.cli import main; main()"]
 SILENT = "/fault/silent"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from lycosa.lab.generated.server import running
+from hostile.server import running
 from lycosa.lab.worlds.build import build_generated
 from lycosa.lab.worlds.world import World
 

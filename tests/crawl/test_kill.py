@@ -32,8 +32,8 @@ def server(tmp_path: Path):
     ready, log = tmp_path / "ready.json", tmp_path / "requests.jsonl"
     options = [f"--{name}={getattr(PLAN, name.replace('-', '_'))}" for name in ("seed", "pages", "hosts", "topics")]
     options += [f"--out-degree={PLAN.out_degree}", f"--crawl-delay={PLAN.crawl_delay}", "--addresses=6"]
-    command = [sys.executable, "-m", "lycosa.lab.generated.server", *options, f"--log={log}", f"--ready-file={ready}"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "hostile.server", *options, f"--log={log}", f"--ready-file={ready}"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=Path(__file__).parents[1])
     while not ready.exists():
         assert process.poll() is None, "the server did not start"
         time.sleep(0.02)

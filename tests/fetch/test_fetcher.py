@@ -11,6 +11,7 @@ from email.utils import format_datetime
 
 import pytest
 
+from hostile.server import WorldServer, running
 from lycosa.errors import ConfigError
 from lycosa.fetch.cache import PageCache
 from lycosa.fetch.dns import Resolver
@@ -20,7 +21,6 @@ from lycosa.fetch.http import Http, TransferFailure
 from lycosa.fetch.robots import RobotsSettings, RobotsState
 from lycosa.fetch.transfer import HttpSettings
 from lycosa.fetch.urls import UrlRules, Urls
-from lycosa.lab.generated.server import WorldServer, running
 from lycosa.lib.clock import VirtualClock
 from lycosa.model import Fetched, Kind, Lease, Response
 

@@ -141,7 +141,7 @@ def compare_in_parallel(
     plan: ComparePlan, *, processes: int = 0, title: str = "Crawl strategies compared"
 ) -> Comparison:
     """Compare with the topics spread over processes, and a progress bar."""
-    with Progress(*BAR_COLUMNS, console=err, disable=not err.is_terminal) as progress, _pool(processes) as run_jobs:
+    with counting_bar() as progress, _pool(processes) as run_jobs:
         task = progress.add_task("topics", total=len(plan.tasks))
 
         def step(topic: str) -> None:
@@ -156,6 +156,13 @@ def process_count(processes: int) -> int:
     if processes < 0:
         raise InputError(f"--processes {processes}: it must be 0 (one for each core) or more")
     return processes or len(os.sched_getaffinity(0))
+
+
+def counting_bar(*, transient: bool = False) -> Progress:
+    """A progress bar with a count and the time; invisible where stderr is no terminal."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    times = (TimeElapsedColumn(), TimeRemainingColumn())
+    return Progress(*columns, *times, console=err, disable=not err.is_terminal, transient=transient)
 
 
 @contextmanager

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import subprocess
-import sys
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import typer
@@ -26,11 +19,13 @@ from lycosa.engine import Crawl
 from lycosa.errors import InputError
 from lycosa.lab.evaluate.curves import harvest_rate, recall
 from lycosa.lab.evaluate.pictures import draw_curves
+from lycosa.lab.generated.server import served
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 from lycosa.store.sqlite import SqliteStore
 from lycosa.workspace import Workspace
 
 STRATEGIES = ("hunter", "breadth-first")
+ADDRESSES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +62,7 @@ def demo(
         f"[bold]{web.topic_names[topic]}[/] and can be reached from the {len(seeds)} seeds"
     )
     results: dict[str, Result] = {}
-    with _server(plan) as server:
+    with served(plan, addresses=ADDRESSES) as server:
         for strategy in STRATEGIES:
             workspace = Workspace(output / strategy)
             if workspace.directory.exists():
@@ -76,13 +71,13 @@ def demo(
                 shutil.rmtree(workspace.directory)
             crawl = Crawl(
                 keywords,
-                seeds=[web.url(page, port=server["port"]) for page in seeds],
+                seeds=[web.url(page, port=server.port) for page in seeds],
                 directory=workspace.directory,
                 strategy=strategy,
                 budget={"pages": pages},
                 politeness={"delay": 0.02, "fetch_time_factor": 0.0},
                 # Few at a time: the more fetches run at once, the fewer results each can take into account.
-                network={"fetches": 4, "allow": ["127.0.0.0/8"], "resolve": server["overrides"]},
+                network={"fetches": 4, "allow": ["127.0.0.0/8"], "resolve": server.overrides},
             )
             began = time.monotonic()
             ending = start(crawl, _watcher(f"{strategy}: {keywords}")).reason
@@ -107,32 +102,6 @@ def demo(
 
 def _watcher(title: str) -> Watcher:
     return Panels(title) if is_terminal() else Lines(every=2.0)
-
-
-@contextmanager
-def _server(plan: WebPlan) -> Iterator[dict[str, Any]]:
-    """The web, served by another process, as a real one would be."""
-    with tempfile.TemporaryDirectory() as scratch:
-        ready = Path(scratch) / "ready.json"
-        options = [f"--{name.replace('_', '-')}={value}" for name, value in asdict(plan).items()]
-        command = [
-            sys.executable,
-            "-m",
-            "lycosa.lab.generated.server",
-            *options,
-            "--addresses=100",
-            f"--ready-file={ready}",
-        ]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        try:
-            while not ready.exists():
-                if process.poll() is not None:
-                    raise InputError("the demo's web server did not start; can this machine use 127.0.0.1?")
-                time.sleep(0.05)
-            yield json.loads(ready.read_text())
-        finally:
-            process.terminate()
-            process.wait()
 
 
 def _result(workspace: Workspace, web: GeneratedWeb, topic: int, targets: set[int], seconds: float) -> Result:

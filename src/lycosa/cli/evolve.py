@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy as np
 import typer
-from rich.progress import Progress
 from rich.table import Table
 
 from lycosa import __version__
-from lycosa.cli.compare import BAR_COLUMNS, process_count
+from lycosa.cli.compare import counting_bar, process_count
 from lycosa.cli.terminal import err, out, plain
 from lycosa.errors import InputError
-from lycosa.lab.evaluate.pictures import Bars, Line, Plot, draw, draw_bars, styles
+from lycosa.lab.evaluate.pictures import Bars, Line, Plot, draw, draw_bars, save, styles
 from lycosa.lab.evolve.checkpoint import (
     Checkpoint,
     EvolutionState,
@@ -155,7 +154,7 @@ def _command(
 def _prepared(plans: Sequence[EvolutionPlan]) -> list[EvolutionTask]:
     """The tasks, each judged. One of several topics that is too small is left out."""
     tasks = []
-    with Progress(*BAR_COLUMNS, console=err, disable=not err.is_terminal, transient=True) as progress:
+    with counting_bar(transient=True) as progress:
         bar = progress.add_task("judging pages", total=len(World.open(plans[0].world)))
         for number, plan in enumerate(plans, start=1):
             progress.update(bar, description=f"judging pages for topic {number} of {len(plans)}")
@@ -182,7 +181,7 @@ def _evolved(
         start=start.population if isinstance(start, EvolutionState) else start,
         map=run_map,
     )
-    with Progress(*BAR_COLUMNS, console=err, disable=not err.is_terminal) as progress:
+    with counting_bar() as progress:
         task = progress.add_task("evolving", total=settings.generations + 1, completed=len(history))
         for population in populations:
             history = (*history, Generation.of(population))
@@ -286,7 +285,7 @@ def _draw(
     title = f"Fitness ({checkpoint.origin['fitness']}) by generation"
     if len(history) > 1:
         plot = Plot(title, "generation", "", x, lines, is_share=True)
-        _save(checkpoint.directory / "fitness", draw(plot, styles(["best", "mean"])))
+        save(checkpoint.directory / "fitness", *draw(plot, styles(["best", "mean"])))
     places = [WEIGHTS.index(name) for name in names]
     begins = (0, *settings.switches())
     phase_names = [f"{PHASES[phase]}, from page {visits:,}" for phase, visits in enumerate(begins)]
@@ -297,9 +296,4 @@ def _draw(
     shares.append(Line("ga2003", REFERENCES["ga2003"].weights()[places]))
     labels = [name.replace("comm_", "com. ").replace("parent_", "par. ") for name in names]  # eleven must fit
     bars = Bars("Weights of the fittest strategy, their sum 1", "", labels, shares)
-    _save(checkpoint.directory / "weights", draw_bars(bars, styles([line.name for line in shares])))
-
-
-def _save(path: Path, pictures: tuple[bytes, bytes]) -> None:
-    for data, ending in zip(pictures, (".png", ".svg"), strict=True):
-        path.with_suffix(ending).write_bytes(data)
+    save(checkpoint.directory / "weights", *draw_bars(bars, styles([line.name for line in shares])))

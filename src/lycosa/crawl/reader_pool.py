@@ -106,7 +106,7 @@ class Readers:
         return Visit(fetched, result.outcome, result.page, result.judgement)
 
     def adopt(self, reading: Reading) -> None:
-        """Read like this from now on, for example with another judge; pages sent to a reader before are not affected."""
+        """Read like this from now on, for example with another judge; this does not affect pages sent before."""
         # By value where the class is of `__main__` or of a notebook, which a reader cannot import.
         self._settings = cloudpickle.dumps((reading, self._memory, self._whole_pages))
         news = marshal.dumps((self._settings,))

@@ -43,7 +43,7 @@ def test_the_worth_of_a_way_is_what_it_earns_by_fetch(world):
     relevant = np.zeros(len(world), dtype=np.bool_)
     relevant[world.pages_of(topic)] = True
     ahead = LookAhead(world, relevant, None)
-    worth = ahead._worth()
+    worth = ahead._worth_of_ways()
     edges = world.graph
     for page in range(0, len(world), 37):
         targets = edges.pages[edges.offsets[page] : edges.offsets[page + 1]]

@@ -66,6 +66,10 @@ def test_the_largest_distance_there_is_serves_where_the_wanted_one_does_not(chai
     assert (task.distance, task.seeds.tolist()) == (9, [0])
 
 
+def test_there_may_be_fewer_seeds_than_asked_for(chain: World) -> None:
+    assert make_task(chain, "End", distance=3, rng=rng()).seeds.tolist() == [5, 6]
+
+
 def test_at_distance_0_the_seeds_are_targets_that_are_not_graded(make: Callable[..., World]) -> None:
     world = make({page: [] for page in range(30)}, Half=list(range(0, 30, 2)))
     task = make_task(world, "Half", distance=0, seeds=4, rng=rng())

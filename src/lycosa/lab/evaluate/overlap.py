@@ -13,6 +13,7 @@ import numpy as np
 
 from lycosa.lab.evaluate.curves import padded
 from lycosa.lab.evaluate.runs import Floats, Ints, Run
+from lycosa.lab.evaluate.spread import distinct_so_far
 
 TOP = 100
 
@@ -26,9 +27,9 @@ def overlap_of(first: Run, second: Run, *, hosts: Ints, pages: int, top: int = T
     common_hosts = _in_both(first_hosts, second_hosts, pages)
     best = [top_rated(run, top) for run in (first, second)]
     return {
-        "pages": _ratio(_in_both(first.pages, second.pages, pages), _seen(first.pages, pages)),
-        "hosts of the first": _ratio(common_hosts, _seen(first_hosts, pages)),
-        "hosts of the second": _ratio(common_hosts, _seen(second_hosts, pages)),
+        "pages": _ratio(_in_both(first.pages, second.pages, pages), first.pages, pages),
+        "hosts of the first": _ratio(common_hosts, first_hosts, pages),
+        "hosts of the second": _ratio(common_hosts, second_hosts, pages),
         "top pages": np.array([_share(best[0], best[1])]),
         "top hosts": np.array([_share(hosts[best[0]], hosts[best[1]])]),
     }
@@ -39,27 +40,17 @@ def top_rated(run: Run, count: int) -> Ints:
     return run.pages[np.argsort(-np.asarray(run.relevance), kind="stable")[:count]]
 
 
-def first_places(values: Ints) -> tuple[Ints, Ints]:
-    """Each distinct value with its first position, in order of value."""
-    distinct, places = np.unique(values, return_index=True)
-    return distinct, places
-
-
 def _in_both(first: Ints, second: Ints, pages: int) -> Floats:
     """Number of values that have occurred in both sequences after t entries each, for each t."""
-    (a, places_a), (b, places_b) = first_places(first), first_places(second)
+    (a, places_a), (b, places_b) = (np.unique(values, return_index=True) for values in (first, second))
     _, at_a, at_b = np.intersect1d(a, b, assume_unique=True, return_indices=True)
     moment = np.maximum(places_a[at_a], places_b[at_b])
     return np.cumsum(np.bincount(moment[moment < pages], minlength=pages)).astype(np.float64)
 
 
-def _seen(values: Ints, pages: int) -> Floats:
-    _, places = first_places(values)
-    return padded(np.cumsum(np.bincount(places, minlength=len(values))).astype(np.float64), pages)
-
-
-def _ratio(part: Floats, whole: Floats) -> Floats:
-    return np.asarray(part / np.maximum(1.0, whole))
+def _ratio(common: Floats, values: Ints, pages: int) -> Floats:
+    """`common` by how many different values there are so far."""
+    return np.asarray(common / np.maximum(1.0, padded(distinct_so_far(values), pages)))
 
 
 def _share(first: Ints, second: Ints) -> float:

@@ -46,7 +46,6 @@ NOTES = (
 
 
 class Picture(NamedTuple):
-    name: str
     title: str
     caption: str
     svg: bytes
@@ -100,9 +99,13 @@ def _digits(value: float) -> int:
     return min(6, max(0, 2 - math.floor(math.log10(abs(value))))) if value else 0
 
 
+def printable(text: str) -> str:
+    """Text without control or direction characters."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
 def _text(value: object) -> str:
-    """Escaped for HTML, without control or direction characters."""
-    return html.escape("".join(char if char.isprintable() else " " for char in str(value)), quote=True)
+    return html.escape(printable(str(value)), quote=True)
 
 
 def _about(comparison: Comparison) -> str:

@@ -143,6 +143,11 @@ def draw_curves(
     path.write_bytes(_bytes(figure, path.suffix.lstrip(".")))
 
 
+def save(path: Path, png: bytes, svg: bytes) -> None:
+    path.with_suffix(".png").write_bytes(png)
+    path.with_suffix(".svg").write_bytes(svg)
+
+
 def _figure(width: float, height: float) -> Figure:
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg

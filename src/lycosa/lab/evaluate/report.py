@@ -19,8 +19,8 @@ import numpy as np
 from lycosa.errors import InputError
 from lycosa.lab.evaluate.measure import METRICS, Metric
 from lycosa.lab.evaluate.overlap import TOP
-from lycosa.lab.evaluate.page import Picture, figure_text, render, sample_text
-from lycosa.lab.evaluate.pictures import Line, Plot, draw, styles
+from lycosa.lab.evaluate.page import Picture, figure_text, printable, render, sample_text
+from lycosa.lab.evaluate.pictures import Line, Plot, draw, save, styles
 from lycosa.lab.evaluate.runs import Comparison, Floats
 from lycosa.lab.evaluate.summary import COLUMNS, PERFORMANCE, Summary, curve, over_topics, performance, rows, table
 from lycosa.lib.parquet import write_parquet
@@ -45,9 +45,8 @@ def write_report(comparison: Comparison, directory: Path) -> Path:
         pictures = []
         for name, plot, caption in plots(comparison):
             png, svg = draw(plot, looks)
-            (directory / f"{name}.png").write_bytes(png)
-            (directory / f"{name}.svg").write_bytes(svg)
-            pictures.append(Picture(name, plot.title, caption, svg))
+            save(directory / name, png, svg)
+            pictures.append(Picture(plot.title, caption, svg))
         write_parquet(rows(comparison), directory / "results.parquet", COLUMNS)
         index = directory / "index.html"
         index.write_text(render(comparison, pictures), encoding="utf-8")
@@ -76,8 +75,9 @@ def print_table(comparison: Comparison, console: Console) -> None:
 
     _check(comparison)
     shown = Table(box=None, pad_edge=False)
-    names = comparison.strategies
-    columns = [[Text(_printable(name), style="dim" if name in comparison.bounds else "bold") for name in names]]
+    names = [printable(name) for name in comparison.strategies]
+    styles = ["dim" if name in comparison.bounds else "bold" for name in comparison.strategies]
+    columns = [[Text(name, style=style) for name, style in zip(names, styles, strict=True)]]
     shown.add_column("", no_wrap=True)
     room = console.width - max(map(len, names))
     for column in (column for column in table(comparison) if column.name in TERMINAL):
@@ -94,17 +94,13 @@ def print_table(comparison: Comparison, console: Console) -> None:
         shown.add_row(*row)
     about = [f"{name}: {text}" for name, text in comparison.about.items() if name in ("world", "seeds", "judge")]
     for line in (f"{comparison.title} {sample_text(comparison)}", *about):
-        console.print(Text(_printable(line)))
+        console.print(Text(printable(line)))
     console.print(shown)
     for line in (
         f"mean ± standard error over topics; bounds: {', '.join(comparison.bounds)}",
         f"* ** *** differs from {comparison.baseline}: p < 0.05, 0.01, 0.001 (Wilcoxon, Holm)",
     ):
-        console.print(Text(_printable(line), style="dim"))
-
-
-def _printable(text: str) -> str:
-    return "".join(char if char.isprintable() else " " for char in text)
+        console.print(Text(printable(line), style="dim"))
 
 
 def _check(comparison: Comparison) -> None:

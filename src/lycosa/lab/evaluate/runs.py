@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.lab.generated.graph import gather
+
 Floats = NDArray[np.float64]
 Floats32 = NDArray[np.float32]
 Ints = NDArray[np.integer[Any]]
@@ -169,7 +171,4 @@ def rows_of(offsets: Ints, rows: Ints) -> tuple[NDArray[np.int64], NDArray[np.in
     """Positions of the entries of these rows of a compressed matrix, and for each entry the index in `rows`."""
     starts = np.asarray(offsets[rows], dtype=np.int64)
     lengths = np.asarray(offsets[np.asarray(rows) + 1], dtype=np.int64) - starts
-    owner = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
-    ends = np.cumsum(lengths)
-    within = np.arange(len(owner), dtype=np.int64) - np.repeat(ends - lengths, lengths)
-    return starts[owner] + within, owner
+    return gather(starts, lengths), np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)

@@ -26,7 +26,7 @@ class Likeness(NamedTuple):
     """By page: the number of its fingerprint."""
     first: NDArray[np.int64]
     second: NDArray[np.int64]
-    """Pairs of fingerprints (by number) that differ in at most `bits` bits."""
+    """Fingerprints (by number) that differ in at most NEAR_BITS bits: pair by pair."""
     textless: NDArray[np.int64]
     """The number of the fingerprint 0, if there is one: pages without text are duplicates of none."""
 

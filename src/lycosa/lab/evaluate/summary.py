@@ -53,7 +53,8 @@ PERFORMANCE = Metric("performance/cost", "⟨recall⟩·⟨similarity⟩ / ⟨co
 
 def over_topics(values: Floats) -> Summary:
     """Mean and standard error over the first axis."""
-    return Summary(values.mean(axis=0), _standard_error(values))
+    error = values.std(axis=0, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.full(values.shape[1:], np.nan)
+    return Summary(values.mean(axis=0), np.asarray(error))
 
 
 def curve(comparison: Comparison, name: str) -> Summary:
@@ -170,12 +171,6 @@ def _without_bounds(comparison: Comparison, summary: Summary) -> Summary:
 
 def _stack(comparison: Comparison, name: str) -> Floats:
     return np.array([scores.curves[name] for scores in comparison.scores], dtype=np.float64)
-
-
-def _standard_error(values: Floats) -> Floats:
-    if len(values) < 2:
-        return np.full(values.shape[1:], np.nan)
-    return np.asarray(values.std(axis=0, ddof=1) / np.sqrt(len(values)))
 
 
 def _ratio_of_means(parts: list[Floats], statistic: Callable[[list[Floats]], Floats]) -> Summary:

@@ -6,5 +6,5 @@ addresses           names of hosts and URLs of pages
 vocabulary, prose   words, and text made of them
 html                the pages as documents
 web                 the web itself
-server              serves it over HTTP on loopback; `connection` has the protocol, `faults` breaks it on request
+server              serves it over HTTP on loopback
 """

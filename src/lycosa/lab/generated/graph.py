@@ -66,28 +66,33 @@ class WebGraph:
         home, after = int(self.sites.first_section[host]), int(self.sites.first_section[host + 1])
         return 1 + min(after - home - 1, NAVIGATION) + (own - home - 1 >= NAVIGATION)
 
-    def distances(self, seeds: Sequence[int] | Ints, *, is_open: Flags) -> Ints:
-        """By page: links from the nearest seed over open pages; -1: it cannot be reached."""
-        distance = np.full(len(self.section), -1, np.int32)
-        wave = np.unique(np.asarray(seeds, np.int32))
-        wave = wave[is_open[wave]]
-        step = 0
-        while len(wave):
-            distance[wave] = step
-            step += 1
-            is_reached = np.zeros(len(distance), np.bool_)
-            for low in range(0, len(wave), CHUNK):
-                part = wave[low : low + CHUNK]
-                is_reached[self.target[gather(self.start[part], self.start[part + 1] - self.start[part])]] = True
-            wave = np.flatnonzero(is_reached & is_open & (distance < 0)).astype(np.int32)
-        return distance
-
 
 def gather(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> Longs:
     """For each i the `counts[i]` indices starts[i], starts[i] + 1, …, concatenated."""
     ends = np.cumsum(counts, dtype=np.int64)
     total = int(ends[-1]) if len(ends) else 0
     return np.arange(total, dtype=np.int64) + np.repeat(starts - (ends - counts), counts)
+
+
+def distances(
+    offsets: Longs, targets: Ints, starts: Sequence[int] | Ints, *, is_open: Flags | None = None, limit: int = 1 << 30
+) -> Ints:
+    """Links from the nearest start, over open pages only; -1 where none leads there within the limit."""
+    distance = np.full(len(offsets) - 1, -1, np.int32)
+    is_free = np.ones(len(distance), np.bool_) if is_open is None else is_open.copy()
+    wave = np.unique(np.asarray(starts, np.int64))
+    wave = wave[is_free[wave]]
+    step = 0
+    while len(wave) and step <= limit:
+        distance[wave] = step
+        is_free[wave] = False
+        step += 1
+        is_reached = np.zeros(len(distance), np.bool_)
+        for low in range(0, len(wave), CHUNK):
+            part = wave[low : low + CHUNK]
+            is_reached[targets[gather(offsets[part], offsets[part + 1] - offsets[part])]] = True
+        wave = np.flatnonzero(is_reached & is_free)
+    return distance
 
 
 def build(plan: WebPlan) -> WebGraph:

@@ -1,330 +1,109 @@
-"""A generated web over HTTP/1.1 on loopback, with its own log and faults on request.
+"""A generated web over HTTP/1.1 on loopback.
 
-    with running(web, faults=True) as server:          # in a thread, for tests
-        server.url(0), server.overrides()              # http://harbour-news.test:43121/, {host: address}
-        server.requests()                              # every request, its times and its status
-
-    async with serve(web) as server: ...               # in the running event loop
-    python -m lycosa.lab.generated.server --pages 2000        # as a process: prints a line of JSON when it is ready
-
-Hosts are spread over several addresses (127.0.0.1, 127.0.0.2, …) at one port; the Host header selects the host. The log
-shows whether a crawler was polite.
+Hosts are spread over several addresses (127.0.0.1, 127.0.0.2, …) at one port; the Host header decides whose page is
+meant. tests/hostile has a server that also misbehaves and logs what a crawler does.
 """
 
 from __future__ import annotations
 
-import argparse
-import asyncio
-import json
-import os
+import multiprocessing
 import signal
-import socket
+import socketserver
 import sys
 import threading
-from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
-from dataclasses import fields
-from functools import partial
-from pathlib import Path
-from typing import TextIO
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+from multiprocessing.connection import Connection
+from typing import NamedTuple
 
-from lycosa.errors import InputError, LycosaError
-from lycosa.lab.generated.connection import Connection, Encoded, Request, encode
-from lycosa.lab.generated.faults import FaultTable
-from lycosa.lab.generated.web import HTML, TEXT, GeneratedWeb, Rendered, WebPlan
+from lycosa.errors import InputError
+from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 
 PORT_TRIES = 100
-BACKLOG = 1024
 
 
-class WorldServer:
-    """A running server, created by `serve` or `running`."""
+class Served(NamedTuple):
+    """Where a generated web is served."""
 
-    def __init__(
-        self,
-        *,
-        web: GeneratedWeb,
-        addresses: tuple[str, ...],
-        port: int,
-        faults: FaultTable | None,
-        log: TextIO | None,
-        cache_bytes: int,
-    ) -> None:
-        self.web = web
-        self.addresses = addresses
-        self.port = port
-        self._faults = faults
-        self._log = log
-        self._requests: list[Request] = []
-        self._counts: Counter[tuple[str, str]] = Counter()
-        self._cache: dict[tuple[str, str], Encoded] = {}
-        self._cache_room = cache_bytes
-        self._connections: set[Connection] = set()
-        self._has_none = asyncio.Event()
-        self._listeners: list[socket.socket] = []
-        self._entering: set[asyncio.Task[tuple[asyncio.Transport, Connection]]] = set()
-
-    def url(self, page: int) -> str:
-        return self.web.url(page, port=self.port)
-
-    def overrides(self) -> dict[str, str]:
-        """The address of every host, in place of name resolution."""
-        hosts = dict.fromkeys([*self.web.hosts, *(self._faults.hosts if self._faults else ())])
-        return {host: self.addresses[number % len(self.addresses)] for number, host in enumerate(hosts)}
-
-    def warm(self) -> None:
-        """Render all pages now, as far as they fit into the cache: for measuring crawlers rather than this server."""
-        for page in range(len(self.web)):
-            host, slash, target = self.web.url(page).removeprefix("http://").partition("/")
-            self.answer(host, slash + target)
-
-    def requests(self) -> list[Request]:
-        """All requests so far, in the order in which their responses ended."""
-        return list(self._requests)
-
-    # ── for its connections ───────────────────────────────────────────────────────────────────────────────
-
-    def fault_for(self, host: str, target: str) -> str | None:
-        return self._faults.find(host, target.partition("?")[0]) if self._faults else None
-
-    def answer(self, host: str, target: str) -> Encoded:
-        """The response without faults, cached while there is room."""
-        kept = self._cache.get((host, target))
-        if kept is not None:
-            return kept
-        encoded = encode(self.rendered(host, target))
-        self._cache_room -= len(encoded.head) + len(encoded.body)
-        self._cache[host, target] = encoded
-        while self._cache_room < 0:
-            oldest = self._cache.pop(next(iter(self._cache)))
-            self._cache_room += len(oldest.head) + len(oldest.body)
-        return encoded
-
-    def rendered(self, host: str, target: str) -> Rendered:
-        rendered = self.web.answer(host, target, port=self.port)
-        if rendered.status == 421 and self._faults and host in self._faults.hosts:
-            if target == "/robots.txt":
-                return Rendered(200, TEXT, b"User-agent: *\nAllow: /\n")
-            return Rendered(200, HTML, f"<!DOCTYPE html><title>{host}</title><p>A page.</p>\n".encode())
-        return rendered
-
-    def count(self, host: str, target: str) -> int:
-        self._counts[host, target] += 1
-        return self._counts[host, target] - 1
-
-    def note(self, request: Request) -> None:
-        self._requests.append(request)
-        if self._log:
-            self._log.write(json.dumps(request._asdict()) + "\n")
-            self._log.flush()
-
-    def join(self, connection: Connection) -> None:
-        self._connections.add(connection)
-
-    def leave(self, connection: Connection) -> None:
-        self._connections.discard(connection)
-        if not self._connections:
-            self._has_none.set()
-
-    # ── listening ─────────────────────────────────────────────────────────────────────────────────────────
-
-    def listen(self, listeners: list[socket.socket]) -> None:
-        """Accept clients at the sockets, one for each address."""
-        # not loop.create_server: closing that loses clients that are accepted but not yet connected
-        self._listeners = listeners
-        for address, listener in zip(self.addresses, listeners, strict=True):
-            listener.setblocking(False)
-            asyncio.get_running_loop().add_reader(listener, self._accept, address, listener)
-
-    def _accept(self, address: str, listener: socket.socket) -> None:
-        loop = asyncio.get_running_loop()
-        for _ in range(BACKLOG):
-            try:
-                client, _peer = listener.accept()
-            except OSError:  # no client, or it has disconnected
-                return
-            client.setblocking(False)
-            entering = loop.create_task(loop.connect_accepted_socket(partial(Connection, self, address), client))
-            self._entering.add(entering)
-            entering.add_done_callback(self._entering.discard)
-
-    async def close(self) -> None:
-        """Stop accepting clients and abort all connections, and with them running faults."""
-        for listener in self._listeners:
-            asyncio.get_running_loop().remove_reader(listener)
-            listener.close()
-        await asyncio.gather(*self._entering, return_exceptions=True)
-        self._has_none.clear()
-        for connection in self._connections:
-            connection.abort()
-        if self._connections:
-            await self._has_none.wait()
-
-
-# ── ways to run it ────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _listen(addresses: tuple[str, ...], port: int) -> list[socket.socket]:
-    """Sockets at one port on all addresses; with port 0, at one that is free on all of them."""
-    for _ in range(PORT_TRIES):
-        sockets: list[socket.socket] = []
-        chosen = port
-        try:
-            for address in addresses:
-                listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-                sockets.append(listener)
-                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                listener.bind((address, chosen))
-                listener.listen(BACKLOG)  # binding alone does not reserve the port
-                chosen = listener.getsockname()[1]
-        except OSError as error:
-            for listener in sockets:
-                listener.close()
-            if port:
-                raise InputError(f"cannot listen on {address}:{port}: {error.strerror}") from error
-            continue
-        return sockets
-    raise InputError(f"no port is free on all of {', '.join(addresses)}")
-
-
-@asynccontextmanager
-async def serve(
-    web: GeneratedWeb,
-    *,
-    addresses: int = 4,
-    port: int = 0,
-    faults: bool | Mapping[str, str] = False,
-    log: Path | None = None,
-    cache_bytes: int = 64 << 20,
-) -> AsyncIterator[WorldServer]:
-    """Serve in the running event loop.
-
-    `addresses`: number of addresses, 127.0.0.1, 127.0.0.2, … `faults`: True serves /fault/…; a mapping also assigns
-    faults to hosts and paths (`FaultTable`). `log`: a file to which each request is appended as a line of JSON.
-    `cache_bytes`: size of the cache of responses.
-    """
-    table = FaultTable(faults if isinstance(faults, Mapping) else {}) if faults is not False else None
-    names = tuple(f"127.0.0.{number + 1}" for number in range(addresses))
-    with ExitStack() as stack:
-        file = stack.enter_context(log.open("a", encoding="utf-8")) if log else None
-        sockets = _listen(names, port)
-        server = WorldServer(
-            web=web,
-            addresses=names,
-            port=sockets[0].getsockname()[1],
-            faults=table,
-            log=file,
-            cache_bytes=cache_bytes,
-        )
-        server.listen(sockets)
-        try:
-            yield server
-        finally:
-            await server.close()
+    port: int
+    overrides: dict[str, str]
+    """The address of every host: what name resolution would say."""
 
 
 @contextmanager
-def running(
-    web: GeneratedWeb,
-    *,
-    addresses: int = 4,
-    port: int = 0,
-    faults: bool | Mapping[str, str] = False,
-    log: Path | None = None,
-) -> Iterator[WorldServer]:
-    """Serve from a thread with its own event loop for the duration of the block."""
-    started = threading.Event()
-    box: list[WorldServer] = []
-    failure: list[BaseException] = []
-    stop: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
-
-    async def main() -> None:
-        async with serve(web, addresses=addresses, port=port, faults=faults, log=log) as server:
-            stop.append((asyncio.get_running_loop(), asyncio.Event()))
-            box.append(server)
-            started.set()
-            await stop[0][1].wait()
-
-    def work() -> None:
+def served(plan: WebPlan, *, addresses: int) -> Iterator[Served]:
+    """Serve the web from a process of its own, as a real one would be."""
+    context = multiprocessing.get_context("spawn")
+    ready, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_serve, args=(plan, addresses, sender), daemon=True)
+    process.start()
+    sender.close()
+    try:
         try:
-            asyncio.run(main())
-        except BaseException as error:  # re-raised in the waiting thread
-            failure.append(error)
-        finally:
-            started.set()
-
-    thread = threading.Thread(target=work, name="world-server", daemon=True)
-    thread.start()
-    started.wait()
-    try:
-        if box:
-            yield box[0]
+            server: Served = ready.recv()
+        except EOFError as error:
+            raise InputError("the web server did not start; is 127.0.0.1 usable on this machine?") from error
+        yield server
     finally:
-        if stop:
-            loop, event = stop[0]
-            with suppress(RuntimeError):  # the loop has already ended
-                loop.call_soon_threadsafe(event.set)
-        thread.join()
-    if failure:
-        raise failure[0]
+        ready.close()
+        process.terminate()
+        process.join()
 
 
-def _arguments(words: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="lycosa.lab.generated.server", description="Serves a generated web.")
-    plan = parser.add_argument_group("the web (see lycosa.lab.generated.plan)")
-    for field in fields(WebPlan):
-        kind = type(field.default)
-        plan.add_argument(f"--{field.name.replace('_', '-')}", type=kind, default=field.default, metavar="N")
-    parser.add_argument("--addresses", type=int, default=4, help="number of addresses: 127.0.0.1, 127.0.0.2, …")
-    parser.add_argument("--port", type=int, default=0, help="0 (the default): any free port")
-    parser.add_argument("--faults", action="store_true", help="serve /fault/…")
-    parser.add_argument("--fault", action="append", default=[], metavar="PLACE=FAULT", help="assign a fault to a host")
-    parser.add_argument("--log", type=Path, help="append each request to this file as JSON")
-    parser.add_argument("--cache-megabytes", type=int, default=64, metavar="N", help="size of the page cache")
-    parser.add_argument("--warm", action="store_true", help="render all pages before reporting ready")
-    parser.add_argument("--ready-file", type=Path, help="also write the line of JSON here")
-    return parser.parse_args(words)
+def _serve(plan: WebPlan, addresses: int, ready: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
+    web = GeneratedWeb(plan)
+    servers = _listen(web, [f"127.0.0.{number + 1}" for number in range(addresses)])
+    for server in servers:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+    overrides = {host: servers[number % addresses].address for number, host in enumerate(web.hosts)}
+    ready.send(Served(servers[0].port, overrides))
+    signal.pause()
 
 
-async def _run(arguments: argparse.Namespace) -> None:
-    web = GeneratedWeb(WebPlan(**{field.name: getattr(arguments, field.name) for field in fields(WebPlan)}))
-    assigned = dict(pair.rpartition("=")[::2] for pair in arguments.fault)
-    stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    async with serve(
-        web,
-        addresses=arguments.addresses,
-        port=arguments.port,
-        faults=assigned or arguments.faults,
-        log=arguments.log,
-        cache_bytes=arguments.cache_megabytes << 20,
-    ) as server:
-        if arguments.warm:
-            server.warm()
-        line = json.dumps({"port": server.port, "pid": os.getpid(), "overrides": server.overrides()})
-        if arguments.ready_file:
-            _write_whole(arguments.ready_file, line + "\n")
-        print(line, flush=True)
-        await stop.wait()
+def _listen(web: GeneratedWeb, addresses: list[str]) -> list[_Listener]:
+    """One server for each address, at a port that is free on all of them."""
+    for _ in range(PORT_TRIES):
+        servers: list[_Listener] = []
+        try:
+            for address in addresses:
+                servers.append(_Listener(web, address, servers[0].port if servers else 0))
+        except OSError:
+            for server in servers:
+                server.server_close()
+        else:
+            return servers
+    sys.exit(f"found no port that is free on all of {', '.join(addresses)}")
 
 
-def _write_whole(path: Path, text: str) -> None:
-    """Write atomically: another process waits for the file."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+class _Listener(socketserver.ThreadingTCPServer):
+    allow_reuse_address = True
+    daemon_threads = True
+    request_queue_size = 1024
+
+    def __init__(self, web: GeneratedWeb, address: str, port: int) -> None:
+        super().__init__((address, port), _Handler)
+        self.web = web
+        self.address, self.port = self.socket.getsockname()
 
 
-def main(words: list[str] | None = None) -> int:
-    try:
-        asyncio.run(_run(_arguments(words)))
-    except LycosaError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # head and body go out one after the other
+    server: _Listener
 
+    def do_GET(self) -> None:
+        host = self.headers.get("Host", "").partition(":")[0].lower()
+        rendered = self.server.web.answer(host, self.path, port=self.server.port)
+        self.send_response(rendered.status)
+        for name, value in (*rendered.headers, ("Content-Length", str(len(rendered.body)))):
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(rendered.body)
 
-if __name__ == "__main__":
-    sys.exit(main())
+    do_HEAD = do_GET  # noqa: N815 - http.server's name
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from lycosa.lab.generated.addresses import WebAddresses
-from lycosa.lab.generated.graph import WebGraph, build
+from lycosa.lab.generated.graph import WebGraph, build, distances
 from lycosa.lab.generated.html import Writer, origin
 from lycosa.lab.generated.plan import WebPlan
 from lycosa.lab.generated.prose import Prose
@@ -91,7 +91,7 @@ class GeneratedWeb:
 
     def distances(self, seeds: Iterable[int]) -> Ints:
         """By page: links from the nearest seed over allowed pages; -1: it cannot be reached."""
-        return self.graph.distances(list(seeds), is_open=self._is_open)
+        return distances(self.graph.start, self.graph.target, list(seeds), is_open=self._is_open)
 
     def targets(self, topic: int, seeds: Iterable[int] | None = None) -> set[int]:
         """The pages of a topic that can be found: allowed, and reachable from the seeds if these are given.

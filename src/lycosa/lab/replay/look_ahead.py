@@ -16,36 +16,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.frontier.frontier import Frontier
+from lycosa.lab.replay.oracle import Oracle
 from lycosa.lab.replay.replay import Discovery
 from lycosa.lab.worlds.world import World
 from lycosa.model import Visit
-from lycosa.strategies.protocol import Strategy
 
 HOPS = 8
 RELEVANT = 2.0
 """The score of a relevant page; ways to others are worth less than 1."""
 
 
-class LookAhead(Strategy):
+class LookAhead(Oracle):
     """Only for comparisons: it is handed the truth and the whole graph."""
 
     name = "look-ahead"
 
     def __init__(self, world: World, relevant: NDArray[np.bool_], discovery: Discovery) -> None:
-        self._world = world
+        super().__init__(world, relevant, discovery)
         self._relevant = relevant
-        self._discovery = discovery
+        self._worth = np.where(relevant, RELEVANT, 0.0)
         self._is_found = np.zeros(len(world), dtype=np.bool_)
         edges = world.graph
         self._sources = np.flatnonzero(np.diff(edges.offsets))
         self._starts = edges.offsets[self._sources]
         self._targets = edges.pages
 
-    def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:  # noqa: ARG002 - the truth will do
-        pages = self._pages(targets)
-        recorded = pages[pages < len(self._world)]
-        self._is_found[recorded] = True
-        return self._scores(pages, np.zeros(len(self._world)))
+    def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
+        pages = self.pages(targets)
+        self._is_found[pages[pages < len(self._world)]] = True
+        return super().tell(visit, targets)
 
     def ask(self, count: int, frontier: Frontier, now: float) -> list[int]:
         leased: list[int] = []
@@ -68,12 +67,13 @@ class LookAhead(Strategy):
     def _look(self, frontier: Frontier) -> None:
         """Give waiting links the worth of their ways, as far as that has changed."""
         waiting = frontier.waiting_links()
-        scores = self._scores(self._pages(waiting), self._worth())
+        worth = np.where(self._relevant, RELEVANT, self._worth_of_ways())
+        scores = self.scores(self.pages(waiting), worth)
         is_changed = (frontier.scores(waiting) < RELEVANT) & (frontier.scores(waiting) != scores.astype(np.float32))
         waiting, scores = waiting[is_changed], scores[is_changed]
         frontier.revise(waiting, scores)
 
-    def _worth(self) -> NDArray[np.float64]:
+    def _worth_of_ways(self) -> NDArray[np.float64]:
         size = len(self._world)
         worth = np.zeros(size)
         if not len(self._sources):
@@ -88,11 +88,3 @@ class LookAhead(Strategy):
             best[self._sources] = np.maximum.reduceat(gain[self._targets], self._starts)
             gain = best
         return worth
-
-    def _scores(self, pages: NDArray[np.int64], worth: NDArray[np.float64]) -> NDArray[np.float64]:
-        is_recorded = pages < len(self._world)
-        known = np.where(is_recorded, pages, 0)
-        return np.where(is_recorded, np.where(self._relevant[known], RELEVANT, worth[known]), -1.0)
-
-    def _pages(self, links: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.array([self._discovery.url_of[link] for link in links.tolist()], dtype=np.int64)

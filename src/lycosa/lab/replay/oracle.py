@@ -1,4 +1,4 @@
-"""The upper bound of a comparison: an order that knows what it cannot know.
+"""A bound of a comparison: an order that knows what it cannot know.
 
 Among the waiting links it takes those whose page is truly relevant first. It still has to find them: it sees no
 further than the links of the pages it has fetched.
@@ -26,9 +26,15 @@ class Oracle(Strategy):
         self._discovery = discovery
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:  # noqa: ARG002 - the truth will do
-        pages = np.array([self._discovery.url_of[target] for target in targets.tolist()], dtype=np.int64)
+        return self.scores(self.pages(targets), self._worth)
+
+    def pages(self, links: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.array([self._discovery.url_of[link] for link in links.tolist()], dtype=np.int64)
+
+    def scores(self, pages: NDArray[np.int64], worth: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The worth of each page; -1 for those that are not recorded."""
         is_recorded = pages < len(self._world)
-        return np.where(is_recorded, self._worth[np.where(is_recorded, pages, 0)], -1.0)
+        return np.where(is_recorded, worth[np.where(is_recorded, pages, 0)], -1.0)
 
     def reason(self, score: float) -> str:
         return f"oracle: {'relevant' if score > 0 else 'not relevant'} by its label"

@@ -57,12 +57,9 @@ class BuildReport:
     redirects: int
     links: int
     """Links of all pages, also to URLs that are not recorded."""
-    hosts: int
-    """Hosts of pages and of links."""
     topics: int
     skipped: Mapping[str, int]
     """Records left out, by reason: `duplicate URL`, `not HTML`, `http 404`, `damaged record`, …"""
-    labels_used: int = 0
     labels_unknown: int = 0
     """Rows whose URL is not a document of this world."""
     labels_malformed: int = 0
@@ -72,7 +69,6 @@ class BuildReport:
 @dataclass(slots=True)
 class _Tally:
     skipped: Counter[str] = field(default_factory=Counter)
-    used: int = 0
     unknown: int = 0
     malformed: int = 0
 
@@ -81,10 +77,8 @@ class _Tally:
             pages=writer.documents,
             redirects=writer.redirects,
             links=writer.links,
-            hosts=writer.hosts,
             topics=writer.topics,
             skipped=dict(self.skipped.most_common()),
-            labels_used=self.used,
             labels_unknown=self.unknown,
             labels_malformed=self.malformed,
         )
@@ -148,7 +142,6 @@ def build_generated(
         for page, topic in enumerate(web.graph.topic.tolist()):
             if topic >= 0:
                 writer.label_page(page, names[topic])
-                tally.used += 1
         writer.finish({"source": [f"generated, seed {web.plan.seed}"]})
         return tally.report(writer)
 
@@ -300,9 +293,7 @@ def _label(writer: WorldWriter, rows: Iterable[tuple[str, str]], urls: Urls, tal
         url = urls.canonical(written)[0]
         if not url or not topic:
             tally.malformed += 1
-        elif writer.label(url, topic):
-            tally.used += 1
-        else:
+        elif not writer.label(url, topic):
             tally.unknown += 1
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lycosa.lab.worlds.world import Ints, World
+from lycosa.lab.worlds.world import World
 
 HUBS = 20
 """Reachability is measured from this many pages with the most out-links."""
@@ -30,7 +30,7 @@ def info(world: World) -> dict[str, Any]:
         "pages": documents,
         "redirects": len(world) - documents,
         "edges": len(edges.pages),
-        "edges_across_hosts": int((world.host_of[sources(world)] != world.host_of[edges.pages]).sum()),
+        "edges_across_hosts": int((world.host_of[edges.sources] != world.host_of[edges.pages]).sum()),
         "links": len(world.link_urls),
         "dangling_links": int((world.link_targets < 0).sum()),
         "hosts": len(np.unique(world.host_of)),
@@ -49,7 +49,7 @@ def topical_locality(world: World) -> tuple[float, float]:
     edges ended on any page with equal probability. A page of two topics counts for both."""
     edges = world.graph
     out_degree = np.diff(edges.offsets)
-    source = sources(world)
+    source = edges.sources
     starting, staying, expected = 0, 0, 0.0
     for topic in world.topics:
         is_member = np.zeros(len(world), np.bool_)
@@ -60,8 +60,3 @@ def topical_locality(world: World) -> tuple[float, float]:
         # a page has no edge to itself
         expected += count * (int(is_member.sum()) - 1) / max(1, int((world.statuses < 300).sum()) - 1)
     return (staying / starting, expected / starting) if starting else (0.0, 0.0)
-
-
-def sources(world: World) -> Ints:
-    """By edge of the world's graph: the page it starts from."""
-    return np.repeat(np.arange(len(world), dtype=np.int32), np.diff(world.graph.offsets))

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from lycosa.errors import InputError
 from lycosa.fetch.urls import url_hash
-from lycosa.lab.generated.graph import gather
+from lycosa.lab.generated.graph import distances
 from lycosa.lab.worlds.container import AnyArray, Container
 from lycosa.lab.worlds.lazy import PageLinks, PageTerms, Strings
 from lycosa.lab.worlds.writer import FORMAT, LINK_COLUMNS, NO_FOLLOW, NO_INDEX, PAGE_COLUMNS, TERM_COLUMNS
@@ -47,6 +47,11 @@ class Edges(NamedTuple):
 
     def of(self, page: int) -> Ints:
         return self.pages[self.offsets[page] : self.offsets[page + 1]]
+
+    @property
+    def sources(self) -> Longs:
+        """By edge: the page it starts from."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
 
 class TermMatrix(NamedTuple):
@@ -128,13 +133,8 @@ class World:
 
     def page_of(self, url: str) -> int | None:
         """The page with this canonical URL."""
-        page = int(self.page_of_hash(np.array([url_hash(url)]))[0])
-        return page if page >= 0 else None
-
-    def page_of_hash(self, hashes: Longs) -> Ints:
-        """The pages with these URL hashes; -1 if there is none."""
-        numbers = self.number_of_hash(hashes)
-        return np.where(numbers < len(self), numbers, -1).astype(np.int32)
+        number = int(self.number_of_hash(np.array([url_hash(url)]))[0])
+        return number if 0 <= number < len(self) else None
 
     def number_of_hash(self, hashes: Longs) -> Ints:
         """The numbers of the URLs with these hashes; -1 for URLs neither recorded nor linked to."""
@@ -167,9 +167,9 @@ class World:
         flags = int(self._flags[page])
         return Page(
             url=self.urls[page],
-            title=self._texts[int(self._titles[page])],
+            title=self.title(page),
             language=self._texts[int(self._languages[page])],
-            links=PageLinks(high - low, partial(self._links, low, high)),
+            links=self.links(page),
             canonical=self._texts[int(self._canonicals[page])],
             is_noindex=bool(flags & NO_INDEX),
             is_nofollow=bool(flags & NO_FOLLOW),
@@ -223,9 +223,8 @@ class World:
 
     @cached_property
     def back_graph(self) -> Edges:
-        """`graph` reversed: the pages that link to a page."""
-        sources = np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.graph.offsets))
-        return _edges(self.graph.pages.astype(np.int64), sources, len(self))
+        """`graph` the other way round: who links to a page."""
+        return _edges(self.graph.pages.astype(np.int64), self.graph.sources, len(self))
 
     @cached_property
     def _documents(self) -> Longs:
@@ -239,20 +238,9 @@ class World:
         documents[(documents >= 0) & (self.statuses[documents] >= 300)] = -1
         return documents
 
-    def distances(self, starts: Sequence[int] | AnyArray, *, is_backward: bool = False) -> Ints:
-        """By page: links from the nearest start (backward: to it); -1 if it is not reached."""
-        edges = self.back_graph if is_backward else self.graph
-        distance = np.full(len(self), -1, np.int32)
-        wave = np.unique(np.asarray(starts, np.int64))
-        step = 0
-        while len(wave):
-            distance[wave] = step
-            step += 1
-            counts = edges.offsets[wave + 1] - edges.offsets[wave]
-            reached = np.zeros(len(self), np.bool_)
-            reached[edges.pages[gather(edges.offsets[wave], counts)]] = True
-            wave = (reached & (distance < 0)).nonzero()[0]
-        return distance
+    def distances(self, starts: Sequence[int] | AnyArray, *, is_backward: bool = False, limit: int = 1 << 30) -> Ints:
+        """By page: links from the nearest start (backward: to it), -1 where none leads there within the limit."""
+        return distances(*(self.back_graph if is_backward else self.graph), starts, limit=limit)
 
     # ── words ─────────────────────────────────────────────────────────────────────────────────────────────
 

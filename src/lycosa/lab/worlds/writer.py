@@ -143,10 +143,6 @@ class WorldWriter:
         return len(self._columns["link_urls"])
 
     @property
-    def hosts(self) -> int:
-        return len(self._hosts)
-
-    @property
     def topics(self) -> int:
         return len(self._labels)
 

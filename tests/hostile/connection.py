@@ -14,11 +14,11 @@ from collections.abc import Coroutine
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 
-from lycosa.lab.generated.faults import FAULTS, index
+from hostile.faults import FAULTS, index
 from lycosa.lab.generated.web import HTML, TEXT, Rendered
 
 if TYPE_CHECKING:
-    from lycosa.lab.generated.server import WorldServer
+    from hostile.server import WorldServer
 
 LARGEST_HEAD = 1 << 16
 LARGEST_BACKLOG = 1 << 20
@@ -89,7 +89,7 @@ class Connection(asyncio.Protocol):
         transport.set_write_buffer_limits(high=0)
         self._server.join(self)
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+    def connection_lost(self, exc: Exception | None) -> None:
         self._server.leave(self)
         if self._task:
             self._task.cancel()
