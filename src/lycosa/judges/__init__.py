@@ -1,7 +1,7 @@
 """What is relevant: judges turn a page, an anchor or a URL into a number in [0, 1].
 
     protocol            what a judge is, and what it may declare about itself
-    table               judges and classifiers by name, including third-party ones
+    table               classifiers by name
     keywords            cosine similarity to a few words (paper TC)
     contrast            learns what a topic is and is not, from words, examples and the crawl; the default
     background          how common words are in general

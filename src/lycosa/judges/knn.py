@@ -27,7 +27,7 @@ from lycosa.judges.calibration import Platt, Temperature
 from lycosa.judges.classifier import Example
 from lycosa.judges.labels import Labels, below, folds, likeliest, number_of, require_contrast
 from lycosa.judges.saved_arrays import AnyArray, pack, require, settings_from, topics_from, unpack
-from lycosa.judges.tfidf import TermSpace, Vector, vocabulary
+from lycosa.judges.tfidf import TermSpace, vocabulary
 from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.model import Page
 
@@ -72,7 +72,10 @@ class TfidfCosine:
 
     def _postings(self, page: Page) -> list[tuple[int, float, int, int]]:
         """Column, value, and begin and end of the list of examples, for each of the page's heaviest terms."""
-        columns, values = _heaviest(self._space.vector(page), self.query_terms)
+        columns, values = self._space.vector(page)
+        if len(values) > self.query_terms:
+            heaviest = np.argpartition(-values, self.query_terms)[: self.query_terms]
+            columns, values = columns[heaviest], values[heaviest]
         lows, highs = self._starts[columns].tolist(), self._starts[columns + 1].tolist()
         return list(zip(columns.tolist(), values.tolist(), lows, highs, strict=True))
 
@@ -239,10 +242,3 @@ class _Kept:
 
     def __iter__(self) -> Iterator[Page]:
         return compress((example.page for example in self._examples), self._kept)
-
-
-def _heaviest(vector: Vector, count: int) -> Vector:
-    if len(vector.values) <= count:
-        return vector
-    chosen = np.argpartition(-vector.values, count)[:count]
-    return Vector(vector.columns[chosen], vector.values[chosen])

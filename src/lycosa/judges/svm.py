@@ -67,13 +67,6 @@ class SvmSettings:
         require_at_least(self, "svm", least_bigram_documents=1, folds=2, max_held_out=1)
 
 
-@dataclass(frozen=True, slots=True)
-class _Planes:
-    weights: NDArray[np.float32]
-    """Terms × planes."""
-    offsets: NDArray[np.float32]
-
-
 class SvmClassifier:
     name = "svm"
 
@@ -108,7 +101,7 @@ class SvmClassifier:
         require_contrast(self.classes_, by_class)
         self._below = below(self.classes_, self.topics_)
         truth = self._plan(by_class)
-        self._planes = _train(matrix, truth, settings)
+        self._weights, self._offsets = _train(matrix, truth, settings)
         self._calibrate(matrix, truth, by_class)
         return self
 
@@ -165,14 +158,14 @@ class SvmClassifier:
         if plane < 0:
             return {}
         vector = self._space.vector(page)
-        shares = vector.values * self._planes.weights[vector.columns, plane]
+        shares = vector.values * self._weights[vector.columns, plane]
         order = np.argsort(-np.abs(shares), kind="stable")[:count]
         return {self._space.terms[int(vector.columns[i])]: float(shares[i]) for i in order if shares[i]}
 
     def _decisions(self, page: Page) -> NDArray[np.float64]:
         """By plane."""
         columns, values = self._space.vector(page)
-        scores: NDArray[np.floating] = values @ self._planes.weights.take(columns, axis=0) + self._planes.offsets
+        scores: NDArray[np.floating] = values @ self._weights.take(columns, axis=0) + self._offsets
         return scores.astype(np.float64)
 
     # ── storing ───────────────────────────────────────────────────────────────────────────────────────────
@@ -180,8 +173,8 @@ class SvmClassifier:
     def save(self) -> bytes:
         meta = {"settings": asdict(self.settings), "topics": self.topics_, "classes": self.classes_}
         arrays: dict[str, AnyArray] = {
-            "weights": self._planes.weights,
-            "offsets": self._planes.offsets,
+            "weights": self._weights,
+            "offsets": self._offsets,
             "plane_of_class": self._plane_of_class,
             "plane_of_topic": self._plane_of_topic,
             "curves": np.stack([self._slopes, self._intercepts]),
@@ -197,10 +190,10 @@ class SvmClassifier:
         loaded._space = space = TermSpace.from_arrays(arrays)
         loaded.topics_, loaded.classes_ = topics_from(meta)
         loaded._below = below(loaded.classes_, loaded.topics_)
-        loaded._planes = planes = _Planes(arrays["weights"], arrays["offsets"])
+        loaded._weights, loaded._offsets = weights, offsets = arrays["weights"], arrays["offsets"]
         loaded._plane_of_class, loaded._plane_of_topic = arrays["plane_of_class"], arrays["plane_of_topic"]
-        count = len(planes.offsets)
-        require(planes.weights.shape == (len(space), count) and planes.weights.dtype == np.float32, "weights")
+        count = len(offsets)
+        require(weights.shape == (len(space), count) and weights.dtype == np.float32, "weights")
         require(arrays["curves"].shape == (2, count), "curves")
         for name, plane_of in (("classes", loaded._plane_of_class), ("topics", loaded._plane_of_topic)):
             wanted = len(loaded.classes_ if name == "classes" else loaded.topics_)
@@ -211,8 +204,8 @@ class SvmClassifier:
         return loaded
 
 
-def _train(matrix: Any, truth: Truth, settings: SvmSettings) -> _Planes:
-    """One plane per column of `truth`; its offset is NaN if all values of the column are equal."""
+def _train(matrix: Any, truth: Truth, settings: SvmSettings) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Weights (terms × planes) and offsets of a plane per column of `truth`; NaN if its values are all equal."""
     from sklearn.exceptions import ConvergenceWarning  # here, as it loads slowly and only training needs it
     from sklearn.svm import LinearSVC
 
@@ -225,7 +218,7 @@ def _train(matrix: Any, truth: Truth, settings: SvmSettings) -> _Planes:
             if positives.any() and not positives.all():
                 machine = LinearSVC(C=settings.cost, random_state=0).fit(matrix, positives)
                 weights[:, number], offsets[number] = machine.coef_[0], machine.intercept_[0]
-    return _Planes(weights, offsets)
+    return weights, offsets
 
 
 def _held_out(matrix: Any, truth: Truth, fold: NDArray[np.int64], settings: SvmSettings) -> NDArray[np.float64]:
@@ -234,8 +227,8 @@ def _held_out(matrix: Any, truth: Truth, fold: NDArray[np.int64], settings: SvmS
     for number in range(settings.folds):
         is_out = fold == number
         if is_out.any() and not is_out.all():
-            planes = _train(matrix[~is_out], truth[~is_out], settings)
-            decisions[is_out] = matrix[is_out] @ planes.weights + planes.offsets
+            weights, offsets = _train(matrix[~is_out], truth[~is_out], settings)
+            decisions[is_out] = matrix[is_out] @ weights + offsets
     return decisions
 
 

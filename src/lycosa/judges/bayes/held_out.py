@@ -83,8 +83,7 @@ def _fit(tables: Sequence[_HeldOutTable]) -> Temperature:
     width = max(table.scores.shape[1] for table in tables)
 
     def joined(arrays: Sequence[Floats], filling: float) -> Floats:
-        missing = [((0, 0), (0, width - array.shape[1])) for array in arrays]
-        return np.concatenate([np.pad(a, pad, constant_values=filling) for a, pad in zip(arrays, missing, strict=True)])
+        return np.concatenate([np.pad(a, ((0, 0), (0, width - a.shape[1])), constant_values=filling) for a in arrays])
 
     return Temperature.fit(
         joined([table.scores for table in tables], 0.0),

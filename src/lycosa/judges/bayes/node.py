@@ -133,15 +133,11 @@ class Node:
         self.documents = arrays["documents"].astype(np.float64)
         self.temperature = Temperature.from_array(arrays["temperature"])
         columns = len(self.fork.ends)
-        if (self.features.ndim, self.counts.shape, self.documents.shape) != (
-            1,
-            (len(self.features), columns),
-            (columns,),
-        ):
+        shapes = (self.features.ndim, self.counts.shape, self.documents.shape)
+        if shapes != (1, (len(self.features), columns), (columns,)):
             raise ValueError(f"the arrays of node {self.fork.position} do not fit its {columns} columns")
-        if len(self.features) and (
-            self.features[0] < 0 or self.features[-1] >= terms or (np.diff(self.features) <= 0).any()
-        ):
+        rows = self.features
+        if len(rows) and (rows[0] < 0 or rows[-1] >= terms or (np.diff(rows) <= 0).any()):
             raise ValueError(f"the features of node {self.fork.position} are not ascending rows of the vocabulary")
         if not all(np.isfinite(array).all() and (array >= 0).all() for array in (self.counts, self.documents)):
             raise ValueError(f"the counts of node {self.fork.position} must be finite and not negative")

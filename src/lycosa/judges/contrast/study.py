@@ -99,7 +99,6 @@ class _TableScores(NamedTuple):
     """Scores of pages by examples, keywords and the table."""
 
     examples: list[int]
-    """The examples the scores were computed with."""
     scores: Floats
     known: int
     """Number of pages that have a score."""
@@ -306,8 +305,7 @@ class ContrastStudy:
         if count:
             weights += self._example_sum / count * np.sqrt(self._example_frequency / (0.6 * count))
         mass, mean = self._mean(blocks, doubt)
-        half = self.settings.negative_pages if count else FOUND_PAGES
-        contrast = mass / (mass + half)
+        contrast = mass / (mass + (self.settings.negative_pages if count else FOUND_PAGES))
         self._own_part = -contrast * doubt / max(mass, 1e-6)
         if not count:
             found = self._relevance[: self._pages] ** 2 * (mass > 0)
@@ -352,16 +350,15 @@ class ContrastStudy:
 
     def _judge_all(self, scores: Floats, total_norm: float, doubt: Floats) -> None:
         """Compute the scale and the relevance of all pages. `doubt`: how surely each is not about the topic."""
-        count = self._pages
         # A page's own contribution to w would confirm what it is taken for.
         scores = scores - self._own_part
         for example in self._example_vectors:
             scores[example.page] += self._without_itself(example)
-        is_example = self._is_example[:count]
+        is_example = self._is_example[: self._pages]
         self._scale = self._find_scale(scores, total_norm, doubt)
         found = self._scale.relevance(scores, self.settings.steepness)
         found[is_example] = np.maximum(found[is_example], MIN_EXAMPLE_RELEVANCE)
-        self._relevance[:count] = found
+        self._relevance[: self._pages] = found
 
     def _without_itself(self, example: _ExampleVector) -> float:
         """Change of an example's score if the weights are computed from the other examples only."""

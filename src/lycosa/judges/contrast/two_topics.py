@@ -82,21 +82,16 @@ def parting(examples: Sequence[PageVector], *, words: int = 200) -> Parting | No
     rows = np.stack([table_row(examples[place]) for place in places])
     cosines = (rows @ rows.T).astype(np.float64)
     roots = np.sqrt([len(examples[place].words) for place in places])
-    part = _part(cosines, np.outer(roots, roots) / VOCABULARY)
-    if part is None:
+    chance = np.outer(roots, roots) / VOCABULARY
+    part = _weakest_cut(cosines, chance)
+    sureness = min(_mean_within(chance, np.ones(len(chance), dtype=np.bool_)) / ENOUGH, 1.0)
+    if _apartness(cosines, chance, part) * sureness < PARTED:
         return None
     if not part[0]:
         part = ~part
     contrast = rows[part].mean(axis=0) - rows[~part].mean(axis=0)
     order = np.argsort(contrast, kind="stable")
     return Parting(places[part].tolist(), places[~part].tolist(), order[::-1][:words], order[:words])
-
-
-def _part(cosines: _Matrix, chance: _Matrix) -> _Mask | None:
-    """One of the two parts; None if they are not apart."""
-    sureness = min(_mean_within(chance, np.ones(len(chance), dtype=np.bool_)) / ENOUGH, 1.0)
-    part = _weakest_cut(cosines, chance)
-    return part if _apartness(cosines, chance, part) * sureness >= PARTED else None
 
 
 def _weakest_cut(cosines: _Matrix, chance: _Matrix) -> _Mask:
