@@ -84,9 +84,7 @@ class TestDecay:
 
 
 def test_an_unknown_rule_is_named():
-    with pytest.raises(
-        ConfigError, match="'hart' in strategy 'hart\\+best-first' is no rule of focus: did you mean 'hard'"
-    ):
+    with pytest.raises(ConfigError, match="'hart' in strategy 'hart\\+best-first' is not a rule: did you mean 'hard'"):
         strategy("hart+best-first")
     with pytest.raises(ConfigError, match=r"decay\.sotp"):
         strategy("decay+best-first", settings={"decay.sotp": 0.3})

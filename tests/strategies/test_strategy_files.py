@@ -52,7 +52,7 @@ def test_other_names_stay_as_they_are():
         ('strategy = "evolvd"', "did you mean 'evolved'"),
         ('strategy = "evolved"\n[constants]\n"evolved.hubb" = 1', r"did you mean 'evolved\.hub'"),
         ('strategy = "evolved"\n[constants]\n"evolved.hub" = -1', r"evolved\.hub is -1"),
-        ('strategy = "evolved"\n[constants]\n"evolved.hub" = "much"', "must be of the kind of"),
+        ('strategy = "evolved"\n[constants]\n"evolved.hub" = "much"', "must be of the same type as"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_told_with_its_name(tmp_path, text, told):

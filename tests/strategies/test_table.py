@@ -49,7 +49,7 @@ class TestConstants:
 
     @pytest.mark.parametrize("name", ["shark.dephth", "depth", "sharks.depth", "shark."])
     def test_an_unknown_one_is_an_error_also_for_other_strategies(self, name):
-        with pytest.raises(ConfigError, match="is no constant of a strategy"):
+        with pytest.raises(ConfigError, match="is not a constant of a strategy"):
             strategy("breadth-first", settings={name: 1})
         with pytest.raises(ConfigError, match=r"did you mean 'shark\.depth'"):
             strategy("shark", settings={"shark.dephth": 1})
@@ -59,7 +59,7 @@ class TestConstants:
         [("shark.depth", 1.5), ("shark.decay", "much"), ("shark.depth", True), ("infospiders.is_learning", 1)],
     )
     def test_one_of_the_wrong_kind_is_an_error(self, name, value):
-        with pytest.raises(ConfigError, match="must be of the kind of"):
+        with pytest.raises(ConfigError, match="must be of the same type as"):
             strategy("breadth-first", settings={name: value})
 
     @pytest.mark.parametrize("name", STRATEGIES)

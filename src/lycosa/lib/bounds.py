@@ -15,6 +15,14 @@ def require_at_least(settings: object, section: str, **least: float) -> None:
             raise ConfigError(f"{section}.{name} is {value}: it must be {bound} or more")
 
 
+def require_at_most(settings: object, section: str, **most: float) -> None:
+    """Raise ConfigError if a field of the settings is above the bound given for it."""
+    for name, bound in most.items():
+        value = _finite(settings, section, name)
+        if value > bound:
+            raise ConfigError(f"{section}.{name} is {value}: it must be {bound} or less")
+
+
 def require_above_zero(settings: object, section: str, *names: str) -> None:
     """Raise ConfigError if one of these fields of the settings is not above 0."""
     for name in names:

@@ -1,16 +1,16 @@
-"""Rules that keep a crawl to its topic, put around any strategy: `hard+best-first`, `decay+breadth-first`.
+"""Rules that keep a crawl to its topic and can wrap any strategy: `hard+best-first`, `decay+breadth-first`.
 
-Soft focus needs no rule: a link is worth the largest R of the pages that cite it, and waits behind those that were
-tried less often (paper FC, section 3.2). That is `best-first`.
+Soft focus needs no rule: the score of a link is the largest R of the pages that cite it, and links that were tried less
+often come first (paper FC, section 3.2). That is `best-first`.
 
 Hard focus (FC, section 3.1): a page's links are followed only where the leaf of the taxonomy that fits it best is a
-good topic or lies under one. A judge without a taxonomy has no leaves: there, where it calls the page relevant.
+good topic or lies under one. With a judge without a taxonomy, they are followed if the page is relevant.
 
-Decay (paper GP, section 4): seeds have decay 1, and the pages a page links to half of its own. A page more similar
-than T_r begins again with 1; the links of a page whose decay is below T_d are not followed. What is kept of the
-pages, T_m in the paper, is up to the judge's threshold. GP follows links breadth-first: `decay+breadth-first`.
-Differs from GP: a link found on several pages has the largest of its decays; the target of a redirect, of which a
-strategy is not told, has that of a seed's child.
+Decay (paper GP, section 4): seeds have decay 1, and the pages that a page links to have half of its own. A page with a
+similarity above T_r starts again at 1; the links of a page whose decay is below T_d are not followed. Which pages are
+kept (T_m in the paper) is decided by the judge's threshold. GP follows links breadth-first: `decay+breadth-first`.
+Differs from GP: a link found on several pages has the largest of its decays; the target of a redirect, which is not
+reported to strategies, has that of a seed's child.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.errors import ConfigError
-from lycosa.lib.bounds import require_above_zero, require_at_least
+from lycosa.lib.bounds import require_above_zero, require_at_least, require_at_most
 from lycosa.lib.growing import grown
 from lycosa.model import Judgement, Visit
 from lycosa.strategies.protocol import Abilities, Strategy
@@ -35,8 +34,6 @@ UNKNOWN = 255
 
 
 class HardFocus(Wrapper):
-    """Links of pages off the topic are not followed."""
-
     def __init__(self, inner: Strategy, is_good: Callable[[str], bool]) -> None:
         super().__init__(inner, "hard")
         self._is_good = is_good
@@ -62,31 +59,28 @@ class HardFocus(Wrapper):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecaySettings:
     reset: float = RESETS["rigid"]
-    """T_r: a page of a higher relevance begins again with decay 1."""
+    """T_r: a page with a higher relevance starts again with decay 1."""
     stop: float = 0.3
     """T_d: the links of a page with a smaller decay are not followed."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "decay", reset=0)
         require_above_zero(self, "decay", "stop")
-        if self.reset > 1 or self.stop > 1:
-            raise ConfigError(f"decay: reset is {self.reset} and stop {self.stop}: neither may be above 1")
+        require_at_most(self, "decay", reset=1, stop=1)
 
     @property
     def steps(self) -> int:
-        """How many links without relevance may be followed in a row: halvings that leave decay at `stop` or above."""
+        """Number of irrelevant pages that may be passed in a row: halvings that leave decay at `stop` or above."""
         return math.floor(-math.log2(self.stop) + 1e-12)
 
 
 class Decay(Wrapper):
-    """So many links may be followed without meeting anything relevant."""
-
     def __init__(self, inner: Strategy, settings: DecaySettings, name: str = "decay") -> None:
         super().__init__(inner, name)
         self._reset = settings.reset
         self._steps = min(settings.steps, UNKNOWN - 2)
         self._halvings = np.full(1024, UNKNOWN, dtype=np.uint8)
-        """By link: how often its decay was halved."""
+        """Number of times the decay of a link was halved, by link number."""
 
     @property
     def abilities(self) -> Abilities:
@@ -107,7 +101,7 @@ class Decay(Wrapper):
         return inner(visit, targets) if self._of(visit) <= self._steps else np.full(len(targets), np.nan)
 
     def _of(self, visit: Visit) -> int:
-        """Halvings of the visited page's own decay, after what it is worth."""
+        """Number of halvings of the decay of the visited page itself, given its relevance."""
         link = visit.lease.id
         if visit.judgement is not None and visit.judgement.relevance > self._reset:
             return 0

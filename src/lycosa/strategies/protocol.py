@@ -1,8 +1,8 @@
 """What a strategy is: it is told visits, and asked for the links to fetch next.
 
 A strategy scores each link of a visited page and picks among the waiting links whose hosts are ready. Most leave the
-picking to the frontier, which hands out the best score; one that chooses for itself overrides `ask`. It sees only what
-is known before a fetch: the pages that cite a link, the words around it, the results of earlier visits.
+picking to the frontier, which hands out the link with the best score; one that chooses for itself overrides `ask`. It
+sees only what is known before a fetch: the pages that cite a link, the words around it, the results of earlier visits.
 
 A strategy of your own inherits from `Strategy`, has a `name` and implements `tell` (docs/extending.md). What only some
 strategies can do, such as predicting the harvest, is declared in `abilities`, which wrappers pass on.
@@ -11,14 +11,15 @@ strategies can do, such as predicting the harvest, is declared in `abilities`, w
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.frontier.frontier import Frontier
-from lycosa.judges.protocol import Interest, JudgeAbilities, Study, no_similarity
+from lycosa.judges.protocol import JudgeAbilities
 from lycosa.model import Link, Page, Visit
 from lycosa.stopping.forecast import Forecasting
 from lycosa.strategies.papers.page_words import PageWords
@@ -27,32 +28,16 @@ Links = NDArray[np.int64]
 Scores = NDArray[np.float64]
 
 
-def _new_rng() -> np.random.Generator:
-    return np.random.default_rng(0)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StrategyParts:
-    """What strategies are made of besides their constants. Each takes what it needs."""
+class StrategyParts(JudgeAbilities):
+    """What strategies are built from besides their constants: the abilities of the judge, and the following."""
 
-    similarity: Callable[[str], float] = no_similarity
-    """How similar a text (an anchor, the words around a link) is to the topic, in [0, 1]."""
-    keywords: Mapping[str, int] = field(default_factory=dict)
-    """The topic's stems with their frequencies."""
     words_of: Callable[[Page], PageWords] = PageWords
-    """The words of a page, as the InfoSpiders look at them."""
-    rng: np.random.Generator = field(default_factory=_new_rng)
-    """The strategy's own from now on."""
+    """The words of a page, for `infospiders`."""
+    rng: np.random.Generator = field(default_factory=partial(np.random.default_rng, 0))
+    """Random number generator, used by this strategy alone."""
     buffer: int | None = None
     """Maximum number of links waiting in the frontier (paper TC: MAX_BUFFER); None for no limit."""
-    threshold: float = 0.5
-    """Minimum relevance of a relevant page."""
-    is_good: Callable[[str], bool] = bool
-    """Whether a leaf of the taxonomy is a good topic or lies under one."""
-    interest: Interest | None = None
-    """What is looked for as something that can be widened, where the judge has it: a formula over topics."""
-    study: Callable[[], Study] | None = None
-    """Begins to learn the topic in the crawl itself, where the judge can. None: the judge's judgements count."""
 
     @classmethod
     def of(
@@ -63,111 +48,96 @@ class StrategyParts:
         buffer: int | None = None,
         words_of: Callable[[Page], PageWords] = PageWords,
     ) -> Self:
-        """The parts that a judge's abilities give."""
-        return cls(
-            similarity=topic.similarity,
-            keywords=topic.keywords,
-            words_of=words_of,
-            rng=rng,
-            buffer=buffer,
-            threshold=topic.threshold,
-            is_good=topic.is_good,
-            interest=topic.interest,
-            study=topic.study,
-        )
+        """The parts for a crawl with a judge of these abilities."""
+        known = {each.name: getattr(topic, each.name) for each in fields(JudgeAbilities)}
+        return cls(**known, rng=rng, buffer=buffer, words_of=words_of)
 
 
-def _nothing_to_keep() -> bytes:
-    return b""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoSettings:
+    """The constants of a strategy or rule that has none."""
 
 
-def _no_change() -> str:
-    return ""
-
-
-def _as_they_are(visit: Visit, targets: Links) -> Scores:  # noqa: ARG001 - whatever the visit was
+def _unchanged(visit: Visit, targets: Links) -> Scores:  # noqa: ARG001 - whatever the visit was
     return np.full(len(targets), np.nan)
 
 
-def _no_factors(visit: Visit, link: Link) -> Mapping[str, float]:  # noqa: ARG001 - the score has no parts
+def _no_factors(visit: Visit, link: Link) -> Mapping[str, float]:  # noqa: ARG001 - the score has none
     return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Abilities:
-    """What a strategy needs and can do beyond being told and asked. The defaults: nothing."""
+    """What a strategy needs and can do beyond `tell` and `ask`. The defaults: nothing."""
 
     needs_whole_pages: bool = False
-    """It looks at the terms of pages, or at the context and path of links; otherwise readers leave these out."""
+    """It uses the terms of pages, or the context and path of links; otherwise readers leave these out."""
     digest: Callable[[Page], bytes] | None = None
-    """What it wants to know about a page, computed in the reader (`page.digest`); must be picklable."""
+    """Computes what it needs of a page, in the reader (`page.digest`); must be picklable."""
     studies_topic: bool = False
-    """It learns the topic in the crawl, if the judge can begin a study."""
+    """It learns the topic during the crawl, if the judge can start a study."""
     is_retold: bool = False
     """On resume, before `restore`, it is told all visits to pages again, in the order of their commits. Such a page is
-    light: URL, title and links (with anchor and rel, without context and path). It comes with its judgement and with
-    what `note` kept of it."""
-    note: Callable[[], bytes] = _nothing_to_keep
-    """What to keep of the visit just told, a few kilobytes at most; comes back as `visit.note`."""
-    again: Callable[[Visit, Links], Scores] = _as_they_are
-    """What `tell` would return for an earlier visit as things stand now, without learning from it. The page is light.
-    NaN: the link keeps its score."""
-    take_change: Callable[[], str] = _no_change
-    """Why all waiting links have to be scored again, in words, since this was last asked; empty if they need not."""
+    light: URL, title and links (with anchor and rel, without context and path). The visit has its judgement and what
+    `note` kept of it."""
+    note: Callable[[], bytes] = bytes
+    """What to keep of the visit just told, a few kilobytes at most; returned as `visit.note` on resume."""
+    again: Callable[[Visit, Links], Scores] = _unchanged
+    """What `tell` would return now for an earlier visit, without learning from it. The page is light. NaN: the link
+    keeps its score."""
+    take_change: Callable[[], str] = str
+    """Why all waiting links have to be scored again since the last call; empty if they need not be."""
     factors: Callable[[Visit, Link], Mapping[str, float]] = _no_factors
-    """What the score of a link of a visited page is made of, by name; empty if it has no parts."""
+    """The factors of the score of a link on a visited page, by name; empty if it has none."""
     forecasting: Forecasting | None = None
-    """Its scores are predictions: the harvest can be forecast, and a better link is worth waiting for."""
+    """Set if its scores are predictions: the harvest can be forecast, and a better link is worth waiting for."""
     advice: Callable[[], str] | None = None
-    """It widens its focus; this says why it may be time to stop, or is empty. None: it never widens."""
+    """Why it may be time to stop, as the focus cannot be widened further; empty if it can. None: it never widens."""
 
 
 NO_ABILITIES = Abilities()
 
 
 class Strategy(Protocol):
-    """Scores are numbers; larger is better. Rules of the state:
+    """Scores links; larger is better. Rules about its state:
 
-    - `save` is called with every commit, so what it returns is bounded, however long the crawl: a batch, a buffer of
-      pages, the agents' lists. What has to be known about every single link is carried in its score (`shark`): the
-      store keeps scores as 64-bit floats, of which the frontier's order uses the first 32 bits.
-    - A strategy that has to know more than that is told everything again (`Abilities.is_retold`).
+    - `save` is called with every commit, so its result must be bounded, however long the crawl: a batch, a buffer of
+      pages, the lists of agents. What has to be known about each link is carried in its score (`shark`): the store
+      keeps scores as 64-bit floats, of which the frontier's order uses the first 32 bits.
     - Therefore `visit.lease.score` is, to the bit, the score this strategy gave: by `tell`, `seed_score`, `retry_score`
       or `frontier.revise`.
-    - A strategy restored from what was saved with the last commit, and a frontier loaded from the same commit, go on
-      as if nothing had happened; links that were leased then wait again.
+    - A strategy that has to know more than that is told all visits again (`Abilities.is_retold`).
+    - A strategy restored from the last commit, with a frontier loaded from the same commit, continues as if nothing had
+      happened; links that were leased then wait again.
     """
 
     name: str
 
     @property
     def abilities(self) -> Abilities:
-        """What else it needs and can do. Does not change."""
+        """Must not change during a crawl."""
         return NO_ABILITIES
 
     def tell(self, visit: Visit, targets: Links) -> Scores:
-        """Take note of a visit to a page; return a score for each of its links, whose numbers are `targets`.
+        """Learn from a visit to a page; return a score for each of its links, whose numbers are `targets`.
 
         A new link joins the frontier with this score; a waiting one moves up if the score is better than its own.
-        NaN: the link is not queued, until it is found again and has a real score.
+        NaN: the link is not queued, unless it is found again and gets a number.
         """
         ...
 
     def ask(self, count: int, frontier: Frontier, now: float) -> list[int]:
-        """Lease up to `count` links whose hosts are ready; the best scores unless overridden.
+        """Lease up to `count` links whose hosts are ready: those with the best scores, unless overridden.
 
-        Waiting links may be given other scores here, with `frontier.revise`.
+        This is the place to give waiting links new scores, with `frontier.revise`.
         """
         leased: list[int] = []
-        while len(leased) < count:
-            link = frontier.lease(now)
-            if link is None:
-                break
+        while len(leased) < count and (link := frontier.lease(now)) is not None:
             leased.append(link)
         return leased
 
     def seed_score(self) -> float:
-        """The score of a link that a person gave."""
+        """The score of a seed."""
         return 1.0
 
     def retry_score(self, score: float, tries: int) -> float:
@@ -178,16 +148,16 @@ class Strategy(Protocol):
         return score - tries
 
     def reason(self, score: float) -> str:
-        """How a waiting link came by its score, in words."""
+        """A sentence that explains the score of a waiting link."""
         if score < 0:
             return f"{self.name}: tried before without success, waits behind untried links ({score:.3f})"
         return f"{self.name}: {score:.3f}"
 
     def save(self) -> bytes:
-        """Everything learned, to be stored with the commit it belongs to."""
+        """The state to store with the current commit."""
         return b""
 
     def restore(self, state: bytes) -> None:
-        """Go on from what was saved; no bytes mean a new start. ValueError: the state of another strategy."""
+        """Continue from a saved state; no bytes mean a new start. ValueError: the state of another strategy."""
         if state:
             raise ValueError(f"{self.name} keeps no state, but {len(state)} bytes were saved")

@@ -1,7 +1,8 @@
-"""All waiting links scored again, after the focus or the judge has changed.
+"""Scores all waiting links again after the focus or the judge has changed.
 
-A link is worth the best that its strategy now gives it for any of the visited pages that cite it. Links that no visited
-page cites (seeds, targets of redirects), that the strategy leaves as they are, or that failed before, keep theirs.
+The score of a link is the best that its strategy now gives it for any of the visited pages that cite it. Links that no
+visited page cites (seeds, targets of redirects), that the strategy leaves unchanged, or that failed before, keep
+theirs.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from lycosa.strategies.protocol import Strategy
 
 
 class Rescored(NamedTuple):
-    """The links that have another score now."""
+    """The links whose scores have changed."""
 
     links: NDArray[np.int64]
     scores: NDArray[np.float64]
 
 
 def score_again(strategy: Strategy, frontier: Frontier, visits: Iterable[tuple[Visit, NDArray[np.int64]]]) -> Rescored:
-    """Ask the strategy for every link of every visit, and move the waiting ones."""
+    """Score the links of all visits by `Abilities.again`, and move the waiting ones in the frontier."""
     waiting = frontier.waiting_links()
     best = np.full(len(waiting), -np.inf)
     again = strategy.abilities.again

@@ -1,4 +1,4 @@
-"""Saved states of strategies: a head in JSON that names the strategy, and columns of numbers behind it."""
+"""Saved states of strategies: a head in JSON that names the strategy, followed by columns of numbers."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 
 def seal(name: str, head: dict[str, Any], *columns: NDArray[Any]) -> bytes:
-    """One value from a head and columns."""
     shapes = [(column.dtype.str, column.shape) for column in columns]
     text = json.dumps({"strategy": name, "columns": shapes, **head}).encode()
     return b"".join((text, b"\n", *(column.tobytes() for column in columns)))
 
 
 def unseal(name: str, state: bytes) -> tuple[dict[str, Any], list[NDArray[Any]]]:
-    """The head and the columns, each an array that may be written to."""
+    """The head and the columns, which are writable."""
     text, _, rest = state.partition(b"\n")
     try:
         head: dict[str, Any] = json.loads(text)
@@ -25,7 +24,7 @@ def unseal(name: str, state: bytes) -> tuple[dict[str, Any], list[NDArray[Any]]]
     except (ValueError, KeyError, TypeError):
         raise ValueError(f"{name} cannot read the saved state ({len(state)} bytes)") from None
     if owner != name:
-        raise ValueError(f"the saved state is of the strategy {owner}, not of {name}")
+        raise ValueError(f"the saved state is that of the strategy {owner}, not of {name}")
     columns = []
     at = 0
     for kind, shape in shapes:
@@ -39,8 +38,8 @@ def unseal(name: str, state: bytes) -> tuple[dict[str, Any], list[NDArray[Any]]]
 
 
 def rng_state(rng: np.random.Generator) -> dict[str, Any]:
-    """As JSON can hold it: PCG64, which `default_rng` gives, has a state of plain integers."""
+    """The state as values that JSON can hold: that of PCG64, which `default_rng` returns, consists of integers."""
     state = rng.bit_generator.state
     if state["bit_generator"] != "PCG64":
-        raise ValueError(f"a strategy's random numbers come from PCG64, not {state['bit_generator']}")
+        raise ValueError(f"the random number generator of a strategy must be PCG64, not {state['bit_generator']}")
     return dict(state)

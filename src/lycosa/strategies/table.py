@@ -1,11 +1,10 @@
 """The table of strategies by name, and their constants.
 
-`best-first-16`, `shark-16` and `fish-16` take batches of 16; without a number, one link at a time. A rule of focus
-stands before the strategy it is put around: `hard+best-first`, `tunnel+ariadne`, `decay-lenient+breadth-first`. A
-constant is named after its strategy: `shark.depth`, `infospiders.temperature`; they are listed in the strategies'
-modules.
+`best-first-16`, `shark-16` and `fish-16` take batches of 16; without a number, one link at a time. The name of a rule
+precedes that of the strategy it wraps: `hard+best-first`, `tunnel+ariadne`, `decay-lenient+breadth-first`. A constant
+is named after its strategy: `shark.depth`, `infospiders.temperature`; they are the fields of the settings classes.
 
-A name that ends in `.toml` is a file with a strategy and its constants, such as `lycosa evolve` writes:
+A name that ends in `.toml` is a file with a strategy and its constants, as written by `lycosa evolve`:
 
     strategy = "evolved"
     [constants]
@@ -29,14 +28,14 @@ from lycosa.strategies.focus import RESETS, Decay, DecaySettings, HardFocus
 from lycosa.strategies.hunter.hunter import Hunter, HunterSettings
 from lycosa.strategies.papers.ariadne import Ariadne, AriadneSettings
 from lycosa.strategies.papers.best_first import BestFirst, BestFirstSettings
-from lycosa.strategies.papers.breadth_first import BreadthFirst, BreadthFirstSettings
+from lycosa.strategies.papers.breadth_first import BreadthFirst
 from lycosa.strategies.papers.current_list import CurrentList, CurrentListSettings
 from lycosa.strategies.papers.evolved import Evolved, EvolvedSettings, Ga2003
 from lycosa.strategies.papers.infospiders import InfoSpiders, InfoSpidersSettings
 from lycosa.strategies.papers.pagerank import PageRank, PageRankSettings
-from lycosa.strategies.papers.random_order import RandomOrder, RandomSettings
+from lycosa.strategies.papers.random_order import RandomOrder
 from lycosa.strategies.papers.shark import Fish, FishSettings, Shark, SharkSettings
-from lycosa.strategies.protocol import Strategy, StrategyParts
+from lycosa.strategies.protocol import NoSettings, Strategy, StrategyParts
 from lycosa.strategies.tunnelling import Focus, Tunnelling, TunnellingSettings
 
 Setting = float | int | bool
@@ -46,19 +45,17 @@ AnyStrategy = str | Strategy | Callable[..., Strategy]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One row of the table."""
-
     family: str
-    """What its constants are named after."""
+    """First part of the names of its constants."""
     make: Callable[[StrategyParts, Any], Strategy]
     settings: type[Any]
     fixed: Mapping[str, Setting] = field(default_factory=dict)
-    """Constants that the name decides."""
+    """Constants that are determined by the name."""
 
 
 STRATEGIES: Mapping[str, Entry] = {
-    "breadth-first": Entry("breadth-first", BreadthFirst, BreadthFirstSettings),
-    "random": Entry("random", RandomOrder, RandomSettings),
+    "breadth-first": Entry("breadth-first", BreadthFirst, NoSettings),
+    "random": Entry("random", RandomOrder, NoSettings),
     "best-first": Entry("best-first", BestFirst, BestFirstSettings),
     "shark": Entry("shark", Shark, SharkSettings),
     "fish": Entry("fish", Fish, FishSettings),
@@ -76,11 +73,6 @@ STRATEGIES: Mapping[str, Entry] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class NoSettings:
-    """A rule without constants."""
-
-
 RULES: Mapping[str, tuple[str, type[Any]]] = {
     "hard": ("hard", NoSettings),
     "decay": ("decay", DecaySettings),
@@ -90,9 +82,9 @@ RULES: Mapping[str, tuple[str, type[Any]]] = {
     "tunnel": ("tunnel", TunnellingSettings),
     "current-list": ("current-list", CurrentListSettings),
 }
-"""Rules of focus: what their constants are named after, and which those are."""
+"""Rules that wrap a strategy, with the first part of the names of their constants, and their settings."""
 GROUP = "lycosa.strategies"
-"""Entry points of other people's strategies."""
+"""Entry point group of strategies in other packages."""
 LARGEST_FILE = 1 << 20
 _WITH_BATCH = re.compile(r"(best-first|shark|fish)-([1-9][0-9]{0,5})")
 
@@ -102,10 +94,10 @@ def strategy(
     parts: StrategyParts | None = None,
     settings: Mapping[str, Setting] | None = None,
 ) -> Strategy:
-    """A new strategy: by its name, or made by a class or function of somebody's own.
+    """A new strategy, given its name, or the user's own class, function or object.
 
-    It takes its own constants from the settings, which may also hold those of other strategies. Without parts it knows
-    no topic: enough to check a name, or to explain a score.
+    It takes its own constants from the settings, which may also contain those of other strategies. Without parts it
+    knows no topic, which is enough to check a name or to explain a score.
     """
     parts = parts or StrategyParts()
     if not isinstance(name, str):
@@ -126,7 +118,6 @@ def strategy(
 
 
 def _checked(made: Strategy, name: str) -> Strategy:
-    """Somebody's own strategy, if it is one."""
     missing = [
         member for member in ("name", "abilities", "tell", "ask", "save", "restore") if not hasattr(made, member)
     ]
@@ -139,9 +130,9 @@ def _checked(made: Strategy, name: str) -> Strategy:
 
 
 def from_file(name: str) -> tuple[str, dict[str, Setting]]:
-    """`tunnel+evolved/best.toml` as a name without a file and the constants that were in it; other names as they are.
+    """The strategy and the constants in a file: `tunnel+best.toml` becomes `tunnel+evolved`. Other names are unchanged.
 
-    A crawl asks for this once, when it begins: it goes on whatever becomes of the file.
+    A crawl calls this once, when it is created, so it does not depend on the file later.
     """
     if not name.endswith(".toml"):
         return name, {}
@@ -152,7 +143,7 @@ def from_file(name: str) -> tuple[str, dict[str, Setting]]:
     found = _read(Path(name))
     kept, constants = found.get("strategy"), found.get("constants", {})
     if not isinstance(kept, str) or kept.endswith(".toml") or not isinstance(constants, dict):
-        raise ConfigError(f'{name}: a strategy file has strategy = "evolved", and a table [constants] if need be')
+        raise ConfigError(f'{name}: a strategy file has strategy = "evolved", and perhaps a table [constants]')
     try:
         strategy(kept, settings=constants)
     except ConfigError as error:
@@ -174,7 +165,7 @@ def _read(path: Path) -> dict[str, Any]:
 def _ruled(rule: str, inner: str, parts: StrategyParts, settings: Mapping[str, Setting]) -> Strategy:
     if rule not in RULES:
         raise ConfigError(
-            f"{rule!r} in strategy '{rule}+{inner}' is no rule of focus: {did_you_mean(rule, RULES)}known are "
+            f"{rule!r} in strategy '{rule}+{inner}' is not a rule: {did_you_mean(rule, RULES)}known are "
             f"{', '.join(RULES)}"
         )
     family, kind = RULES[rule]
@@ -209,7 +200,7 @@ def _entry(name: str) -> Entry:
 
 
 def _own_settings(wanted: str, settings: Mapping[str, Setting]) -> dict[str, Setting]:
-    """The constants of this strategy or rule. Every name is checked, also those of others."""
+    """The constants of this strategy or rule. All names are checked, including those of others."""
     families = [(entry.family, entry.settings) for entry in STRATEGIES.values()] + list(RULES.values())
     known = {
         f"{family}.{constant.name}": constant.default
@@ -220,14 +211,14 @@ def _own_settings(wanted: str, settings: Mapping[str, Setting]) -> dict[str, Set
     for name, value in settings.items():
         if name not in known:
             raise ConfigError(
-                f"{name!r} is no constant of a strategy: {did_you_mean(name, known)}known are {', '.join(known)}"
+                f"{name!r} is not a constant of a strategy: {did_you_mean(name, known)}known are {', '.join(known)}"
             )
         default = known[name]
         is_right = isinstance(value, bool) is isinstance(default, bool) and (
             isinstance(value, int) or (isinstance(value, float) and isinstance(default, float))
         )
         if not is_right:
-            raise ConfigError(f"{name} is {value!r}: it must be of the kind of {default!r}")
+            raise ConfigError(f"{name} is {value!r}: it must be of the same type as {default!r}")
         family, _, constant = name.partition(".")
         if family == wanted:
             own[constant] = value

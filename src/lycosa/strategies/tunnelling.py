@@ -1,17 +1,17 @@
-"""Tunnelling: the focus is widened where little is found, and narrowed again (paper AR, section 3.3).
+"""Tunnelling: the focus is widened while little is found, and narrowed again (paper AR, section 3.3).
 
-A crawl goes on in sessions of N pages. With s the share of relevant pages in the session that just ended and r the
+A crawl consists of sessions of N pages. With s the share of relevant pages in the session that just ended and r the
 share in the whole crawl:
 
-    s < a · r   the focus is generalised, by one step
-    s > b · r   the last generalisation is taken back
+    s < a · r   the focus is generalised by one step
+    s > b · r   the last generalisation is undone
 
-A page is relevant or not by the interest itself; the focus only orders links: under a wider one, pages count that
-lead to relevant ones. How a focus is generalised is up to the interest (judges/interest.py). Which of its topics
-are frequent is estimated from the pages visited so far. After each change all waiting links are scored again, or,
-if `is_rescoring` is off, only links found from then on are scored by the new focus.
+Whether a page is relevant is decided by the interest itself; the focus only orders links: under a wider one, pages that
+lead to relevant ones count as well. How a focus is generalised is up to the interest (`judges.interest`). The
+frequencies of its topics are estimated from the pages visited so far. After each change all waiting links are scored
+again or, if `is_rescoring` is off, only links found later are scored by the new focus.
 
-Put around any strategy: `tunnel+ariadne`. When little is found and nothing is left to generalise, `advice` says so,
+It can wrap any strategy: `tunnel+ariadne`. When little is found and the focus cannot be generalised, `advice` says so,
 which may be a reason to stop (AR, section 3.4).
 """
 
@@ -32,16 +32,16 @@ from lycosa.strategies.saved_state import seal, unseal
 from lycosa.strategies.wrapper import Wrapper
 
 MEMO = 1 << 15
-"""Texts whose similarity to the focus is remembered."""
+"""Number of texts whose similarity to the focus is remembered."""
 
 
 class Focus:
-    """The interest as it is now. Without an interest (words alone are not widened) there is nothing to generalise."""
+    """The current focus of a crawl. Without an interest (words alone) it cannot be generalised."""
 
     def __init__(self, interest: Interest | None) -> None:
         self.interest = interest
         self.steps: list[Interest] = []
-        """How it has been generalised: the last is the focus of the moment."""
+        """Its generalisations so far; the last one is the current focus."""
         self._known: dict[str, float] = {}
 
     @property
@@ -53,7 +53,7 @@ class Focus:
         self._known.clear()
 
     def similarity(self, text: str) -> float:
-        """For strategies that look at links: as `StrategyParts.similarity`, by the focus of the moment."""
+        """`StrategyParts.similarity` by the current focus."""
         known = self._known.get(text)
         if known is None:
             if len(self._known) >= MEMO:
@@ -65,13 +65,13 @@ class Focus:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TunnellingSettings:
     session: int = 100
-    """N: pages between two looks at the harvest."""
+    """N: number of pages in a session."""
     widen_below: float = 0.5
-    """a: generalise when the session's share of relevant pages is below this part of the whole crawl's."""
+    """a: generalise when the session's share of relevant pages is below this fraction of the whole crawl's."""
     narrow_above: float = 0.8
-    """b: take the last generalisation back when it is above this part."""
+    """b: undo the last generalisation when it is above this fraction."""
     is_rescoring: bool = True
-    """After a change, score all waiting links again; if not, only those found from then on."""
+    """Whether all waiting links are scored again after a change; if not, only links found later."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "tunnel", session=1)
@@ -79,7 +79,7 @@ class TunnellingSettings:
         if not self.widen_below <= self.narrow_above <= 1:
             raise ConfigError(
                 f"tunnel.widen_below is {self.widen_below} and tunnel.narrow_above {self.narrow_above}: "
-                "it must be widen_below ≤ narrow_above ≤ 1"
+                "widen_below ≤ narrow_above ≤ 1 is required"
             )
 
 
@@ -92,10 +92,9 @@ class Tunnelling(Wrapper):
         self._relevant = 0
         self._session_relevant = 0
         self._sums: dict[str, float] = {}
-        """By topic: scores of all visited pages, added up."""
+        """Sum of the scores of all visited pages, by topic."""
         self._change = ""
         self._advice = ""
-        """Why it may be time to stop: little is found, and nothing is left to generalise."""
 
     @property
     def abilities(self) -> Abilities:
@@ -119,7 +118,7 @@ class Tunnelling(Wrapper):
         return change or self._inner.abilities.take_change()
 
     def _focused(self, visit: Visit) -> Visit:
-        """The visit as the focus of the moment sees it."""
+        """The visit with the relevance of its page by the current focus."""
         judgement, steps = visit.judgement, self._focus.steps
         if judgement is None or not judgement.scores or not steps:
             return visit

@@ -1,4 +1,4 @@
-"""A strategy around another: whatever it does not change, it passes on."""
+"""A strategy that wraps another one and passes everything on to it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lycosa.strategies.protocol import Abilities, Links, Scores, Strategy
 
 
 class Wrapper(Strategy):
-    """The inner strategy in all but name; subclasses say what differs, also in `abilities`."""
+    """The inner strategy under another name; subclasses override what differs, including `abilities`."""
 
     def __init__(self, inner: Strategy, rule: str) -> None:
         self._inner = inner

@@ -241,17 +241,17 @@ class TestLearner:
         return learner
 
     def test_features_are_measured_against_the_links_that_wait(self):
-        z = self.learner().standing(self.sample())
+        z = self.learner().z_scores(self.sample())
         np.testing.assert_allclose(z.mean(0), 0, atol=0.01)
         np.testing.assert_allclose(z.std(0), 1, atol=0.02)
-        assert self.learner().standing(np.full((1, len(FEATURES)), 1e6)).max() == 6
+        assert self.learner().z_scores(np.full((1, len(FEATURES)), 1e6)).max() == 6
 
     def test_what_tells_gains_weight_and_what_does_not_loses_it(self):
         learner, sample = self.learner(0.5), self.sample()
         useful, useless = 2, 9
-        relevance = (1 / (1 + np.exp(-learner.standing(sample)[:, useful]))).astype(np.float32)
+        relevance = (1 / (1 + np.exp(-learner.z_scores(sample)[:, useful]))).astype(np.float32)
         for row in sample:
-            learner.add(learner.standing(row))
+            learner.add(learner.z_scores(row))
         learner.learn(relevance, relevance)
         assert learner.weights[useful] / PRIOR[useful] > 1.5 * SLOPE
         assert learner.weights[useless] / PRIOR[useless] < 0.8 * SLOPE
@@ -261,7 +261,7 @@ class TestLearner:
     def test_few_pages_change_nothing(self):
         learner = self.learner()
         for row in self.sample()[: LEAST - 1]:
-            learner.add(learner.standing(row))
+            learner.add(learner.z_scores(row))
         learner.learn(np.ones(LEAST - 1, np.float32), np.ones(LEAST - 1, np.float32))
         np.testing.assert_allclose(learner.weights, SLOPE * PRIOR)
 
@@ -275,14 +275,14 @@ class TestLearner:
             by_known.append((parts[parents], parts[text]))
         (none, text_first), (some, _), (much, text_last) = by_known
         assert none == 0
-        assert some == pytest.approx(SLOPE * PRIOR[parents] / 2 * np.abs(learner.standing(sample)[:, parents]).mean())
+        assert some == pytest.approx(SLOPE * PRIOR[parents] / 2 * np.abs(learner.z_scores(sample)[:, parents]).mean())
         assert some < much
         assert text_first == text_last
 
     def test_without_freedom_the_weights_stay(self):
         learner, sample = self.learner(freedom=0), self.sample()
         for row in sample:
-            learner.add(learner.standing(row))
+            learner.add(learner.z_scores(row))
         learner.learn(np.linspace(0, 1, 500, dtype=np.float32), np.zeros(500, np.float32))
         np.testing.assert_allclose(learner.weights, SLOPE * PRIOR)
 

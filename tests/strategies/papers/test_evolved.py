@@ -246,7 +246,7 @@ class TestSettings:
             ({"late_from": 5, "late_hub": 1.0, "middle_hub": 1.0}, "evolved.late_from is 5, middle_from 0: the middle"),
             (
                 {"middle_from": 6, "middle_hub": 1.0, "late_from": 5, "late_hub": 1.0},
-                "evolved.late_from is 5, middle_from 6: the middle phase comes first",
+                "evolved.late_from is 5, middle_from 6: the middle one must come first",
             ),
         ],
     )

@@ -12,7 +12,7 @@ from lycosa.frontier.frontier import Frontier
 from lycosa.model import Fetched, Judgement, Kind, Lease, Link, Outcome, Page, Visit
 from lycosa.strategies.papers.infospiders import DISMISSED, InfoSpiders, InfoSpidersSettings
 from lycosa.strategies.papers.page_words import PageWords
-from lycosa.strategies.papers.spider import Place, Spider
+from lycosa.strategies.papers.spider import PageSeen, Spider
 from lycosa.strategies.protocol import StrategyParts
 
 OUTCOME = Outcome(Kind.FETCHED)
@@ -104,7 +104,7 @@ class TestSpider:
     def test_a_child_has_half_of_everything_and_a_keyword_more(self):
         spider = self.spider(size=9)
         spider.energy = 2.5
-        spider.place = Place.of(PageWords(Page("", terms={"bike": 9, "tour": 4, "cafe": 4, "soup": 1})), KEYWORDS)
+        spider.place = PageSeen.of(PageWords(Page("", terms={"bike": 9, "tour": 4, "cafe": 4, "soup": 1})), KEYWORDS)
         self.add(spider, *((link, link / 10) for link in range(7)))
         child = spider.child(np.random.default_rng(1), 1.0)
         assert child.keywords == {**KEYWORDS, "cafe": 1.0}

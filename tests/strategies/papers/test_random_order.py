@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from lycosa.model import Fetched, Judgement, Kind, Lease, Outcome, Page, Visit
-from lycosa.strategies.papers.random_order import RandomOrder, RandomSettings
-from lycosa.strategies.protocol import StrategyParts
+from lycosa.strategies.papers.random_order import RandomOrder
+from lycosa.strategies.protocol import NoSettings, StrategyParts
 
 OUTCOME = Outcome(Kind.FETCHED)
 VISIT = Visit(Fetched(Lease(1, "", 0, 1.0, 0, 0, 0), OUTCOME), OUTCOME, Page(""), Judgement(0.5, True))
 
 
 def lots(seed: int, links) -> np.ndarray:
-    return RandomOrder(StrategyParts(rng=np.random.default_rng(seed)), RandomSettings()).tell(VISIT, links)
+    return RandomOrder(StrategyParts(rng=np.random.default_rng(seed)), NoSettings()).tell(VISIT, links)
 
 
 def test_lots_are_spread_evenly_below_one():

@@ -14,7 +14,7 @@ from lycosa.errors import InputError
 from lycosa.fetch.urls import url_hash
 from lycosa.lab.worlds.world import World
 from lycosa.model import Judgement
-from lycosa.strategies.papers.evolved import standing
+from lycosa.strategies.papers.evolved import ordered_score
 
 DOCUMENT = -1
 NOWHERE = -2
@@ -113,5 +113,5 @@ def link_arrays_of(world: World, verdicts: Verdicts) -> LinkArrays:
 
 
 def ordered_scores(relevance: NDArray[Any]) -> NDArray[np.float32]:
-    """Signed scores, 2 · relevance − 1, as numbers of which the largest counts among ancestors (`evolved.standing`)."""
-    return np.array([standing(2.0 * value - 1.0) for value in relevance.tolist()], dtype=np.float32)
+    """Signed scores, 2 · relevance − 1, in the order of `evolved.ordered_score`."""
+    return np.array([ordered_score(2.0 * value - 1.0) for value in relevance.tolist()], dtype=np.float32)

@@ -1,24 +1,24 @@
-"""What speaks for a waiting link, pooled over all visited pages that cite it, kept up to date visit by visit.
+"""The evidence for each waiting link, pooled over all visited pages that cite it, and updated with each visit.
 
-r is the relevance of a visited page, ρ what is expected where nothing is known: the mean of all hosts, words, … that
-something is known of, at most 0.1. (Not the mean of all pages: these were chosen, what is unknown was not.) Of a link
-that d visited pages cite:
+r is the relevance of a visited page, ρ the relevance expected without evidence: the mean over all hosts, words, … for
+which there is some, at most 0.1. (Not the mean over all pages: these were chosen, unknown links were not.) The features
+of a link that is cited by d visited pages:
 
-    neighbours   (Σ r/distance over visited links at most 5 places away on each citing page + Σ of the pages' own hub
-                 values + 4ρ) / (Σ 1/distance + d + 4)
+    neighbours   (Σ r/distance over visited links at most 5 positions away on each citing page + Σ of the pages' own
+                 hub values + 4ρ) / (Σ 1/distance + d + 4)
     hubs         (Σ r/√cited over the visited pages that the citing pages link to + 4ρ) / (Σ 1/√cited + 4)
     parents      (Σ r of the citing pages + 3ρ) / (d + 3);      best parent: max r
-    early        ln(0.05 + Σ r · e^(−3 · place on the page)), the place from 0 at the top to 1 at the end
-    link text    the words near the link in the citing pages, by the judge's weights
-    anchor       the link's own words alone, by the judge's weights: of the citation where that is most
+    early        ln(0.05 + Σ r · e^(−3 · position)), the position on the page from 0 at the top to 1 at the end
+    link text    the words near the link on the citing pages, by the judge's weights
+    anchor       the link's own words alone, by the judge's weights: the maximum over citations
     … learned    the same, by centroid(r) − centroid(1 − r) of the words near links whose pages were visited
-    … words      the sum of the log-odds of r of each of these words; best: of one citation alone
+    … words      the sum of the log-odds of r over these words; best: the maximum over citations
     URL          its words by the same two measures
-    host, folder (Σ r of its visited pages + 2ρ) / (links handed out + 2): what cannot be fetched is worth nothing
+    host, folder (Σ r of its visited pages + 2ρ) / (links handed out + 2): links that cannot be fetched count as 0
     citations    ln d
 
-Probabilities go through the logit. A visit costs O(its links + citations of the page itself); when the judge changes
-its mind about all pages, `restate` sums all up anew, O(all citations). Loops are in `sums` and `features`.
+Probabilities are logit-transformed. A visit costs O(its links + citations of the page itself). When the judge has
+reassessed all pages, `restate` recomputes all sums in O(all citations). The loops are in `sums` and `features`.
 """
 
 from __future__ import annotations
@@ -35,11 +35,16 @@ from lycosa.strategies.hunter.notes import PLACES, LinkAddresses, Words
 from lycosa.strategies.hunter.tables import (
     CITATION_ROWS,
     FEATURES,
+    HUB_RATE,
+    JUDGED,
+    LEARNED,
     LINK_ROWS,
+    LOG_ODDS,
     MOST_SIBLINGS,
     PAGE_ROWS,
     REACH,
     RING,
+    SQUARE,
     CitationColumns,
     LinkColumns,
     PageColumns,
@@ -52,75 +57,67 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 Links = NDArray[np.int64]
 
-
 MOST_EXPECTED = 0.1
-"""However good the pages were that a crawl has chosen: of what nothing is known no more is expected."""
-
-
+"""Maximum relevance that is expected without evidence."""
 NO_LINKS: Links = np.zeros(0, dtype=np.int64)
 _ONES: Floats = np.ones(len(FEATURES), dtype=np.float32)
 NO_MODEL = Model(_ONES, _ONES, _ONES, 0.0, 0.0)
 
 
 class Change(NamedTuple):
-    """What a visit has changed."""
+    """The effects of a visit."""
 
     dirty: Links
-    """Waiting links it has changed things for, each once."""
-    standing: Floats
-    """By feature: the z by which the page was chosen; nothing, if nobody had cited it."""
+    """Waiting links that it affects, each once."""
+    z_scores: Floats
+    """By feature, as of the time when the page was chosen; meaningless if no visited page cited it."""
     tried: int
-    """How many links were handed out that had waited."""
+    """Number of waiting links that were handed out."""
 
 
 @cache
 def _sums() -> Any:
-    """Loaded when it is needed: what it is compiled with takes half a second."""
-    from lycosa.strategies.hunter import sums
+    from lycosa.strategies.hunter import sums  # when it is needed: numba takes half a second to load
 
     return sums
 
 
 @cache
-def _look() -> Any:
+def _features() -> Any:
     from lycosa.strategies.hunter import features
 
     return features
 
 
 class Evidence:
-    """See the module."""
-
     def __init__(self, idf: Floats) -> None:
         self.links = table(LinkColumns, LINK_ROWS, 1024)
         self.citations = table(CitationColumns, CITATION_ROWS, 4096)
         self.pages = table(PageColumns, PAGE_ROWS, 64)
         self.count = 0
-        """Visited pages."""
+        """Number of visited pages."""
         self.rates = np.full(4, 0.1)
-        """What is expected where nothing is known: of a citing page's links, of a citing page, a host, a folder."""
+        """Relevance expected without evidence: of the links of a citing page, a citing page, a host, a folder."""
         self.highest = 0
-        """The greatest link number met, and one."""
+        """The greatest link number so far, plus one."""
         self._end = REACH + 1
-        """Where the next citation goes; row 0 is nobody's, and nobody's neighbour."""
+        """Number of the next citation; row 0 stands for none, and is the neighbour of none."""
         self.near_words = WordRecord(idf)
         self.url_words = WordRecord(idf)
         self._state = 1
-        """Of the records of words: another number whenever they change."""
+        """State of the word records: incremented whenever they change."""
         self.hosts = PlaceRecord.empty()
         self.folders = PlaceRecord.empty()
 
-    # ── visits ────────────────────────────────────────────────────────────────────────────────────────────
-
     def reserve(self, numbers: Links) -> None:
-        """There are links with these numbers."""
+        """Make room for links with these numbers."""
         if len(numbers):
             top = int(numbers.max()) + 1
             self.links = longer(self.links, LINK_ROWS, top)
             self.highest = max(self.highest, top)
 
     def place(self, link: int, url: str) -> None:
-        """A link that may not have been found on a page: a seed, the target of a redirect."""
+        """Record the URL of a link that may not have been found on a page: a seed, the target of a redirect."""
         if link >= self.highest:
             self.reserve(np.array([link]))
         if not self.links.host[link]:
@@ -139,7 +136,7 @@ class Evidence:
         gone: Links = NO_LINKS,
         model: Model = NO_MODEL,
     ) -> Change:
-        """A page was visited, and links are `gone`, having been handed out; it was chosen by `model`."""
+        """Add a visited page that was chosen by `model`. The links in `gone` have been handed out since the last."""
         self.count += 1
         number, begin = self.count, self._end
         self._end += len(targets) + REACH
@@ -148,21 +145,21 @@ class Evidence:
         if len(gone):
             self.links = longer(self.links, LINK_ROWS, int(gone.max()) + 1)
         dirty = np.empty(len(targets) + MOST_SIBLINGS + 2 * REACH * RING, dtype=np.int64)
-        standing = np.empty(len(FEATURES), dtype=np.float32)
+        z_scores = np.empty(len(FEATURES), dtype=np.float32)
         tried, count = _sums().visit(
             number, link, np.float32(relevance), self.rates, model, gone, targets, near, addresses, begin,
-            self.links, self.citations, self.pages, self.hosts, self.folders, standing, dirty,
+            self.links, self.citations, self.pages, self.hosts, self.folders, z_scores, dirty,
         )  # fmt: skip
-        return Change(dirty[:count], standing, tried)
+        return Change(dirty[:count], z_scores, tried)
 
     def tell(self, targets: Links) -> NDArray[np.float64]:
-        """What the frontier is to know of the links on a page, and from now on does."""
+        """The scores of the links on a page for the frontier, which are recorded as told."""
         told = np.empty(len(targets))
-        _look().tell(targets, self.links, told)
+        _features().tell(targets, self.links, told)
         return told
 
     def restate(self, relevance: Floats, judged: Floats) -> None:
-        """All pages have another relevance, and words another weight in the judge's eyes."""
+        """Recompute everything for a new relevance of each page, and new weights `judged` of words by the judge."""
         links, pages, count = self.links, self.pages, self.count
         self._state += 1
         self.near_words.judge(judged)
@@ -183,24 +180,22 @@ class Evidence:
             usual(self.folders.relevance, self.folders.tries, rate),
         )
         np.minimum(self.rates, MOST_EXPECTED, out=self.rates)
-        _sums().tell_hubs(count, pages, self.rates[0])
-
-    # ── what is known ─────────────────────────────────────────────────────────────────────────────────────
+        _sums().tell_hubs(count, pages, self.rates[HUB_RATE])
 
     def waiting(self, begin: int, end: int) -> Links:
-        """Links with numbers in this range that were found and not handed out."""
+        """Links with numbers in this range that were found but not handed out."""
         links, end = self.links, min(end, self.highest)
         found: Links = np.flatnonzero((links.cited[begin:end] > 0) & (links.page[begin:end] == 0)) + begin
         return found
 
     def waiting_of(self, chosen: Links) -> Links:
-        """Those of the links that wait, each once."""
+        """The waiting ones of these links, each once, ascending."""
         different = np.unique(chosen)
         found: Links = different[self.links.page[different] == 0]
         return found
 
     def target(self, link: int, place: int) -> int | None:
-        """The number of the link at this place of a visited page."""
+        """Number of the link at this position of a visited page."""
         page = int(self.links.page[link]) if link < self.highest else 0
         if page <= 0 or place >= self.pages.links[page]:
             return None
@@ -208,51 +203,48 @@ class Evidence:
 
     @property
     def bytes_in_use(self) -> int:
-        """Of the columns, as far as they are filled."""
         rows = ((LINK_ROWS, self.highest), (CITATION_ROWS, self._end), (PAGE_ROWS, self.count))
         return sum(row_bytes(layout) * count for layout, count in rows)
 
     def leads_on(self) -> Floats:
-        """By visited page: the mean r of the visited pages it links to."""
-        pages, rate = self.pages, np.float32(self.rates[0])
+        """The mean r of the visited pages that each visited page links to."""
+        pages, rate = self.pages, np.float32(self.rates[HUB_RATE])
         all_pages = slice(1, self.count + 1)
         leads: Floats = (pages.hub[all_pages] + 2 * rate) / (pages.hub_weight[all_pages] + 2)
         return leads
 
-    # ── what it comes to ──────────────────────────────────────────────────────────────────────────────────
-
     def features(self, chosen: Links) -> Floats:
-        """Links × FEATURES, as things stand."""
+        """The current features, links × FEATURES."""
         found = np.empty((len(chosen), len(FEATURES)), dtype=np.float32)
-        _look().look(chosen, self.rates, *self._columns, found)
+        _features().look(chosen, self.rates, *self._columns, found)
         return found
 
     def keep(self, chosen: Links, features: Floats) -> None:
-        """What `features` has just given."""
-        _look().keep(chosen, features, self._state, self.links)
+        """Store the result of `features`."""
+        _features().keep(chosen, features, self._state, self.links)
 
     def kept(self, chosen: Links | int) -> Floats:
-        """FEATURES as last looked at, of one link or many."""
+        """The stored FEATURES of one link or many."""
         return self.links.features[chosen].view(np.float16).astype(np.float32)
 
     def score(self, chosen: Links, model: Model, bar: float, tolerance: float) -> tuple[Links, Links]:
-        """Look at links and score them: those that reach the bar, and those of which the frontier is to hear."""
+        """Compute and store features and scores. Returns the links that reach the bar, and those for the frontier."""
         found = np.empty((len(chosen), len(FEATURES)), dtype=np.float32)
         above, changed = np.empty_like(chosen), np.empty_like(chosen)
-        counts = _look().score(
+        counts = _features().score(
             chosen, self._state, model, bar, tolerance, self.rates, *self._columns, found, above, changed
         )  # fmt: skip
         return above[: counts[0]], changed[: counts[1]]
 
     def score_again(self, chosen: Links, model: Model) -> Floats:
-        """By what was last seen of the links."""
-        _look().score_again(chosen, model, self.links, self.hosts)
+        """Score links by their stored features."""
+        _features().score_again(chosen, model, self.links, self.hosts)
         return self.links.score[chosen]
 
     def hand_on(self, chosen: Links, bar: float) -> Links:
-        """Those of the links whose scores the frontier is to hear of."""
+        """The links whose new scores are to be passed on to the frontier."""
         changed = np.empty(len(chosen), dtype=np.int64)
-        return changed[: _look().hand_on(chosen, bar, self.links, changed)]
+        return changed[: _features().hand_on(chosen, bar, self.links, changed)]
 
     @property
     def _columns(self) -> tuple[Any, ...]:
@@ -261,43 +253,45 @@ class Evidence:
 
 
 class WordRecord:
-    """What is known of words by the relevance of the pages they were said of."""
+    """Words, and the relevance of the pages behind the links that they describe."""
 
     def __init__(self, idf: Floats) -> None:
         self._idf = idf
         self.table = np.zeros((SIZE, 4), dtype=np.float32)
-        """By word: idf², idf · the judge's weight, idf² · centroid, log-odds: what features are summed up from."""
-        np.multiply(idf, idf, out=self.table[:, 0])
+        """By word: idf², idf · the judge's weight, idf² · centroid, log-odds. Features are sums over these."""
+        np.multiply(idf, idf, out=self.table[:, SQUARE])
         self.table[NO_WORD] = 0
 
     def restate(self, visited: Ints, words: NDArray[np.uint16], relevance: Floats, rate: float) -> None:
-        """Links × words: each word counts once for the page behind a link that was visited."""
+        """Recompute centroid and log-odds, given links × words: a word counts once for each visited page."""
         seen = np.zeros(SIZE, dtype=np.int32)
         speaks_for, speaks_against = np.zeros(SIZE, dtype=np.float32), np.zeros(SIZE, dtype=np.float32)
         _sums().count_words(visited, words, relevance, seen, speaks_for, speaks_against)
         said = np.flatnonzero(speaks_for + speaks_against)
         pro, contra = speaks_for[said], speaks_against[said]
         rate = usual(pro, pro + contra, rate)
-        self.table[:, 2:] = 0
-        self.table[said, 2] = self._idf[said] ** 2 * ((pro * (1 - rate) - contra * rate) / len(relevance))
-        self.table[said, 3] = np.log((pro + 2 * rate) / (contra + 2 * (1 - rate)) * ((1 - rate) / rate))
+        self.table[:, [LEARNED, LOG_ODDS]] = 0
+        self.table[said, LEARNED] = self._idf[said] ** 2 * ((pro * (1 - rate) - contra * rate) / len(relevance))
+        self.table[said, LOG_ODDS] = np.log((pro + 2 * rate) / (contra + 2 * (1 - rate)) * ((1 - rate) / rate))
 
     def judge(self, weights: Floats) -> None:
-        """By word: how much it speaks for the topic in the judge's eyes."""
-        np.multiply(self._idf, weights, out=self.table[:, 1])
+        """Set the judge's weight of each word."""
+        np.multiply(self._idf, weights, out=self.table[:, JUDGED])
 
 
 def usual(sums: Floats, weights: NDArray[Any], rate: float) -> float:
-    """The mean share of all that something is known of, each counted once; `rate` is one of them."""
+    """The mean of sum / weight over all rows with a weight, and of `rate`."""
     known = weights > 0
     return (float((sums[known] / weights[known]).sum()) + rate) / (int(known.sum()) + 1)
 
 
 class PlaceRecord(NamedTuple):
-    """Links handed out, and the relevance they had, by host or folder."""
+    """By host or folder."""
 
     tries: Floats
+    """Number of links handed out."""
     relevance: Floats
+    """Σ r of the visited pages."""
 
     @classmethod
     def empty(cls) -> PlaceRecord:

@@ -1,10 +1,8 @@
-"""How the hunter looks at waiting links, compiled: from sums and records to features, from features to scores.
+"""Compiled loops of `evidence`: from sums and records to features, and from features to scores.
 
-The definitions are those of `evidence`, which calls this; `links`, `citations` and `pages` are its columns
-(`tables`), `hosts` and `folders` its records of places, `near` and `urls` those of words. A link is looked at
-in about a microsecond, so that a visit can afford to look at all links it has changed things for.
-
-Columns are taken from their tables before a loop, as in `sums`.
+`evidence` defines the features; `links`, `citations` and `pages` are its columns (`tables`), `hosts` and `folders` its
+records of places, `near` and `urls` those of words. Scoring a link takes about a microsecond, so each visit can score
+all links that it affects. Columns are taken from their tables before a loop, as in `sums`.
 """
 
 from __future__ import annotations
@@ -13,16 +11,43 @@ import numpy as np
 
 from lycosa.lib.compiled import compiled, inlined
 from lycosa.strategies.hunter.notes import NEAR, OWN, URL_WORDS
-from lycosa.strategies.hunter.tables import FEATURES, MOST_Z, RING, TEXTS, WORDS_FROM, WORDS_TO
+from lycosa.strategies.hunter.tables import (
+    ANCHOR,
+    BEST_LINK_WORDS,
+    BEST_PARENT,
+    CITATIONS,
+    EARLY_PARENTS,
+    FEATURES,
+    FOLDER,
+    FOLDER_RATE,
+    HOST,
+    HOST_RATE,
+    HUB_RATE,
+    HUBS,
+    JUDGED,
+    LEARNED,
+    LINK_TEXT,
+    LINK_TEXT_LEARNED,
+    LINK_WORDS,
+    LOG_ODDS,
+    MOST_Z,
+    NEIGHBOURS,
+    PARENT_RATE,
+    PARENTS,
+    RING,
+    SQUARE,
+    TEXTS,
+    URL_LEARNED,
+    WORDS_FROM,
+    WORDS_OF_URL,
+    WORDS_TO,
+)  # fmt: skip
 
 LEAST_ODDS = 0.02
 HUB_SMOOTHING = 4.0
 PARENT_SMOOTHING = 3.0
 PLACE_SMOOTHING = 2.0
 COUNT = len(FEATURES)
-
-
-# ── looking at links ──────────────────────────────────────────────────────────────────────────────────────
 
 
 @compiled
@@ -36,7 +61,7 @@ def look(chosen, rates, links, citations, pages, near, urls, hosts, folders, fou
 
 @compiled
 def keep(chosen, found, state, links):  # type: ignore[no-untyped-def]
-    """The features of links as just looked at."""
+    """Store the features of links."""
     read, features = links.read, links.features
     for row in range(len(chosen)):
         read[chosen[row]] = state
@@ -48,10 +73,10 @@ def score(  # type: ignore[no-untyped-def]
     chosen, state, model, bar, tolerance, rates, links, citations, pages, near, urls, hosts, folders, found, above,
     changed,
 ):  # fmt: skip
-    """Look at links and score them; words again only if there are other ones, or their records are in another state.
+    """Compute features and scores. Words are evaluated again only if they or their records have changed.
 
-    Returns how many links are now in `above`, those that reach the bar, and in `changed`, those of which the frontier
-    is to hear.
+    Returns the numbers of links in `above`, those that reach the bar, and in `changed`, those to be passed on to the
+    frontier.
     """
     _look_at_pages(chosen, rates, links, citations, pages, hosts, folders, found)
     cited, read, features, link_near, link_url = links.cited, links.read, links.features, links.near, links.url
@@ -84,7 +109,7 @@ def score(  # type: ignore[no-untyped-def]
 
 @compiled
 def score_again(chosen, model, links, hosts):  # type: ignore[no-untyped-def]
-    """By what was last seen of links."""
+    """Score links by their stored features."""
     scores, features, host, relevance = links.score, links.features, links.host, hosts.relevance
     found = np.empty((1, COUNT), np.float32)
     mean, spread, weights, intercept, diversity = model
@@ -97,7 +122,7 @@ def score_again(chosen, model, links, hosts):  # type: ignore[no-untyped-def]
 
 @compiled
 def hand_on(chosen, bar, links, changed):  # type: ignore[no-untyped-def]
-    """Returns how many links are now in `changed`: the frontier is to hear of them."""
+    """Returns the number of links in `changed`: those to be passed on to the frontier."""
     told, scores, count = links.told, links.score, 0
     for link in chosen:
         if _is_news(told[link], scores[link], bar, 0.0):
@@ -109,13 +134,13 @@ def hand_on(chosen, bar, links, changed):  # type: ignore[no-untyped-def]
 
 @inlined
 def _is_news(told, now, bar, tolerance):  # type: ignore[no-untyped-def]
-    """A score matters if it is, or was, above the bar, and has changed by more than a share."""
+    """Whether a score is, or was, above the bar, and has changed by more than the share `tolerance`."""
     return told > 0 and max(now, told) >= bar and abs(now - told) > tolerance * told
 
 
 @compiled
 def tell(targets, links, answer):  # type: ignore[no-untyped-def]
-    """Fill `answer`: what the frontier is to know of the links on a page."""
+    """Fill `answer` with the scores for the frontier; links that it does not know yet get their latest."""
     told, scores = links.told, links.score
     for row in range(len(targets)):
         link = targets[row]
@@ -141,17 +166,19 @@ def _look_at_pages(chosen, rates, links, citations, pages, hosts, folders, found
             near += citation_near[citation]
             near_weight += citation_weight[citation]
             page = citation_page[citation]
-            own += (hub[page] + HUB_SMOOTHING * rates[0]) / (hub_weight[page] + HUB_SMOOTHING)
+            own += (hub[page] + HUB_SMOOTHING * rates[HUB_RATE]) / (hub_weight[page] + HUB_SMOOTHING)
             hubs += hub[page]
             hubs_weight += hub_weight[page]
-        found[row, 0] = odds((near + own + HUB_SMOOTHING * rates[0]) / (near_weight + known + HUB_SMOOTHING))
-        found[row, 1] = odds((hubs + HUB_SMOOTHING * rates[0]) / (hubs_weight + HUB_SMOOTHING))
-        found[row, 2] = odds((sums[link] + PARENT_SMOOTHING * rates[1]) / (cited[link] + PARENT_SMOOTHING))
-        found[row, 3] = odds(best[link])
-        found[row, 4] = np.log(0.05 + early[link])
-        found[row, 12] = _place(host_relevance[host[link]], host_tries[host[link]], rates[2])
-        found[row, 13] = _place(folder_relevance[folder[link]], folder_tries[folder[link]], rates[3])
-        found[row, 14] = np.log(np.float64(max(cited[link], 1)))
+        usual = HUB_SMOOTHING * rates[HUB_RATE]
+        found[row, NEIGHBOURS] = odds((near + own + usual) / (near_weight + known + HUB_SMOOTHING))
+        found[row, HUBS] = odds((hubs + usual) / (hubs_weight + HUB_SMOOTHING))
+        parents = sums[link] + PARENT_SMOOTHING * rates[PARENT_RATE]
+        found[row, PARENTS] = odds(parents / (cited[link] + PARENT_SMOOTHING))
+        found[row, BEST_PARENT] = odds(best[link])
+        found[row, EARLY_PARENTS] = np.log(0.05 + early[link])
+        found[row, HOST] = _place(host_relevance[host[link]], host_tries[host[link]], rates[HOST_RATE])
+        found[row, FOLDER] = _place(folder_relevance[folder[link]], folder_tries[folder[link]], rates[FOLDER_RATE])
+        found[row, CITATIONS] = np.log(np.float64(max(cited[link], 1)))
 
 
 @inlined
@@ -181,40 +208,37 @@ def _look_at_words(link, row, cited, link_near, link_url, near, urls, found):  #
             word = link_near[link, text * NEAR + at]
             if word:
                 weight = 2.0 if at < OWN else 1.0
-                squares += weight * weight * near[word, 0]
-                judged += weight * near[word, 1]
-                learned += weight * near[word, 2]
-                said += weight * near[word, 3]
+                squares += weight * weight * near[word, SQUARE]
+                judged += weight * near[word, JUDGED]
+                learned += weight * near[word, LEARNED]
+                said += weight * near[word, LOG_ODDS]
                 if at < OWN:
-                    own_squares += near[word, 0]
-                    own_judged += near[word, 1]
+                    own_squares += near[word, SQUARE]
+                    own_judged += near[word, JUDGED]
         texts += squares > before
         anchor = max(anchor, own_judged / (np.sqrt(own_squares) + 1e-6))
         odds += said
         most = max(most, said)
     norm = np.sqrt(squares) + 1e-6
-    found[row, 5] = judged / norm
-    found[row, 6] = learned / norm
-    found[row, 7] = odds / np.sqrt(max(texts, 1))
-    found[row, 8] = most if times else 0.0
+    found[row, LINK_TEXT] = judged / norm
+    found[row, LINK_TEXT_LEARNED] = learned / norm
+    found[row, LINK_WORDS] = odds / np.sqrt(max(texts, 1))
+    found[row, BEST_LINK_WORDS] = most if times else 0.0
     squares, learned, odds = 0.0, 0.0, 0.0
     for at in range(URL_WORDS):
         word = link_url[link, at]
         if word:
-            squares += urls[word, 0]
-            learned += urls[word, 2]
-            odds += urls[word, 3]
-    found[row, 9] = learned / (np.sqrt(squares) + 1e-6)
-    found[row, 10] = odds
-    found[row, 11] = anchor if times else 0.0
-
-
-# ── from features to a score ──────────────────────────────────────────────────────────────────────────────
+            squares += urls[word, SQUARE]
+            learned += urls[word, LEARNED]
+            odds += urls[word, LOG_ODDS]
+    found[row, URL_LEARNED] = learned / (np.sqrt(squares) + 1e-6)
+    found[row, WORDS_OF_URL] = odds
+    found[row, ANCHOR] = anchor if times else 0.0
 
 
 @compiled
 def predict(features, model, scores):  # type: ignore[no-untyped-def]
-    """By row: the relevance that is expected."""
+    """Fill `scores` with the expected relevance of each row."""
     mean, spread, weights, intercept, _ = model
     for row in range(len(features)):
         scores[row] = _predicted(features, row, mean, spread, weights, intercept)
@@ -225,25 +249,24 @@ def _predicted(features, row, mean, spread, weights, intercept):  # type: ignore
     """`learner`: a + w · z, through the logistic function."""
     total = intercept
     for at in range(COUNT):
-        total += weights[at] * stand(features[row, at], mean[at], spread[at])
+        total += weights[at] * z_score(features[row, at], mean[at], spread[at])
     return 1 / (1 + np.exp(-min(max(total, -30.0), 15.0)))
 
 
 @inlined
-def stand(feature, mean, spread):  # type: ignore[no-untyped-def]
-    """z."""
+def z_score(feature, mean, spread):  # type: ignore[no-untyped-def]
     return min(max((feature - mean) / spread, -MOST_Z), MOST_Z)
 
 
 @inlined
 def _worth(predicted, found, diversity):  # type: ignore[no-untyped-def]
-    """What a link comes to, if a relevant page counts the less the more its host has of them."""
+    """The score of a link: with diversity, the more relevant pages its host has, the less another one counts."""
     return predicted / (1 + found) ** diversity if diversity > 0 else predicted
 
 
 @inlined
 def _pack(found, row, features, link):  # type: ignore[no-untyped-def]
-    """As floats of two bytes; what is too small for them becomes 0, what is too large the largest."""
+    """Store features as 16-bit floats; values that are too small become 0, too large ones the largest."""
     for at in range(COUNT):
         bits = np.float32(found[row, at]).view(np.uint32) + np.uint32(0x1000)  # rounds
         exponent = (bits >> np.uint32(23)) & np.uint32(0xFF)

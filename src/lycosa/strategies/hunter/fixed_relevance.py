@@ -1,4 +1,4 @@
-"""What stands in for a study where another judge knows the topic: a taxonomy, an SVM, keywords."""
+"""Replaces a study of the topic if another judge decides relevance: a taxonomy, an SVM, keywords."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def no_words(terms: Mapping[str, int]) -> tuple[Words, Counts]:  # noqa: ARG001 
 
 
 class FixedRelevance:
-    """Pages have the relevance that the judge gave them; nothing is learned."""
+    """A `Study` that keeps the relevance given by the judge and learns nothing."""
 
     def __init__(self, keywords: Mapping[str, int]) -> None:
         self.weights: Floats = np.zeros(SIZE, dtype=np.float32)

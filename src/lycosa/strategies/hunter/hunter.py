@@ -1,23 +1,24 @@
-"""The hunter: scores every waiting link by all that is known of it, and learns while it crawls.
+"""The hunter: scores every waiting link by all available evidence, and learns while it crawls.
 
-    visit ── note ──▶ study (what is the page worth?) ──▶ evidence (what does that say of links?) ──▶ learner ──▶ scores
+    visit ── note ──▶ study (relevance of the page) ──▶ evidence (features of links) ──▶ learner ──▶ scores
 
-A score is the predicted relevance of the page behind a link. What a page is worth is decided by a judge that learns
-the topic in the crawl itself (`Study`, where the topic's judge can begin one), or by the crawl's own judge.
+A score is the predicted relevance of the page behind a link. The relevance of a visited page is decided by a `Study`
+that learns the topic during the crawl, if the topic's judge can start one, otherwise by the crawl's own judge.
 
-Where few links wait, all are scored again every few visits (`_review`). Where there are many that would cost more than
-it tells, so what is done at once, often, and seldom differs:
+If few links are waiting, all are scored again every few visits (`_review`). If there are many, this would cost too
+much, so there are three levels:
 
-    at each visit     the links on the page, and the waiting neighbours of its own citations
-    every 30 visits   the front: the links that come next; and a slice of all links, so that each has its turn
-    at a review       judge, sums and weights anew; a sample that says what is usual; then every link by the evidence
-                      that was last taken of it. Reviews come the less often the longer the crawl is.
+    at each visit     the links on the page, and the waiting neighbours of its own citations are scored
+    every 30 visits   so are the front, the links that come next, and the next slice of all links
+    at a review       judge, sums and weights are recomputed, mean and spread are taken from a sample, and every link is
+                      scored by its stored features. The longer the crawl, the rarer are reviews.
 
-The frontier hears of a new score only if the link is, or was, far enough in front to matter; others wait for a review.
+A new score is passed on to the frontier only if the link is, or was, near enough to the front to matter; others wait
+for a review.
 
-Everything follows from the visits told and the notes kept of them (`notes`), so a crawl that is told them again
-makes the same choices. A note also names the links handed out since the last one: those that never became a page
-are known to be gone. Pages that say nearly the same as an earlier one are worth nothing to what leads to them.
+Everything is determined by the visits and their notes (`notes`), so a crawl that is told them again makes the same
+choices. A note also lists the links handed out since the last one, so those that never became pages are known. A page
+that is a near-duplicate of an earlier one counts as irrelevant for the links that lead to it.
 """
 
 from __future__ import annotations
@@ -48,55 +49,53 @@ Floats = NDArray[np.float32]
 Links = NDArray[np.int64]
 
 SEED_SCORE = 2.0
-"""Seeds come first; what is predicted lies below 1."""
+"""Seeds come first: predictions are below 1."""
 ALL = 6_000
-"""Up to so many waiting links are all looked at in a review."""
+"""Maximum number of waiting links for which a review recomputes the features of all."""
 SAMPLE = 2_048
-"""Of more, so many are."""
+"""Number of links sampled when there are more than that."""
 LOOKED_AT = 5_000
-"""And so many of the best by what was known before; of very many links a twentieth."""
+"""Number of best links whose features are then recomputed as well; at least a twentieth of all."""
 FRONT = 700
-"""Links that are looked at every few visits."""
+"""Number of links that are scored every `FRONT_EVERY` visits."""
 FRONT_EVERY = 30
 TOLERANCE = 0.05
-"""Share of a score by which it may be out of date between reviews before the frontier hears of it."""
+"""Relative change of a score between reviews up to which it is not passed on to the frontier."""
 TOLD = 1_500
-"""How many of the best links the frontier knows by their latest scores, at least."""
+"""Minimum number of best links whose latest scores the frontier has."""
 MOST_SAVED = 256
 SWEEPS = 1
-"""How often all links have their turn before a crawl is twice as long."""
+"""Number of times all links are scored, slice by slice, while the length of the crawl doubles."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HunterSettings:
-    """What it looks at and learns: all of it is best; the rest is for experiments."""
+    """Which evidence it uses: all of it is best, the rest is for experiments."""
 
     freedom: float = 0.15
-    """How far weights may go from those that ship, in log-odds for each unit of z; 0: they are kept."""
+    """How far weights may deviate from the built-in ones, in log-odds per unit of z; 0: not at all."""
     has_pages: bool = True
-    """Whether it looks at citing pages, and at what else these link to."""
+    """Whether it uses the citing pages, and the other pages these link to."""
     has_text: bool = True
-    """… the words near links."""
+    """Whether it uses the words near links."""
     has_urls: bool = True
     has_places: bool = True
-    """… the records of hosts and folders."""
+    """Whether it uses the records of hosts and folders."""
     diversity: float = 0.0
-    """0: as many relevant pages as can be. 1: as many sites; on a host with n relevant pages a link is worth 1/(1 + n).
-    In between: both."""
+    """0: as many relevant pages as possible. 1: as many sites; scores on a host with n relevant pages are divided by
+    1 + n. In between: both."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "hunter", freedom=0, diversity=0)
 
     @property
     def mask(self) -> Floats:
-        """By feature: 1 if it is looked at."""
+        """1 for each feature that is used, otherwise 0."""
         wanted = {"pages": self.has_pages, "text": self.has_text, "urls": self.has_urls, "places": self.has_places}
         return np.array([wanted[group] for group in GROUPS], dtype=np.float32)
 
 
 class Hunter(Strategy):
-    """See the module."""
-
     name = "hunter"
 
     def __init__(self, parts: StrategyParts, settings: HunterSettings) -> None:
@@ -117,7 +116,7 @@ class Hunter(Strategy):
         self._front: Links = np.zeros(0, dtype=np.int64)
         self._newcomers: list[Links] = []
         self._bar = 0.0
-        """The frontier hears of scores above."""
+        """Scores from this value are passed on to the frontier."""
         self._swept = 0
         self._due: list[Links] = []
 
@@ -136,8 +135,6 @@ class Hunter(Strategy):
     def seed_score(self) -> float:
         return SEED_SCORE
 
-    # ── visits ────────────────────────────────────────────────────────────────────────────────────────────
-
     def tell(self, visit: Visit, targets: Links) -> NDArray[np.float64]:
         page = visit.page
         assert page is not None, "only visits to pages are told"
@@ -145,7 +142,7 @@ class Hunter(Strategy):
         evidence.place(link, visit.lease.url)
         evidence.reserve(targets)
         self._note = b""
-        if evidence.links.page[link] <= 0:  # a page visited again teaches nothing
+        if evidence.links.page[link] <= 0:  # nothing is learned from a page visited again
             if visit.note:
                 kept = Note.from_bytes(visit.note, len(targets))
                 addresses = LinkAddresses.of([found.url for found in page.links])
@@ -158,7 +155,7 @@ class Hunter(Strategy):
         return evidence.tell(targets)
 
     def _gone(self) -> Links:
-        """Links handed out of which no note tells yet."""
+        """Links handed out that are in no note yet."""
         gone = np.array(self._handed_out[:MOST_GONE], dtype=np.int64)
         del self._handed_out[:MOST_GONE]
         return gone
@@ -177,11 +174,11 @@ class Hunter(Strategy):
         is_new_text = self._texts.add(kept.fingerprint)
         self._is_new_text.append(is_new_text)
         met = evidence.highest
-        dirty, standing, tried = evidence.visit(
+        dirty, z_scores, tried = evidence.visit(
             link, relevance * is_new_text, targets, kept.near, addresses, gone=kept.gone, model=self._learner.model
         )
         self._tried += tried
-        self._learner.add(standing if is_cited else None)
+        self._learner.add(z_scores if is_cited else None)
         self._predictions.add(
             expected=expected, is_relevant=self._is_relevant(visit, relevance), met=met, tried=self._tried
         )
@@ -200,7 +197,7 @@ class Hunter(Strategy):
         return visit.judgement is not None and visit.judgement.is_relevant
 
     def _slice(self) -> Links:
-        """The next few of all links."""
+        """The next slice of all links; none if there are so few that reviews score all."""
         evidence = self._evidence
         size = FRONT_EVERY * SWEEPS * evidence.highest // evidence.count
         if evidence.highest < ALL:
@@ -209,23 +206,20 @@ class Hunter(Strategy):
         self._swept = begin + size if begin + size < evidence.highest else 0
         return evidence.waiting(begin, begin + size)
 
-    # ── scores ────────────────────────────────────────────────────────────────────────────────────────────
-
     def _score(self, chosen: Links) -> None:
-        """Look at these links anew."""
         above, changed = self._evidence.score(chosen, self._learner.model, self._bar, TOLERANCE)
         self._newcomers.append(above)
         self._hand_on(changed)
 
     def _hand_on(self, changed: Links) -> None:
-        """The frontier is to know the scores of these."""
+        """Pass the scores of these links on to the frontier at the next `ask`."""
         if len(changed):
             self._due.append(changed)
-            if len(self._due) > FRONT:  # told very much without being asked: when a crawl is resumed
+            if len(self._due) > FRONT:  # on resume, there are many visits without an `ask`
                 self._due = [np.unique(np.concatenate(self._due))]
 
     def _review(self) -> None:
-        """Judge, sums and weights anew, and by them every waiting link."""
+        """Recompute judge, sums and weights, and score every waiting link by them."""
         evidence, learner, count = self._evidence, self._learner, self._evidence.count
         interval = _interval(count)
         self._next_review = count + interval
@@ -251,8 +245,6 @@ class Hunter(Strategy):
             self._front = _best(best, evidence.links.score[best], FRONT)[0]
         self._hand_on(evidence.hand_on(waiting, self._bar))
 
-    # ── links go out ──────────────────────────────────────────────────────────────────────────────────────
-
     def ask(self, count: int, frontier: Frontier, now: float) -> list[int]:
         if self._due:
             self._settle(frontier)
@@ -261,21 +253,20 @@ class Hunter(Strategy):
         return leased
 
     def _settle(self, frontier: Frontier) -> None:
-        """Move waiting links to where they belong; what is handed to a commit can only move up."""
+        """Give waiting links their new scores; those returned by `tell` can only move links up."""
         chosen = self._due[0] if len(self._due) == 1 else np.unique(np.concatenate(self._due))
         self._due.clear()
         before = frontier.scores(chosen)
         scores = self._evidence.links.told[chosen]
-        has_news = (before >= 0) & (before < SEED_SCORE) & (scores != before)  # NaN, if it does not wait: no news
+        has_news = (before >= 0) & (before < SEED_SCORE) & (scores != before)  # NaN if it is not waiting
         if has_news.any():
-            chosen, changed = chosen[has_news], scores[has_news].astype(np.float64)
-            frontier.revise(chosen, changed)
+            frontier.revise(chosen[has_news], scores[has_news].astype(np.float64))
 
     def retry_score(self, score: float, tries: int) -> float:
         return min(score, 1.0) - tries
 
     def save(self) -> bytes:
-        """What is not in the notes yet; the rest is told again."""
+        """What is not in the notes yet; the rest follows from the visits told again."""
         return seal(self.name, {}, np.array(self._handed_out[-MOST_SAVED:], dtype=np.int64))
 
     def restore(self, state: bytes) -> None:
@@ -287,20 +278,20 @@ class Hunter(Strategy):
 
     @property
     def bytes_in_use(self) -> int:
-        """What it keeps of links and citations."""
+        """Size of its tables of links, citations and pages, as far as they are filled."""
         return self._evidence.bytes_in_use
 
     def look(self, chosen: Links) -> Floats:
-        """What these links would be worth if they were looked at now; nothing is changed."""
+        """The scores that these links would get now; nothing is changed."""
         worth = self._learner.predict(self._evidence.features(chosen))
         if self._settings.diversity:
             worth /= (1 + self._evidence.hosts.relevance[self._evidence.links.host[chosen]]) ** self._settings.diversity
         return worth
 
-    # ── what it expects (`forecast.Forecasting`) ──────────────────────────────────────────────────────────────────
+    # Predictions (`forecast.Forecasting`).
 
     def _expected(self, link: int) -> float:
-        """The relevance it was chosen for; with diversity, what that comes to now."""
+        """The predicted relevance for which a link was chosen; with diversity, the current one."""
         links = self._evidence.links
         if not self._settings.diversity:
             return float(links.told[link])
@@ -316,7 +307,7 @@ class Hunter(Strategy):
         expected = self._learner.predict(evidence.kept(chosen))
         return self._predictions.waiting(evidence, chosen, expected)
 
-    # ── in words ──────────────────────────────────────────────────────────────────────────────────────────
+    # Rescoring and explanations.
 
     def again(self, visit: Visit, targets: Links) -> NDArray[np.float64]:  # noqa: ARG002 - all pages count together
         self._evidence.reserve(targets)
@@ -324,7 +315,7 @@ class Hunter(Strategy):
         return np.where(links.cited[targets] > 0, links.told[targets].astype(np.float64), np.nan)
 
     def factors(self, visit: Visit, link: Link) -> Mapping[str, float]:
-        """By kind of evidence: what it adds to the log-odds of relevance, against the links that wait."""
+        """The contribution of each feature to the log-odds of relevance, relative to the waiting links."""
         assert visit.page is not None, "only pages have links"
         number = self._evidence.target(visit.lease.id, visit.page.links.index(link))
         if number is None:
@@ -336,13 +327,9 @@ class Hunter(Strategy):
         if score < 0:
             return super().reason(score)
         if score >= SEED_SCORE:
-            return f"{self.name}: {score:.3f}, before all that was found"
-        what = (
-            "what it is worth beside other pages of its host"
-            if self._settings.diversity
-            else "the relevance it expects"
-        )
-        return f"{self.name}: {score:.3f} is {what}, by all pages that link to it"
+            return f"{self.name}: {score:.3f}, a seed, before all links that were found"
+        what = "predicted relevance" + (", reduced for its host's other pages" if self._settings.diversity else "")
+        return f"{self.name}: {score:.3f} is its {what}, by all pages that link to it"
 
 
 def _interval(count: int) -> int:
@@ -357,7 +344,7 @@ def _interval(count: int) -> int:
 
 
 def _best(links: Links, scores: Floats, count: int) -> tuple[Links, float]:
-    """The best so many, ascending by number, and the score of the worst of them."""
+    """The `count` best links, in ascending order, and the score of the worst of them; 0 if these are all links."""
     if count >= len(links):
         return links, 0.0
     at = np.argpartition(-scores, count - 1)[:count]

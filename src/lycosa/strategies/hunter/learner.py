@@ -1,19 +1,19 @@
-"""From features to a score: weights that ship, and what the crawl teaches about them.
+"""From features to a score: built-in weights, and their adjustment during the crawl.
 
-Each feature is measured against the links that wait: z = (x − mean) / spread, kept within ±6. So the weights
-that ship fit every web: they say how much it matters to stand out by this kind of evidence, not how large a number is.
+Each feature is standardised over the waiting links: z = (x − mean) / spread, clipped to ±6. Hence the built-in weights
+fit every web: they say how much it matters to stand out by this kind of evidence, not how large a value is.
 
     predicted relevance = 1 / (1 + e^(−(a + w · z)))
 
-After `LEAST` pages a and w are fitted to y = (r + 0.3 · mean r of the visited pages it links to) / 1.3, by the z of the
-time at which each page was chosen: a page that led on was worth more than its own r. It is a logistic regression with a
-prior: w is b times the weights that ship, b about 0.35, and each weight may differ from that by about `freedom`. Where
-nearly all pages are relevant, or none, such a fit says little and the weights stay what they were; a linear one
-would follow the noise. At last a is fitted to r alone, so that the score is a prediction that can be checked.
+After `LEAST` pages a and w are fitted to y = (r + 0.3 · mean r of the visited pages it links to) / 1.3, with the z at
+the time when each page was chosen: a page that led to others was worth more than its own r. It is a logistic regression
+with a prior: w is b times the built-in weights, b about 0.35, and each weight may differ from that by about `freedom`.
+If nearly all pages are relevant, or none, such a fit has little effect and the weights hardly change; a linear one
+would follow the noise. Finally a is fitted to r alone, so that the score is a prediction that can be verified.
 
-What is said by other pages, places and citations counts Σ r / (Σ r + 5) of its weight: while nothing relevant is known
-it only tells one page off the topic from another, and words must lead. Crawls from words alone, with seeds two links
-before the topic: share of the way from random to oracle .59 → .67 on wikispeedia (± .03), .83 → .86 on a generated web
+Features of other pages, places and citations get Σ r / (Σ r + 5) of their weight: until relevant pages are known they
+only distinguish irrelevant pages, and words must lead. In crawls from words alone, with seeds two links before the
+topic, the share of the way from random to oracle was .59 → .67 on wikispeedia (± .03), .83 → .86 on a generated web
 (± .02; development topics); with five examples −.009 ± .006 on debian-docs, +.003 ± .004 on wikispeedia.
 """
 
@@ -30,25 +30,25 @@ from lycosa.strategies.hunter.tables import FEATURES, GROUPS, MOST_Z
 Floats = NDArray[np.float32]
 
 PRIOR = np.array([1.0, 1.0, 0.5, 0.3, 0.5, 0.5, 0.7, 0.7, 0.3, 0.4, 0.2, 0.6, 0.6, 0.2, 0.0], dtype=np.float32)
-"""By feature."""
+"""The built-in weights, by feature."""
 BY_PAGES = np.array([group in ("pages", "places") for group in GROUPS])
-"""By feature: whether it says how relevant other pages are."""
+"""Whether a feature is based on the relevance of other pages."""
 KNOWN = 5.0
-"""Relevant pages with which these count half."""
+"""Number of relevant pages at which these features have half of their weight."""
 LEAST = 40
 WINDOW = 4_000
-"""Pages that are learned from: the latest."""
+"""Number of latest pages that are learned from."""
 LEADS_ON = 0.3
 SLOPE = 0.35
-"""What the weights that ship are multiplied by, in log-odds."""
+"""Factor on the built-in weights, in log-odds."""
 SLOPE_SPREAD = 0.15
 INTERCEPT = -1.5
 STEPS = 5
-"""Of Newton's method, from where the last fit ended."""
+"""Number of steps of Newton's method, from the result of the last fit."""
 
 
 class Model(NamedTuple):
-    """What scores follow from."""
+    """The parameters of a score."""
 
     mean: Floats
     spread: Floats
@@ -58,11 +58,9 @@ class Model(NamedTuple):
 
 
 class Learner:
-    """See the module."""
-
     def __init__(self, freedom: float, mask: Floats, diversity: float = 0.0) -> None:
-        """`freedom`: how far weights may go from those that ship; `mask`: by feature 1, or 0 if it is not to count."""
-        from lycosa.strategies.hunter.features import predict  # what it is compiled with takes half a second to load
+        """`mask` is 1 for each feature that is used, otherwise 0."""
+        from lycosa.strategies.hunter.features import predict  # numba takes half a second to load
 
         self._predict = predict
         self._diversity = diversity
@@ -72,7 +70,7 @@ class Learner:
         self.weights: Floats = self._shipped.astype(np.float32)
         self.intercept = INTERCEPT
         self._trust: Floats = np.ones(len(FEATURES), dtype=np.float32)
-        """By feature: how much of its weight counts."""
+        """Factor on the weight of each feature, in [0, 1]."""
         self._mean = np.zeros(len(FEATURES), dtype=np.float32)
         self._spread = np.ones(len(FEATURES), dtype=np.float32)
         self._seen: Floats = np.zeros((64, len(FEATURES)), dtype=np.float32)
@@ -80,24 +78,23 @@ class Learner:
         self._count = 0
 
     def measure(self, sample: Floats) -> None:
-        """Take mean and spread from features of links that wait."""
+        """Determine mean and spread from the features of waiting links."""
         if len(sample):
             self._mean = sample.mean(0)
             self._spread = sample.std(0) + np.float32(1e-3)
 
-    def standing(self, features: NDArray[np.floating]) -> Floats:
-        """z."""
+    def z_scores(self, features: NDArray[np.floating]) -> Floats:
         z = (features - self._mean) / self._spread
         inside: Floats = np.minimum(np.maximum(z, -MOST_Z), MOST_Z) * self._mask
         return inside
 
     def parts(self, features: NDArray[np.floating]) -> Floats:
-        """By feature: what it adds to the log-odds of the prediction."""
-        parts: Floats = self.standing(features) * self.weights * self._trust
+        """The contribution of each feature to the log-odds of the prediction."""
+        parts: Floats = self.z_scores(features) * self.weights * self._trust
         return parts
 
     def predict(self, features: NDArray[np.floating]) -> Floats:
-        """The relevance that is expected, in (0, 1)."""
+        """The expected relevance, in (0, 1)."""
         scores = np.empty(len(features), dtype=np.float32)
         self._predict(features, self.model, scores)
         return scores
@@ -106,17 +103,17 @@ class Learner:
     def model(self) -> Model:
         return Model(self._mean, self._spread, self.weights * self._trust, self.intercept, self._diversity)
 
-    def add(self, standing: Floats | None) -> None:
-        """A page was visited; z as of the time it was chosen, None for one that nobody cited."""
+    def add(self, z_scores: Floats | None) -> None:
+        """Add a visited page, with z as of the time when it was chosen; None if no visited page cited it."""
         if self._count == len(self._seen):
             self._seen, self._is_seen = grown(self._seen, self._count + 1), grown(self._is_seen, self._count + 1)
-        if standing is not None:
-            self._seen[self._count] = standing * self._mask
-        self._is_seen[self._count] = standing is not None
+        if z_scores is not None:
+            self._seen[self._count] = z_scores * self._mask
+        self._is_seen[self._count] = z_scores is not None
         self._count += 1
 
     def learn(self, relevance: Floats, leads: Floats) -> None:
-        """By page: r, and the mean r of the visited pages it links to."""
+        """Fit the weights, given for each page r, and the mean r of the visited pages it links to."""
         known = float(relevance.sum())
         self._trust = np.where(BY_PAGES, known / (known + KNOWN), 1.0).astype(np.float32)
         first = max(0, self._count - WINDOW)
@@ -130,7 +127,7 @@ class Learner:
         self._settle(z @ (self.weights * self._trust).astype(np.float64), r)
 
     def _fit(self, z: NDArray[np.float64], y: NDArray[np.float64]) -> None:
-        """The most probable weights, given the prior."""
+        """Set the weights to the most probable ones, given the prior."""
         shipped = self._shipped
         spread = self._freedom**2 * np.eye(len(shipped))
         spread += (SLOPE_SPREAD / SLOPE) ** 2 * np.outer(shipped, shipped)
@@ -149,7 +146,7 @@ class Learner:
         self.weights = np.clip(w[1:], 0, 3 * shipped + self._freedom).astype(np.float32) * self._mask
 
     def _settle(self, s: NDArray[np.float64], r: NDArray[np.float64]) -> None:
-        """a, so that on the whole as much is predicted as came out."""
+        """Fit a such that the sum of the predictions is the sum of the results."""
         a = self.intercept
         for _ in range(STEPS):
             p = _logistic(a + s)

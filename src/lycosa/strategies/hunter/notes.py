@@ -1,13 +1,14 @@
-"""What the hunter takes from a page (a digest), and what it keeps of a visit (a note, a few kilobytes).
+"""What the hunter needs of a page (a digest), and what it stores of a visit (a note, a few kilobytes).
 
-A digest is made where the page is read, in a reader process, so that the crawl's own process has arrays to add up and
-no text to cut: the page's telling words, and of each link the words near it, the words of its URL, its host and folder.
+A digest is computed by the reader process, so that the main process has no text to split: the distinctive words of the
+page, and for each link the words near it, the words of its URL, its host and its folder.
 
-Everything the hunter does follows from its notes, the links' URLs and the judgements. Told again on resume, a crawl
-therefore goes on with the same numbers, though the store does not keep the words of pages or the context of links.
+Everything the hunter does is determined by its notes, the URLs of links and the judgements. A crawl that is told them
+again on resume therefore continues with the same numbers, though the store does not keep the words of pages or the
+context of links.
 
-Near a link stand up to `NEAR` words: up to four of its text, then by turns the nearest before and behind it, so that
-the first few are the best few where a page has so many links that each may have only so many.
+There are up to `NEAR` words near a link: up to four of its own text, then alternately the nearest before and after it.
+So the first few are the best ones, if a page has so many links that each gets only a few.
 """
 
 from __future__ import annotations
@@ -26,32 +27,30 @@ from lycosa.model import Link, Page
 Words = NDArray[np.uint16]
 Counts = NDArray[np.uint8]
 Vector = Callable[[Mapping[str, int]], tuple[Words, Counts]]
-"""From the terms of a page to the words to keep of it, with their counts."""
+"""Turns the terms of a page into the words to keep of it, with their counts."""
 
 NEAR = 16
 OWN = 4
-"""Of the words near a link those of its own text."""
+"""Maximum number of words of its own text among those near a link."""
 MOST_LINK_WORDS = 3_200
-"""Words near all links of a page together: 6 KB."""
-
+"""Maximum number of words near all links of a page together: 6 KB."""
 MOST_GONE = 32
-"""Links named as handed out."""
-
+"""Maximum number of links in a note that were handed out."""
 URL_WORDS = 6
 PLACES = 1 << 18
-"""Hosts and folders are told apart by so many hashes."""
+"""Number of different hashes of hosts and folders."""
+HOST_HASH, FOLDER_HASH = range(2)
+"""Columns of `LinkAddresses.places`."""
 
 _HEAD = struct.Struct("<BHHBBQ")
 _VERSION = 2
 
 
 class LinkAddresses(NamedTuple):
-    """What the URLs of links say."""
-
     words: Words
     """Links × URL_WORDS."""
     places: NDArray[np.int32]
-    """Links × (host, folder): hashes, from 1 on."""
+    """Links × (host, folder): hashes, from 1."""
 
     @classmethod
     def of(cls, urls: Sequence[str]) -> LinkAddresses:
@@ -74,7 +73,7 @@ class Digest(NamedTuple):
 
     @classmethod
     def from_bytes(cls, digest: bytes) -> Digest:
-        """For what `to_bytes` made in the same crawl."""
+        """The reverse of `to_bytes`, in the same crawl."""
         count, links = _DIGEST_HEAD.unpack_from(digest)
         at = _DIGEST_HEAD.size
         places = np.frombuffer(digest, np.int32, 2 * links, at).reshape(links, 2)
@@ -91,7 +90,7 @@ _DIGEST_HEAD = struct.Struct("<II")
 
 
 def digest(page: Page, vector: Vector) -> bytes:
-    """What the hunter needs of a page. Pure, and with a `vector` of a module to be sent to other processes."""
+    """What the hunter needs of a page. Pure; picklable if `vector` is."""
     words, counts = vector(page.terms)
     return Digest(words, counts, words_near(page.links), LinkAddresses.of([link.url for link in page.links])).to_bytes()
 
@@ -104,7 +103,7 @@ class Note(NamedTuple):
     near: Words
     """Links × NEAR."""
     gone: NDArray[np.int64]
-    """Links that were handed out since the last note; most have become pages since, or will."""
+    """Links that were handed out since the last note; most have become pages by now, or will."""
     fingerprint: int
     """Of the page's text."""
 
@@ -117,7 +116,7 @@ class Note(NamedTuple):
 
     @classmethod
     def from_bytes(cls, note: bytes, links: int) -> Note:
-        """ValueError if these bytes are not a note."""
+        """The reverse of `to_bytes`; ValueError if these bytes are not a note."""
         foreign = ValueError(f"{len(note)} bytes are not a note of the hunter")
         if len(note) < _HEAD.size:
             raise foreign
@@ -139,13 +138,13 @@ def _columns(links: int) -> int:
 
 
 def words_near(links: Sequence[Link]) -> Words:
-    """The words near each link of a page: links × NEAR, cut as a note keeps them."""
+    """The words near each link of a page: links × NEAR, with as many as a note can hold."""
     near = np.zeros((len(links), NEAR), dtype=np.uint16)
     if not links:
         return near
     numbers = np.array(piece_numbers(f" {MARK} ".join(map(_marked, links))), dtype=np.int32)
     part = np.cumsum(numbers == AT_MARK)
-    if part[-1] != 3 * len(links) - 1:  # a page that uses the mark itself
+    if part[-1] != 3 * len(links) - 1:  # the page contains the mark itself
         cleaned = [link._replace(anchor=_clean(link.anchor), context=_clean(link.context)) for link in links]
         numbers = np.array(piece_numbers(f" {MARK} ".join(map(_marked, cleaned))), dtype=np.int32)
         part = np.cumsum(numbers == AT_MARK)
@@ -181,7 +180,7 @@ def _clean(text: str) -> str:
 
 
 def url_words(urls: Sequence[str]) -> NDArray[np.uint16]:
-    """The first words of each URL's path, URLs × URL_WORDS."""
+    """The last words of each URL's path, which are the most specific, in order: URLs × URL_WORDS."""
     found = np.zeros((len(urls), URL_WORDS), dtype=np.uint16)
     numbers = np.array(piece_numbers(f" {MARK} ".join([_path(url) for url in urls])), dtype=np.int32)
     part = np.cumsum(numbers == AT_MARK)
@@ -189,7 +188,6 @@ def url_words(urls: Sequence[str]) -> NDArray[np.uint16]:
     numbers, part = numbers[is_word], part[is_word]
     sizes = np.bincount(part, minlength=len(urls))
     rank = np.arange(len(part)) - (np.cumsum(sizes) - sizes)[part]
-    # The last words of a path say most.
     rank += np.minimum(0, URL_WORDS - sizes)[part]
     fits = rank >= 0
     found[part[fits], rank[fits]] = numbers[fits]
@@ -202,7 +200,7 @@ def _path(url: str) -> str:
 
 
 def _places(url: str) -> tuple[int, int]:
-    """Hashes of host and folder, from 1 on."""
+    """Hashes of host and folder, from 1."""
     folder, _, _ = url.partition("?")[0].rpartition("/")
     host = folder.split("/", 3)[2] if folder.count("/") >= 2 else folder
     return crc32(host.encode()) % (PLACES - 1) + 1, crc32(folder.encode()) % (PLACES - 1) + 1

@@ -1,4 +1,4 @@
-"""What the hunter expected of the pages it visited, and what came of it: for `forecast`."""
+"""The hunter's predictions for the pages it visited, and their results, for `stopping.forecast`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from lycosa.strategies.hunter.evidence import Evidence
 
 
 class Predictions:
-    """Visit by visit."""
-
     def __init__(self) -> None:
         self._expected: list[float] = []
         self._is_relevant: list[bool] = []
@@ -19,7 +17,8 @@ class Predictions:
         self._tries: list[int] = []
 
     def add(self, *, expected: float, is_relevant: bool, met: int, tried: int) -> None:
-        """`expected`: not a number for seeds; `met`: links met before; `tried`: handed out, as far as notes tell."""
+        """Add a visit. `expected` is NaN for seeds; `met` is the number of links found before it, `tried` the number
+        handed out according to the notes."""
         self._expected.append(expected)
         self._is_relevant.append(is_relevant)
         self._met.append(met)
@@ -36,7 +35,6 @@ class Predictions:
         )
 
     def waiting(self, evidence: Evidence, links: NDArray[np.int64], expected: NDArray[np.float32]) -> Waiting:
-        """Of links that wait, with what is expected of each."""
         return Waiting(
             expected.astype(np.float64),
             np.searchsorted(self._met, links, side="right"),

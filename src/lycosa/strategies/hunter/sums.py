@@ -1,10 +1,8 @@
-"""What the hunter adds up, compiled: one visit taken in, and all sums made anew.
+"""Compiled loops of `evidence`: sums updated by one visit, or all recomputed.
 
-The definitions are those of `evidence`, which calls this; `links`, `citations` and `pages` are its columns
-(`tables`), `hosts` and `folders` its records of places.
-
-Columns are taken from their tables before a loop: inside it each time would cost a count of references, and that more
-than the sum it is for.
+`evidence` defines the sums; `links`, `citations` and `pages` are its columns (`tables`), `hosts` and `folders` its
+records of places. Columns are taken from their tables before a loop: each access would change a reference count, which
+costs more than the addition.
 """
 
 from __future__ import annotations
@@ -12,35 +10,32 @@ from __future__ import annotations
 import numpy as np
 
 from lycosa.lib.compiled import compiled, inlined
-from lycosa.strategies.hunter.features import COUNT, hub_odds, stand, unpacked
-from lycosa.strategies.hunter.notes import NEAR, URL_WORDS
-from lycosa.strategies.hunter.tables import MOST_SIBLINGS, REACH, RING, TEXTS
+from lycosa.strategies.hunter.features import COUNT, hub_odds, unpacked, z_score
+from lycosa.strategies.hunter.notes import FOLDER_HASH, HOST_HASH, NEAR, URL_WORDS
+from lycosa.strategies.hunter.tables import HUB_RATE, MOST_SIBLINGS, REACH, RING, TEXTS
 
 FADE = 3.0
-"""How soon links further down on a page count less for `early`."""
+"""Rate at which the weight for `early` decreases from the top of a page to its end."""
 HUB_STEP = 0.3
-"""Change of a page's hub value, in log-odds, that is told to all its links."""
+"""Change of a page's hub value, in log-odds, above which all its links are scored again."""
 HANDED_OUT = -1
-
-
-# ── visits ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @compiled
 def visit(  # type: ignore[no-untyped-def]
     number, link, relevance, rates, model, gone, targets, words, addresses, begin,
-    links, citations, pages, hosts, folders, standing, dirty,
+    links, citations, pages, hosts, folders, z_scores, dirty,
 ):  # fmt: skip
-    """Page `number` was visited: sums change. Fills `standing`, the z by which it was chosen.
+    """Update all sums after the visit to page `number`. Fills `z_scores`, by which it was chosen.
 
-    Returns how many links had waited until they were handed out, and how many waiting ones are in `dirty`, each once.
+    Returns the number of links that were handed out, and the number of waiting ones in `dirty`, which are distinct.
     """
     link_page, stamp, cited, ring = links.page, links.stamp, links.cited, links.ring
     citation_target, citation_page = citations.target, citations.page
     hub, hub_weight, hub_told = pages.hub, pages.hub_weight, pages.hub_told
     tried = _hand_out(gone, links, hosts, folders) + _hand_out(np.array([link]), links, hosts, folders)
     for at in range(COUNT):
-        standing[at] = stand(unpacked(links.features[link, at]), model.mean[at], model.spread[at])
+        z_scores[at] = z_score(unpacked(links.features[link, at]), model.mean[at], model.spread[at])
     link_page[link], links.relevance[link], stamp[link] = number, relevance, number
     hosts.relevance[links.host[link]] += relevance
     folders.relevance[links.folder[link]] += relevance
@@ -67,11 +62,11 @@ def visit(  # type: ignore[no-untyped-def]
     for target in targets:
         count = _mark(target, number, link_page, stamp, dirty, count)
     _neighbours(number, begin, begin + len(targets), links, citations, pages)
-    hub_told[number] = hub_odds(hub[number], hub_weight[number], rates[0])
+    hub_told[number] = hub_odds(hub[number], hub_weight[number], rates[HUB_RATE])
     most = count + MOST_SIBLINGS
     for place in range(known):
         parent = citation_page[ring[link, place]]
-        odds = hub_odds(hub[parent], hub_weight[parent], rates[0])
+        odds = hub_odds(hub[parent], hub_weight[parent], rates[HUB_RATE])
         if abs(odds - hub_told[parent]) > HUB_STEP and count < most:
             hub_told[parent] = odds
             for at in range(pages.begin[parent], pages.begin[parent] + pages.links[parent]):
@@ -82,7 +77,7 @@ def visit(  # type: ignore[no-untyped-def]
 
 @compiled
 def _hand_out(chosen, links, hosts, folders):  # type: ignore[no-untyped-def]
-    """Links do not wait any more. Returns how many did; a seed whose place is not known yet does not."""
+    """Mark links as handed out. Returns how many were waiting; a seed whose host is not known yet was not."""
     count = 0
     for link in chosen:
         if links.page[link] == 0 and links.host[link] != 0:
@@ -95,7 +90,7 @@ def _hand_out(chosen, links, hosts, folders):  # type: ignore[no-untyped-def]
 
 @compiled
 def _cite(number, begin, relevance, targets, words, url_words, places, links, citations):  # type: ignore[no-untyped-def]
-    """What the links on a page say of their targets."""
+    """Add a page's citations of its targets."""
     citation_target, citation_page = citations.target, citations.page
     cited, ring, read, host, folder, near, url = (
         links.cited, links.ring, links.read, links.host, links.folder, links.near, links.url
@@ -111,7 +106,7 @@ def _cite(number, begin, relevance, targets, words, url_words, places, links, ci
         ring[target, before % RING] = begin + place
         read[target] = 0
         if host[target] == 0:
-            host[target], folder[target] = places[place, 0], places[place, 1]
+            host[target], folder[target] = places[place, HOST_HASH], places[place, FOLDER_HASH]
             for at in range(URL_WORDS):
                 url[target, at] = url_words[place, at]
         start = before % TEXTS * NEAR
@@ -125,13 +120,13 @@ def _cite(number, begin, relevance, targets, words, url_words, places, links, ci
 
 @inlined
 def _fading(length):  # type: ignore[no-untyped-def]
-    """From a place on a page to the next."""
+    """Factor on the weight for `early` from one link on a page to the next."""
     return np.exp(-FADE / max(length, 1))
 
 
 @inlined
 def _mark(link, number, link_page, stamp, dirty, count):  # type: ignore[no-untyped-def]
-    """A link that waits goes into `dirty`, unless it is there."""
+    """Add a waiting link to `dirty`, once."""
     if link_page[link] == 0 and stamp[link] != number:
         stamp[link] = number
         dirty[count] = link
@@ -141,7 +136,7 @@ def _mark(link, number, link_page, stamp, dirty, count):  # type: ignore[no-unty
 
 @compiled
 def _neighbours(number, begin, end, links, citations, pages):  # type: ignore[no-untyped-def]
-    """What visited pages behind a page's links say of the links beside them, and of the page."""
+    """Sum up what the visited pages behind a page's links contribute to the links beside them, and to its hub value."""
     link_page, link_relevance, cited = links.page, links.relevance, links.cited
     target_of, near, near_weight = citations.target, citations.near, citations.near_weight
     hub, hub_weight = np.float32(0), np.float32(0)
@@ -167,12 +162,9 @@ def _neighbours(number, begin, end, links, citations, pages):  # type: ignore[no
     pages.hub[number], pages.hub_weight[number] = hub, hub_weight
 
 
-# ── all sums anew ─────────────────────────────────────────────────────────────────────────────────────────
-
-
 @compiled
 def restate(count, size, links, citations, pages):  # type: ignore[no-untyped-def]
-    """The relevance of pages and links being new."""
+    """Recompute all sums after the relevance of pages and links has changed."""
     sums, early, best, target_of = links.sum, links.early, links.best, citations.target
     for link in range(size):
         sums[link] = 0
@@ -193,7 +185,7 @@ def restate(count, size, links, citations, pages):  # type: ignore[no-untyped-de
 
 @compiled
 def count_words(chosen, words, relevance, seen, speaks_for, speaks_against):  # type: ignore[no-untyped-def]
-    """By word: Σ r and Σ (1 − r) over the rows chosen that say it, each of which counts it once."""
+    """Add up Σ r and Σ (1 − r) for each word, over the chosen rows that contain it."""
     for row in range(len(chosen)):
         for at in range(words.shape[1]):
             word = words[chosen[row], at]
@@ -205,7 +197,7 @@ def count_words(chosen, words, relevance, seen, speaks_for, speaks_against):  # 
 
 @compiled
 def tell_hubs(count, pages, rate):  # type: ignore[no-untyped-def]
-    """Links are being looked at with the hub values as they are."""
+    """Record the hub values with which all links are scored now."""
     hub, hub_weight, hub_told = pages.hub, pages.hub_weight, pages.hub_told
     for page in range(1, count + 1):
         hub_told[page] = hub_odds(hub[page], hub_weight[page], rate)

@@ -1,8 +1,8 @@
-"""What the hunter keeps of links, of links on pages, and of visited pages: tables of columns that grow.
+"""The hunter's tables of links, citations (links on pages) and visited pages: columns that grow.
 
-Columns that are looked at together lie together row by row, so that what is known of one link is in a few places of
-memory; compiled loops and others see them as arrays by name. A longer table is made of fresh zeros, which take memory
-from the system only where something is written: growing by doubling therefore costs address space, not memory.
+Columns that are used together are stored together, row by row, so the data of one link is in a few places of memory;
+they are accessed as arrays by name. A table grows by doubling into fresh zeros, for which the system provides memory
+only where something is written: that costs address space, not memory.
 """
 
 from __future__ import annotations
@@ -15,37 +15,43 @@ from numpy.typing import NDArray
 from lycosa.strategies.hunter.notes import NEAR, URL_WORDS
 
 RING = 8
-"""Citations of a link that are remembered one by one, the latest; sums and counts know them all."""
+"""Number of latest citations of a link that are kept individually; sums and counts include all."""
 TEXTS = 4
-"""Citations of a link whose words are remembered, the latest."""
-FEATURES = (
-    "neighbours",
-    "hubs",
-    "parents",
-    "best parent",
-    "early parents",
-    "link text",
-    "link text learned",
-    "link words",
-    "best link words",
-    "URL learned",
-    "URL words",
-    "anchor",
-    "host",
-    "folder",
-    "citations",
-)
-"""What a link is scored by; see `evidence`."""
-GROUPS = (*("pages",) * 5, *("text",) * 4, *("urls",) * 2, "text", *("places",) * 2, "pages")
-"""By feature: which kind of evidence it is of."""
-WORDS_FROM, WORDS_TO = FEATURES.index("link text"), FEATURES.index("anchor") + 1
-"""Features that follow from the words of a link alone."""
+"""Number of latest citations of a link whose words are kept."""
+GROUP_OF = {
+    "neighbours": "pages",
+    "hubs": "pages",
+    "parents": "pages",
+    "best parent": "pages",
+    "early parents": "pages",
+    "link text": "text",
+    "link text learned": "text",
+    "link words": "text",
+    "best link words": "text",
+    "URL learned": "urls",
+    "URL words": "urls",
+    "anchor": "text",
+    "host": "places",
+    "folder": "places",
+    "citations": "pages",
+}
+"""The kind of evidence of each feature."""
+FEATURES, GROUPS = tuple(GROUP_OF), tuple(GROUP_OF.values())
+NEIGHBOURS, HUBS, PARENTS, BEST_PARENT, EARLY_PARENTS = range(5)
+LINK_TEXT, LINK_TEXT_LEARNED, LINK_WORDS, BEST_LINK_WORDS, URL_LEARNED, WORDS_OF_URL, ANCHOR = range(5, 12)
+HOST, FOLDER, CITATIONS = range(12, 15)
+WORDS_FROM, WORDS_TO = LINK_TEXT, ANCHOR + 1
+"""Features that depend only on the words of a link."""
+HUB_RATE, PARENT_RATE, HOST_RATE, FOLDER_RATE = range(4)
+"""Indices of `Evidence.rates`."""
+SQUARE, JUDGED, LEARNED, LOG_ODDS = range(4)
+"""Columns of `WordRecord.table`."""
 MOST_SIBLINGS = 200
-"""Links of citing pages that are looked at again in one visit, because the page's hub value has changed."""
+"""Maximum number of links of citing pages that are scored again in a visit, because a page's hub value has changed."""
 MOST_Z = 6.0
-"""How far a feature may stand out (`learner`)."""
+"""Maximum absolute value of a z-score (`learner`)."""
 REACH = 5
-"""How far on a page links are neighbours."""
+"""Maximum distance between neighbouring links on a page."""
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
@@ -53,39 +59,38 @@ Ints = NDArray[np.int32]
 
 Columns = TypeVar("Columns", "LinkColumns", "CitationColumns", "PageColumns")
 Rows = tuple[np.dtype[Any], ...]
-"""What lies together in memory."""
+"""Columns that are stored together."""
 
 
 class LinkColumns(NamedTuple):
     """By link number."""
 
     page: Ints
-    """The number of its page, from 1 on, once it was visited; −1: handed out."""
+    """Number of its page, from 1, once it has been visited; 0: waiting or unknown; −1: handed out."""
     cited: Ints
-    """Visited pages that link to it."""
+    """Number of visited pages that link to it."""
     host: Ints
-    """A hash."""
+    """A hash, as is the folder; 0: unknown."""
     folder: Ints
-    """A hash."""
     relevance: Floats
     """Of its page; 0 until it is visited."""
     sum: Floats
     """Σ r of the pages that link to it."""
     early: Floats
-    """The same, of links far up on their pages more."""
+    """The same, with larger weights for links near the top of their pages."""
     best: Floats
     """max r."""
     stamp: Ints
-    """The latest visit that changed things for it."""
+    """Number of the latest visit that affected it."""
     read: Ints
-    """The state of the records of words by which its words were last looked at; 0: none."""
+    """State of the word records when its words were last evaluated; 0: never, or there are new ones."""
     score: Floats
     told: Floats
-    """The score that the frontier knows."""
+    """The score that the frontier has; 0: none."""
     features: NDArray[np.uint16]
-    """As last looked at: the bits of floats of two bytes, which compiled loops do not know."""
+    """As last computed: the bits of 16-bit floats, which numba does not support."""
     ring: Ints
-    """Its latest citations, by number."""
+    """Numbers of its latest citations."""
     url: NDArray[np.uint16]
     """The words of its URL."""
     near: NDArray[np.uint16]
@@ -93,7 +98,7 @@ class LinkColumns(NamedTuple):
 
 
 class CitationColumns(NamedTuple):
-    """By citation: a link on a visited page. `REACH` empty rows between pages keep neighbours on one page."""
+    """By citation: a link on a visited page. `REACH` empty rows between pages keep neighbours within a page."""
 
     target: Ints
     page: Ints
@@ -104,7 +109,7 @@ class CitationColumns(NamedTuple):
 
 
 class PageColumns(NamedTuple):
-    """By visited page, from 1 on."""
+    """By number of the visited page, from 1."""
 
     link: Ints
     relevance: Floats
@@ -113,31 +118,23 @@ class PageColumns(NamedTuple):
     hub_weight: Floats
     """Σ 1/√cited."""
     hub_told: Floats
-    """The hub value its links were last looked at with, as log-odds."""
+    """Log-odds of the hub value with which its links were last scored."""
     begin: NDArray[np.int64]
-    """Its first citation."""
+    """Number of its first citation."""
     links: Ints
-    """How many it has."""
+    """Number of its citations."""
 
 
-def _ints(*names: str) -> list[tuple[str, type]]:
-    return [(name, np.int32) for name in names]
+def _all(kind: type, *names: str) -> list[tuple[str, type]]:
+    return [(name, kind) for name in names]
 
 
-def _floats(*names: str) -> list[tuple[str, type]]:
-    return [(name, np.float32) for name in names]
-
-
+_LINK_FLOATS = ("relevance", "sum", "early", "best", "score", "told")
 LINK_ROWS = (
+    np.dtype([*_all(np.int32, "page", "cited", "stamp"), *_all(np.float32, *_LINK_FLOATS)]),
     np.dtype(
         [
-            *_ints("page", "cited", "stamp"),
-            *_floats("relevance", "sum", "early", "best", "score", "told"),
-        ]
-    ),
-    np.dtype(
-        [
-            *_ints("host", "folder", "read"),
+            *_all(np.int32, "host", "folder", "read"),
             ("ring", np.int32, RING),
             ("features", np.uint16, len(FEATURES)),
             ("url", np.uint16, URL_WORDS),
@@ -146,21 +143,13 @@ LINK_ROWS = (
         align=True,
     ),
 )
-CITATION_ROWS = (np.dtype([("target", np.int32), ("page", np.int32), *_floats("near", "near_weight")]),)
-PAGE_ROWS = (
-    np.dtype(
-        [
-            ("begin", np.int64),
-            ("link", np.int32),
-            ("links", np.int32),
-            *_floats("relevance", "hub", "hub_weight", "hub_told"),
-        ]
-    ),
-)
+CITATION_ROWS = (np.dtype([*_all(np.int32, "target", "page"), *_all(np.float32, "near", "near_weight")]),)
+_PAGE_FLOATS = ("relevance", "hub", "hub_weight", "hub_told")
+PAGE_ROWS = (np.dtype([("begin", np.int64), *_all(np.int32, "link", "links"), *_all(np.float32, *_PAGE_FLOATS)]),)
 
 
 def table(kind: type[Columns], layout: Rows, rows: int) -> Columns:
-    """Columns of so many zeros."""
+    """A table of zeros."""
     columns = {}
     for row in layout:
         whole = np.zeros(rows, row)
@@ -169,7 +158,7 @@ def table(kind: type[Columns], layout: Rows, rows: int) -> Columns:
 
 
 def longer(columns: Columns, layout: Rows, rows: int) -> Columns:
-    """The same with room for so many rows, if it has not."""
+    """The table itself if it has that many rows, otherwise a longer copy."""
     known = len(columns[0])
     if rows <= known:
         return columns

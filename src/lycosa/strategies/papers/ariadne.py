@@ -1,4 +1,4 @@
-"""Ariadne: a link is worth the weighted geometric mean of eight criteria (paper AR, section 3.2).
+"""Ariadne: the score of a link is the weighted geometric mean of eight criteria (paper AR, section 3.2).
 
     score = (Π fᵢ^wᵢ)^(1 / Σ wᵢ)
 
@@ -7,12 +7,13 @@
 (c) relevance of anchor and context   (g) whether it leads to another host
 (d) record of the destination's host  (h) number of out-links of the source page
 
-A weight of 0 leaves a criterion out; with a weight on (e) alone the order is breadth-first. Each criterion is a small
-function with values from 0 to 1, below; values under a floor are raised to it, since one zero would kill the product.
+A weight of 0 leaves a criterion out; with a weight on (e) alone the order is breadth-first. Each criterion is a
+function below with values from 0 to 1; values below a floor are raised to it, since a single zero would make the
+product zero.
 
-AR names the criteria and tunes by hand, but gives neither functions nor weights: those here are ours. Differs from AR:
-the host's record counts pages judged relevant and others; hosts with too many failures are set aside by politeness.
-Links scored again after a change of focus are scored without their context, which is not kept.
+AR names the criteria and tunes them by hand, but gives neither functions nor weights: these are ours. Differs from AR:
+the host's record is the share of its pages judged relevant; hosts with too many failures are set aside by politeness.
+After a change of focus, links are scored again without their context, which is not kept.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.errors import ConfigError
-from lycosa.lib.bounds import require_above_zero, require_at_least
+from lycosa.lib.bounds import require_above_zero, require_at_least, require_at_most
 from lycosa.model import Link, Visit
 from lycosa.strategies.protocol import Abilities, Strategy, StrategyParts
 
 CRITERIA = ("source", "url", "anchor", "host", "distance", "depth", "transversal", "out_links")
 HUB = 100
-"""Out-links from which on a page is as much of a hub as can be."""
+"""Number of out-links at which the value of (h) reaches 1."""
 LONGEST_URL = 300
 _WORD = re.compile(r"[a-zA-Z]{2,}")
 _COMMON = frozenset({"http", "https", "www", "html", "htm", "php", "asp", "index", "com", "org", "net"})
@@ -41,45 +42,41 @@ _COMMON = frozenset({"http", "https", "www", "html", "htm", "php", "asp", "index
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AriadneSettings:
     source: float = 4.0
-    """Weight of the relevance of the page the link stands on."""
+    """Weight of the relevance of the page that contains the link."""
     url: float = 1.0
     """Weight of the relevance of the words in the URL."""
     anchor: float = 2.0
     """Weight of the relevance of the link's text and of the words around it."""
     host: float = 1.0
-    """Weight of what was found on the link's host so far."""
+    """Weight of the share of relevant pages on the link's host so far."""
     distance: float = 0.5
-    """Weight of being few links away from the start pages."""
+    """Weight of a short distance from the start pages."""
     depth: float = 0.5
-    """Weight of standing high in the host's directories."""
+    """Weight of a position near the root of the host's directories."""
     transversal: float = 0.25
     """Weight of leading to another host."""
     out_links: float = 0.25
     """Weight of the number of links on the page."""
     floor: float = 0.01
-    """What every criterion is worth at least."""
+    """Minimum value of a criterion."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "ariadne", **dict.fromkeys(CRITERIA, 0))
         require_above_zero(self, "ariadne", "floor")
-        if self.floor > 1:
-            raise ConfigError(f"ariadne.floor is {self.floor}: it must not be above 1")
+        require_at_most(self, "ariadne", floor=1)
         if not any(getattr(self, name) for name in CRITERIA):
             raise ConfigError(
-                f"ariadne: all weights are 0, so that all links would be equal; set one of {', '.join(CRITERIA)}"
+                f"ariadne: all weights are 0, so all links would be equal; set one of {', '.join(CRITERIA)}"
             )
 
 
-# The criteria.
-
-
 def anchor_relevance(anchor: float, context: float) -> float:
-    """(c) What the words around the link say counts half of what the link itself says."""
+    """(c) The words around the link count half as much as those of the link itself."""
     return max(anchor, context / 2)
 
 
 def host_record(relevant: int, pages: int) -> float:
-    """(d) Share of relevant pages, beginning at one half."""
+    """(d) Share of relevant pages, one half at first."""
     return (relevant + 1) / (pages + 2)
 
 
@@ -94,17 +91,17 @@ def shallowness(url: str) -> float:
 
 
 def transversality(source: str, target: str) -> float:
-    """(g) 1 for a link to another host, one half for a link within."""
+    """(g) 1 for a link to another host, one half for a link within the host."""
     return 0.5 if host_of(source) == host_of(target) else 1.0
 
 
 def hub_likeness(out_links: int) -> float:
-    """(h) Grows with the logarithm of the number of links."""
+    """(h) Grows with the logarithm of the number of out-links."""
     return min(1.0, math.log1p(out_links) / math.log1p(HUB))
 
 
 def url_words(url: str) -> str:
-    """The words of a URL, without those that say nothing."""
+    """The words of a URL, without those that most URLs have."""
     return " ".join(word for word in _WORD.findall(url[:LONGEST_URL]) if word.lower() not in _COMMON)
 
 
@@ -127,7 +124,7 @@ class Ariadne(Strategy):
         weights = np.array([getattr(settings, name) for name in CRITERIA])
         self._shares = weights / weights.sum()
         self._hosts: dict[str, tuple[int, int]] = {}
-        """By host: pages judged relevant, and pages visited."""
+        """Number of relevant pages and of visited pages, by host."""
 
     @property
     def abilities(self) -> Abilities:
@@ -157,7 +154,7 @@ class Ariadne(Strategy):
         return dict(zip(CRITERIA, self._criteria(visit, link), strict=True))
 
     def _criteria(self, visit: Visit, link: Link) -> tuple[float, ...]:
-        """Values of the criteria, in the order of CRITERIA; those without weight are not worked out."""
+        """The values in the order of CRITERIA. Expensive ones without weight are not computed."""
         assert visit.page is not None
         settings, page = self._settings, visit.page
         source = visit.judgement.relevance if visit.judgement else 0.0
@@ -165,7 +162,7 @@ class Ariadne(Strategy):
         by_anchor = 0.0
         if settings.anchor:
             of_anchor = self._similarity(link.anchor) if link.anchor else 0.0
-            # As in Shark-Search: the context is looked at only where the anchor says nothing.
+            # As in Shark-Search: the context is used only if the anchor has no similarity.
             of_context = self._similarity(link.context) if not of_anchor and link.context else 0.0
             by_anchor = anchor_relevance(of_anchor, of_context)
         return (
@@ -182,4 +179,4 @@ class Ariadne(Strategy):
     def reason(self, score: float) -> str:
         if score < 0:
             return super().reason(score)
-        return f"{self.name}: {score:.3f} is the weighted geometric mean of what speaks for the link"
+        return f"{self.name}: {score:.3f} is the weighted geometric mean of its criteria"

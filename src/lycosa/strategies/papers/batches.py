@@ -1,12 +1,12 @@
-"""The best N links as a batch, fetched in random order; then the next batch (paper TC, section 4.1).
+"""Batches: the best N links are fetched in random order, then the next N (paper TC, section 4.1).
 
-The larger N, the more is explored and the less of what was just found is exploited. With N = 1 the batch is
-the best link, and the frontier hands it out by itself.
+The larger N, the more the crawl explores and the less it exploits what it has just found. With N = 1 the batch is the
+best link, which the frontier hands out by itself.
 
-Differs from TC, which takes a batch out of the frontier at once: here its links wait in the frontier until
-they are fetched, so that a link whose host is not ready can wait while others go; a full buffer does not
-touch them. When no link of the batch waits any more, the next is drawn; those still being fetched do not hold
-it up. A link that comes back (robots.txt came first) may be in the next batch.
+Differs from TC, which removes a batch from the frontier at once: here its links wait in the frontier until they are
+fetched, so a link whose host is not ready does not hold up the others; a full buffer does not drop them. The next batch
+is drawn when no link of the batch is waiting, even if some are still being fetched. A link that is returned (because
+robots.txt had to be fetched first) may be in the next batch.
 """
 
 from __future__ import annotations
@@ -23,13 +23,11 @@ from lycosa.strategies.saved_state import rng_state, seal, unseal
 
 
 class Batched(Strategy):
-    """Hands out batches of `size` links."""
-
     def __init__(self, size: int, rng: np.random.Generator) -> None:
         self._size = size
         self._rng = rng
         self._batch: list[int] = []
-        """What is left of it, the next link last."""
+        """The remaining links, the next one last."""
 
     def ask(self, count: int, frontier: Frontier, now: float) -> list[int]:
         if self._size == 1:
@@ -41,8 +39,8 @@ class Batched(Strategy):
             before = len(leased)
             self._go_through(leased, count, frontier, now)
             if self._batch and len(leased) == before:
-                # Every link that is left waits for its host. If nothing is under way either, some of these hosts may
-                # have been set aside for good: another batch is drawn, which leaves them out.
+                # All remaining links wait for their hosts. If no fetch is in progress either, some of these hosts may
+                # have been set aside for good: another batch is drawn, without their links.
                 if leased or frontier.leased or not self._draw(frontier):
                     break
                 self._go_through(leased, count, frontier, now)
@@ -70,7 +68,7 @@ class Batched(Strategy):
         return bool(self._batch)
 
     def _go_through(self, leased: list[int], count: int, frontier: Frontier, now: float) -> None:
-        """Take what may go; what must wait stays, what is gone leaves the batch."""
+        """Lease the links of the batch whose hosts are ready; remove those that are no longer waiting."""
         kept: list[int] = []
         batch = self._batch
         while batch and len(leased) < count:

@@ -1,7 +1,7 @@
-"""Best-first: a link is worth as much as the page it stands on (paper TC, sections 3.1.2 and 4.1.1: BFS and BFSN).
+"""Best-first: the score of a link is the relevance of its page (paper TC, sections 3.1.2 and 4.1.1: BFS and BFSN).
 
-With the keyword judge the score is the cosine between the topic's words and the citing page. A link
-cited by several visited pages has the largest of their scores.
+With the keyword judge that is the cosine between the topic's words and the page. A link on several visited pages has
+the largest of their scores.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lycosa.strategies.protocol import Abilities, StrategyParts
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestFirstSettings:
     batch: int = 1
-    """N: how many of the best links are fetched, in random order, before the best are chosen again."""
+    """N: number of best links that are fetched in random order before the best are chosen again."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "best-first", batch=1)

@@ -1,22 +1,15 @@
 """Breadth-first: links in the order in which they were found (paper TC, section 3.1.1: the baseline).
 
-With a full buffer the link found last is dropped.
+From a full buffer the link found last is dropped.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.model import Visit
-from lycosa.strategies.protocol import Strategy, StrategyParts
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BreadthFirstSettings:
-    """Nothing can be set."""
+from lycosa.strategies.protocol import NoSettings, Strategy, StrategyParts
 
 
 class BreadthFirst(Strategy):
@@ -24,8 +17,8 @@ class BreadthFirst(Strategy):
 
     name = "breadth-first"
 
-    def __init__(self, parts: StrategyParts, settings: BreadthFirstSettings) -> None:
-        """As every strategy is made; this one needs neither."""
+    def __init__(self, parts: StrategyParts, settings: NoSettings) -> None:
+        """Has the parameters of all strategies, but needs neither."""
 
     def seed_score(self) -> float:
         return 0.0

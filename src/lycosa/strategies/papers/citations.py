@@ -1,4 +1,4 @@
-"""Who cites whom, as far as downloaded pages tell: the memory of the evolved rank (`evolved`)."""
+"""The links between downloaded pages, as the evolved rank needs them (`evolved`)."""
 
 from __future__ import annotations
 
@@ -11,76 +11,67 @@ from lycosa.lib.growing import grown
 
 
 class CitedLinks:
-    """What is known of each link, in columns that are indexed by its number and grow."""
+    """Columns indexed by link number, with a row for each link seen so far."""
 
     def __init__(self, depth: int) -> None:
-        self._size = 0
-        self.cited: NDArray[np.int32]
+        self.cited = np.zeros(0, np.int32)
         """|P_u|."""
-        self.by_community: NDArray[np.int32]
+        self.by_community = np.zeros(0, np.int32)
         """|P_u ∩ C|."""
-        self.widest: NDArray[np.int32]
+        self.widest = np.zeros(0, np.int32)
         """The largest |L_p| of the pages that cite it."""
-        self.siblings: NDArray[np.int64]
+        self.siblings = np.zeros(0, np.int64)
         """Σ |L_i|."""
-        self.kin: NDArray[np.int64]
+        self.kin = np.zeros(0, np.int64)
         """Σ |L_i ∩ C|."""
-        self.latest: NDArray[np.int64]
-        """Its latest citation; 0: none."""
-        self.visit: NDArray[np.int32]
-        """The how-manieth downloaded page it is; -1: none yet."""
-        self.is_community: NDArray[np.bool_]
-        self.score: NDArray[np.float64]
+        self.latest = np.zeros(0, np.int64)
+        """Number of its latest citation; 0: none."""
+        self.visit = np.zeros(0, np.int32)
+        """Number of the visit that downloaded it, from 0; -1: none yet."""
+        self.is_community = np.zeros(0, np.bool_)
+        self.score = np.zeros(0, np.float64)
         """As given last."""
-        self.anchor: NDArray[np.float32]
-        self.host: NDArray[np.int32]
-        self.standing: list[NDArray[np.float32]] = [np.zeros(0, np.float32) for _ in range(depth + 1)]
-        """By generation: the largest standing of its ancestors so many links up. Generation 0 is the page itself."""
-        for name, kind in self._columns().items():
-            setattr(self, name, np.zeros(0, kind))
+        self.anchor = np.zeros(0, np.float32)
+        self.host = np.zeros(0, np.int32)
+        self.ordered_score: list[NDArray[np.float32]] = [np.zeros(0, np.float32) for _ in range(depth + 1)]
+        """The largest `evolved.ordered_score` of its ancestors, by generation. Generation 0 is the page itself."""
         self.reserve(1023)
 
-    @staticmethod
-    def _columns() -> dict[str, type[Any]]:
-        counts = dict.fromkeys(("cited", "by_community", "widest", "visit", "host"), np.int32)
-        sums = dict.fromkeys(("siblings", "kin", "latest"), np.int64)
-        return {**counts, **sums, "is_community": np.bool_, "score": np.float64, "anchor": np.float32}
-
     def reserve(self, last: int) -> None:
-        """Make sure that every link up to this one has a place."""
-        if last < self._size:
+        """Make room for all links up to this one."""
+        old = len(self.visit)
+        if last < old:
             return
-        old = self._size
-        for name in self._columns():
-            setattr(self, name, grown(getattr(self, name), last + 1))
-        self._size = len(self.visit)
+        for name, column in vars(self).items():
+            if isinstance(column, np.ndarray):
+                setattr(self, name, grown(column, last + 1))
         self.visit[old:] = -1
-        self.standing = [grown(column, last + 1) for column in self.standing]
+        self.ordered_score = [grown(column, last + 1) for column in self.ordered_score]
 
 
 class Citations:
-    """Which page links to what: the links of each page one after the other, and for each link a chain of its pages.
+    """The links of each visited page, and for each link the pages that contain it, as a chain of citations.
 
-    Citations are numbered from 1 on. The links of visit v are those from _starts[v] up to _starts[v + 1].
+    Citations are numbered from 1. The links of visit v are those from _starts[v] up to _starts[v + 1].
     """
 
     def __init__(self) -> None:
         self._targets = np.zeros(1 << 12, np.uint32)
         self._sources = np.zeros(1 << 12, np.uint32)
         self._before = np.zeros(1 << 12, np.int64)
-        """By citation: the one of the same link before it; 0: none."""
+        """The previous citation of the same link, by citation; 0: none."""
         self._starts = np.zeros(1 << 10, np.int64)
         self._starts[0] = 1
         self.visits = 0
-        """How many pages have been added."""
+        """Number of pages added."""
 
     @property
     def size(self) -> int:
-        """How many citations there are."""
+        """Number of citations."""
         return self._starts.item(self.visits) - 1
 
     def add(self, page: int, targets: NDArray[np.int64], latest: NDArray[np.int64]) -> None:
-        """The next visited page and its links; `latest` by link is brought up to date."""
+        """Add the next visited page and its links; update `latest`, the latest citation by link."""
         low = self._starts.item(self.visits)
         high = low + len(targets)
         self._targets, self._sources = grown(self._targets, high), grown(self._sources, high)
@@ -94,7 +85,7 @@ class Citations:
         self._starts[self.visits] = high
 
     def of(self, latest: int) -> list[int]:
-        """The pages with a link, given its latest citation."""
+        """The pages that contain a link, given its latest citation."""
         pages = []
         while latest:
             pages.append(self._sources.item(latest))
@@ -102,7 +93,7 @@ class Citations:
         return pages
 
     def counts(self, visits: NDArray[Any]) -> NDArray[np.int64]:
-        """How many links each of these visits brought."""
+        """Number of links on the page of each visit."""
         counts: NDArray[np.int64] = self._starts[visits + 1] - self._starts[visits]
         return counts
 
@@ -110,7 +101,7 @@ class Citations:
         return int(self.counts(visits).sum())
 
     def targets_of(self, visits: NDArray[Any]) -> NDArray[np.int64]:
-        """All links of these visits, one visit after the other."""
+        """The links of these visits, concatenated."""
         counts = self.counts(visits)
         ends = np.cumsum(counts)
         places = np.arange(ends[-1]) + np.repeat(self._starts[visits] - (ends - counts), counts)

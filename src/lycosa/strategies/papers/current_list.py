@@ -1,13 +1,13 @@
-"""The simulator of paper GA, section 2.1, as an order of downloads that any strategy can be run under.
+"""The order of downloads of the simulator of paper GA, section 2.1, for any strategy.
 
-A crawler has many connections open, and which page comes first depends on more than the order in which they were asked
-for. The paper models that by a current list of at most `size` links. When `size` − `refill` or fewer are left, the
-`refill` best of the frontier join it with time stamp 1, and the stamp of each that waited there grows by 1. The next
-link is drawn by roulette on the stamps: the longer it has waited, the likelier.
+A crawler has many open connections, and which page arrives first depends on more than the order of the requests. The
+paper models this by a current list of at most `size` links. When `size` − `refill` or fewer are left, the `refill` best
+of the frontier join it with time stamp 1, and the stamps of those already in it grow by 1. The next link is drawn by
+roulette on the stamps: the longer it has waited, the more likely it is.
 
-Differs from GA: the seeds are not put into the list at once but come from the frontier like all links (their scores let
-them come first). In a crawl where hosts rest, a link that cannot go now is passed over and another is drawn; if none
-can go, the frontier's best ready link does, so that a list full of resting hosts holds nothing up.
+Differs from GA: seeds do not join the list at once but through the frontier, like all links (their scores make them
+come first). If the host of a drawn link is resting, another link is drawn; if all hosts of the list are resting, the
+best ready link of the frontier is fetched instead.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ class CurrentListSettings:
 
 
 class CurrentList(Wrapper):
-    """Another strategy's scores, but this order. Each draw takes one random number."""
+    """The scores of another strategy, in this order. Each draw takes one random number."""
 
     def __init__(self, inner: Strategy, *, rng: np.random.Generator, settings: CurrentListSettings) -> None:
         super().__init__(inner, "current-list")
         self._rng = rng
         self._size, self._refill = settings.size, settings.refill
         self._links: list[int] = []
-        """They wait in the frontier until they are drawn."""
+        """The current list. Its links wait in the frontier until they are drawn."""
         self._stamps: list[int] = []
 
     def ask(self, count: int, frontier: Frontier, now: float) -> list[int]:
         leased: list[int] = []
         if count > 0:
-            self._inner.ask(0, frontier, now)  # lets it bring scores up to date
+            self._inner.ask(0, frontier, now)  # lets it update scores
         while len(leased) < count:
             if len(self._links) <= self._size - self._refill:
                 self._fill(frontier)
@@ -81,7 +81,7 @@ class CurrentList(Wrapper):
         self._inner.restore(inner.tobytes())
 
     def _fill(self, frontier: Frontier) -> None:
-        """The best links of the frontier that are not in the list join it."""
+        """Add the best links of the frontier that are not in the list."""
         best = frontier.top(self._refill + len(self._links))
         new = best[~np.isin(best, self._links)][: self._refill]
         if not len(new):
@@ -91,18 +91,18 @@ class CurrentList(Wrapper):
         self._links += new.tolist()
 
     def _draw(self, frontier: Frontier, now: float) -> int | None:
-        """One of the links that may go, by roulette; None: no host is ready."""
+        """Lease a link of the list whose host is ready, by roulette; None if no host is ready."""
         is_passed = [False] * len(self._links)
         while not all(is_passed):
             wheel = np.cumsum([0 if passed else stamp for stamp, passed in zip(self._stamps, is_passed, strict=True)])
             at = int(np.searchsorted(wheel, self._rng.random() * float(wheel[-1]), side="right"))
-            at = min(at, len(wheel) - 1)  # a product may be rounded up
+            at = min(at, len(wheel) - 1)  # the product may be rounded up
             link = self._links[at]
             is_taken = frontier.take(link, now)
             if not is_taken and frontier.state_of(link) is LinkState.WAITING:
                 is_passed[at] = True
                 continue
-            # Otherwise it is gone: handed out elsewhere, or dropped.
+            # It is leased now, or was leased or dropped elsewhere.
             del self._links[at], self._stamps[at], is_passed[at]
             if is_taken:
                 return link

@@ -1,38 +1,37 @@
-"""The evolved rank: a weighted sum of what is known of the pages that cite a link (paper GA, section 2.2).
+"""The evolved rank: a weighted sum of features of the pages that cite a link (paper GA, section 2.2).
 
-P_u are the downloaded pages that link to u, L_p the links of page p, D the downloaded pages, U the URLs seen, C the
-community: seeds and downloaded pages that were judged relevant.
+P_u are the downloaded pages that link to u, L_p the links of page p, D the downloaded pages, U the URLs seen, and C the
+community: seeds, and downloaded pages that were judged relevant.
 
     rank(u)   = Σ w_i · S_i(u),  Σ w_i = 1
     HUB       = |L_p| / mean of |L_i| over D, for the p in P_u with the most links
     AUTHORITY = |P_u| / mean of |P_i| over U
     COMM_in   = |P_u ∩ C| / |P_u|
     COMM_out  = Σ |L_i ∩ C| / Σ |L_i|, i in P_u
-    PARENT_k  = of the signed scores of the pages k links up: the largest if one of them is positive, else the smallest
-                (the one of the largest magnitude); 0 where there is none
-    ANCHOR    = the similarity of the link's text to the topic, of several the largest   (the paper's future work)
+    PARENT_k  = of the signed scores of the pages k links up: the largest if one of them is positive, otherwise the
+                smallest (the one of the largest magnitude); 0 if there is no such page
+    ANCHOR    = the largest similarity of the link's texts to the topic                  (the paper's future work)
     HOST      = (relevant pages + 1) / (pages + 2) of the link's host                    (the paper's future work)
 
-When a page is downloaded, the ranks of the links on it are computed anew, and may rise or fall; those of other waiting
-links keep the value they have, though the means, the community and the ancestors have changed a little. What is taken
-is always the value of that moment: COMM_out knows the community as it is then, PARENT_k every chain of k links among
-the pages downloaded by then. A link's score is rank + 1, because scores below 0 are those of links that failed before.
+When a page is downloaded, the ranks of the links on it are recomputed, and may rise or fall; other waiting links keep
+theirs, though the means, the community and the ancestors have changed a little. Current values are always used:
+COMM_out the current community, PARENT_k every chain of k links among the pages downloaded so far. The score of a link
+is rank + 1, because scores below 0 are those of links that failed before.
 
-A crawl may have phases (the paper's future work, section 4), each with weights of its own: when `middle_from` pages
-have been visited, and again at `late_from`, all waiting links are ranked anew by the weights that hold from then on.
-Ranks by different weights are in different measures, so a frontier must not mix them; and that is twice in a crawl at
-most.
+A crawl may have phases (the paper's future work, section 4), each with its own weights: when `middle_from` pages have
+been visited, and again at `late_from`, all waiting links are ranked again by the new weights, as ranks by different
+weights cannot be compared.
 
 The signed score of a page is 2 · relevance − 1: for an SVM with calibrated probabilities it grows with the SVM's own
-score and has its sign; other judges serve as well. Best first is the special case PARENT_1 = 1.
+score and has its sign; other judges will do as well. Best-first is the special case PARENT_1 = 1.
 
-Differs from GA: HUB takes the largest of several parents (the paper is silent). When a page changes what is known of
-the ancestors of more than `MAX_SPREAD` links at once, those beyond do not hear of it: a web that is made to
-change them with every page cannot make each visit as long as the whole crawl. A URL counts as seen when a page that
-links to it was downloaded, or it was downloaded itself.
+Differs from GA: HUB takes the largest of several parents (the paper does not say). When a page changes the ancestors of
+more than `MAX_SPREAD` links at once, the rest are not updated: otherwise a web designed to change them with every page
+could make each visit take as long as the whole crawl. A URL counts as seen when it, or a page that links to it, was
+downloaded.
 
-All this needs about 70 bytes for each link and 12 for each citation: too much to be saved with every commit, so the
-strategy is told all visits again on resume.
+All this takes about 70 bytes per link and 12 per citation: too much to be saved with every commit, so the strategy is
+told all visits again on resume.
 """
 
 from __future__ import annotations
@@ -53,14 +52,14 @@ from lycosa.strategies.papers.citations import Citations, CitedLinks
 from lycosa.strategies.protocol import Abilities, Strategy, StrategyParts
 
 GENERATIONS = 5
-"""How many links up the scores of ancestors are known."""
+"""Number of links up to which the scores of ancestors are known."""
 SEED_SCORE = float(1 << 30)
 """Seeds come first: they have no parents to be ranked by."""
 MAX_SCORE = float(1 << 29)
 MAX_SPREAD = 1 << 18
-"""Links that a change of one generation of ancestors is handed down to, for one visit."""
+"""Maximum number of links updated in one visit after a change of one generation of ancestors."""
 BELOW = 2.0**-64
-"""What ancestors' scores of 0 and less are scaled by: see `standing`."""
+"""Factor on scores of 0 and less: see `ordered_score`."""
 LEAST_ABOVE = 2.0**-58
 DUE = 1 << 16
 
@@ -80,7 +79,7 @@ GA2003: Mapping[str, float] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvolvedSettings:
-    """The weights, in any measure: only their proportions count. The first eleven are those a crawl begins with."""
+    """The weights, of which only the ratios matter. A crawl starts with the first eleven."""
 
     hub: float = GA2003["hub"]
     authority: float = GA2003["authority"]
@@ -94,7 +93,7 @@ class EvolvedSettings:
     anchor: float = 0.0
     host: float = 0.0
     middle_from: int = 0
-    """After so many visits the weights of the middle phase hold; 0: never, there is but one phase."""
+    """Number of visits after which the weights of the middle phase apply; 0: never, there is only one phase."""
     middle_hub: float = 0.0
     middle_authority: float = 0.0
     middle_comm_in: float = 0.0
@@ -107,7 +106,7 @@ class EvolvedSettings:
     middle_anchor: float = 0.0
     middle_host: float = 0.0
     late_from: int = 0
-    """After so many visits those of the late phase hold; 0: never."""
+    """Number of visits after which those of the late phase apply; 0: never."""
     late_hub: float = 0.0
     late_authority: float = 0.0
     late_comm_in: float = 0.0
@@ -124,13 +123,13 @@ class EvolvedSettings:
         require_at_least(self, "evolved", **dict.fromkeys((field.name for field in dataclasses.fields(self)), 0))
         if self.late_from and not 0 < self.middle_from <= self.late_from:
             raise ConfigError(
-                f"evolved.late_from is {self.late_from}, middle_from {self.middle_from}: the middle phase comes first"
+                f"evolved.late_from is {self.late_from}, middle_from {self.middle_from}: the middle one must come first"
             )
         for phase, name in enumerate(PHASES):
             has_weights = any(getattr(self, each) for each in weight_names(phase))
             if phase < self.phases and not has_weights:
                 where = "" if self.phases == 1 else f" of the {name} phase"
-                raise ConfigError(f"evolved: all weights{where} are 0: one at least must be more")
+                raise ConfigError(f"evolved: all weights{where} are 0: at least one must be above 0")
             if phase >= self.phases and has_weights:
                 raise ConfigError(f"evolved: there are weights for a {name} phase, but evolved.{name}_from is 0: never")
 
@@ -139,13 +138,12 @@ class EvolvedSettings:
         return 1 + (self.middle_from > 0) + (self.late_from > 0)
 
     def weights(self, phase: int = 0) -> NDArray[np.float64]:
-        """In the order of `WEIGHTS`, with the sum 1."""
+        """In the order of `WEIGHTS`; their sum is 1."""
         values = np.array([getattr(self, name) for name in weight_names(phase)], dtype=np.float64)
-        normalised: NDArray[np.float64] = values / values.sum()
-        return normalised
+        return np.asarray(values / values.sum())
 
     def switches(self) -> list[int]:
-        """After how many visits the second and the third phase begin, as far as there are any."""
+        """Numbers of visits after which the second and the third phase start, if there are any."""
         return [self.middle_from, self.late_from][: self.phases - 1]
 
 
@@ -154,7 +152,7 @@ PHASES = ("early", "middle", "late")
 
 
 def weight_names(phase: int) -> list[str]:
-    """The weights of a phase, as the settings name them."""
+    """The names of the weights of a phase in the settings."""
     return [f"{PHASES[phase]}_{name}" if phase else name for name in WEIGHTS]
 
 
@@ -162,11 +160,11 @@ HUB, AUTHORITY, COMM_IN, COMM_OUT, PARENT_1 = range(5)
 ANCHOR, HOST = PARENT_1 + GENERATIONS, PARENT_1 + GENERATIONS + 1
 
 
-def standing(score: float) -> float:
-    """A score as a number that can be compared: of several ancestors the one with the largest standing counts.
+def ordered_score(score: float) -> float:
+    """A signed score as a number that can be compared: of several ancestors the one with the largest counts.
 
-    Positive scores stand by their size, above all others; those by their magnitude. Scaling by a power of two loses no
-    bit, and 0 is also the standing of an ancestor that does not exist.
+    Positive scores are unchanged. All others become smaller positive ones, ordered by magnitude; scaling by a power of
+    two loses no bit. 0 is also the value of an ancestor that does not exist.
     """
     return score if score > 0 else -score * BELOW
 
@@ -176,15 +174,15 @@ class Evolved(Strategy):
 
     def __init__(self, parts: StrategyParts, settings: EvolvedSettings) -> None:
         self._weights: list[float] = settings.weights().tolist()
-        """Those of the phase the crawl is in."""
+        """Those of the current phase."""
         self._phases = [(switch, settings.weights(at + 1).tolist()) for at, switch in enumerate(settings.switches())]
-        """What is to come: after how many visits, and the weights from then on."""
+        """The phases to come: the number of visits after which each starts, and its weights."""
         self._ever = np.max([self._weights, *(weights for _, weights in self._phases)], axis=0).tolist()
-        """By weight: the largest of all phases. What one of them needs has to be known from the beginning."""
+        """The largest of all phases, by weight: what any of them needs is counted from the start."""
         self._similarity = parts.similarity
         parents = self._ever[PARENT_1 : PARENT_1 + GENERATIONS]
         self._depth = max((k + 1 for k, weight in enumerate(parents) if weight), default=0)
-        """How many generations have to be known."""
+        """Number of generations that are needed."""
         self._links = CitedLinks(self._depth)
         self._citations = Citations()
         self._seen = 0
@@ -192,7 +190,7 @@ class Evolved(Strategy):
         self._host_pages: list[int] = []
         self._host_relevant: list[int] = []
         self._due: list[NDArray[np.int64]] = []
-        """Links that `tell` has ranked since the last `ask`: the frontier may have a better score for them."""
+        """Links ranked since the last `ask`: the frontier may have better scores for them."""
         self._due_limit = DUE
 
     @property
@@ -223,7 +221,7 @@ class Evolved(Strategy):
         links.siblings[targets] += count
         links.kin[targets] += np.count_nonzero(links.is_community[targets])
         if self._depth:
-            links.standing[0][page] = standing(2.0 * judgement.relevance - 1.0) if judgement is not None else 0.0
+            links.ordered_score[0][page] = ordered_score(2.0 * judgement.relevance - 1.0) if judgement else 0.0
             self._hand_down(page, targets)
         if self._ever[ANCHOR]:
             self._hear_anchors(visit, targets)
@@ -241,7 +239,7 @@ class Evolved(Strategy):
         return super().ask(count, frontier, now)
 
     def retry_score(self, score: float, tries: int) -> float:
-        """Ranks have no upper bound: their order is kept in the half below −tries + ½."""
+        """Ranks have no upper bound: they are mapped to between −tries and ½ − tries, which keeps their order."""
         return (score / (1.0 + score) / 2 if score >= 0 else score - floor(score)) - tries
 
     def reason(self, score: float) -> str:
@@ -252,7 +250,7 @@ class Evolved(Strategy):
         return f"{self.name}: {score - 1:.3f} is its rank by the visited pages that link to it"
 
     def _enter_phase(self) -> bool:
-        """Take the weights that hold after this visit; whether they are others than before it."""
+        """Switch to the weights that apply after this visit. Returns whether they have changed."""
         is_new = False
         while self._phases and self._citations.visits >= self._phases[0][0]:
             self._weights = self._phases.pop(0)[1]
@@ -260,25 +258,25 @@ class Evolved(Strategy):
         return is_new
 
     def _rank(self, targets: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Rank these links anew; the frontier hears of it at the next `ask`."""
+        """Rank these links; the frontier is updated at the next `ask`."""
         scores = self._scores(targets)
         self._links.score[targets] = scores
         self._note_due(targets)
         return scores
 
     def _welcome(self, page: int) -> None:
-        """The page joins the community: each link of each page that cites it has one more sibling in there."""
+        """Add a page to the community: every link on a page that cites it has one more sibling there."""
         links, citations = self._links, self._citations
         links.is_community[page] = True
         if self._ever[COMM_OUT] and (citing := citations.of(links.latest.item(page))):
             np.add.at(links.kin, citations.targets_of(links.visit[citing]), 1)
 
     def _hand_down(self, page: int, targets: NDArray[np.int64]) -> None:
-        """What is known of ancestors, one generation after the other, as far down as it changes something."""
+        """Propagate the scores of ancestors, generation by generation, as far as they change anything."""
         links, citations = self._links, self._citations
         changed: NDArray[np.int64] = targets[:0]
         for generation in range(self._depth):
-            own, below = links.standing[generation], links.standing[generation + 1]
+            own, below = links.ordered_score[generation], links.ordered_score[generation + 1]
             is_better = below[targets] < own[page]
             heard = targets[is_better]
             below[heard] = own[page]
@@ -294,7 +292,7 @@ class Evolved(Strategy):
             changed = heard[links.visit[heard] >= 0]
 
     def _scores(self, targets: NDArray[np.int64]) -> NDArray[np.float64]:
-        """rank + 1, added up in the order of the weights (the compiled twin in `lab.evolve.kernel` does the same)."""
+        """rank + 1, summed in the order of the weights, as in `lab.evolve.kernel`, which computes the same."""
         links, citations, weights = self._links, self._citations, self._weights
         if not citations.size or not len(targets):
             return np.ones(len(targets))
@@ -306,7 +304,7 @@ class Evolved(Strategy):
         ranks += weights[COMM_IN] * (links.by_community[targets] / cited)
         ranks += weights[COMM_OUT] * (links.kin[targets] / np.maximum(links.siblings[targets], 1))
         for generation in range(1, self._depth + 1):
-            value = links.standing[generation][targets].astype(np.float64)
+            value = links.ordered_score[generation][targets].astype(np.float64)
             ranks += weights[PARENT_1 + generation - 1] * np.where(value > LEAST_ABOVE, value, -value / BELOW)
         if weights[ANCHOR]:
             ranks += weights[ANCHOR] * links.anchor[targets].astype(np.float64)
@@ -316,12 +314,12 @@ class Evolved(Strategy):
 
     def _note_due(self, targets: NDArray[np.int64]) -> None:
         self._due.append(targets)
-        if len(self._due) > self._due_limit:  # told very much without being asked: when a crawl is resumed
+        if len(self._due) > self._due_limit:  # on resume, there are many visits without an `ask`
             self._due = [np.unique(np.concatenate(self._due))]
             self._due_limit = DUE + len(self._due[0]) // DUE
 
     def _settle(self, frontier: Frontier) -> None:
-        """Waiting links whose rank has fallen move down; the commit has moved up those whose rank has risen."""
+        """Move waiting links whose rank has fallen down; the commit has moved up those whose rank has risen."""
         if not self._due:
             return
         links = np.unique(np.concatenate(self._due)) if len(self._due) > 1 else self._due[0]
@@ -331,8 +329,7 @@ class Evolved(Strategy):
         scores = self._links.score[links]
         has_news = (before >= 0) & (before < SEED_SCORE) & (scores.astype(np.float32) != before)
         if has_news.any():
-            links, scores = links[has_news], scores[has_news]
-            frontier.revise(links, scores)
+            frontier.revise(links[has_news], scores[has_news])
 
     def _hear_anchors(self, visit: Visit, targets: NDArray[np.int64]) -> None:
         assert visit.page is not None

@@ -1,23 +1,23 @@
-"""InfoSpiders: agents that crawl side by side, learn and multiply (paper TC, sections 3.1.5 and 5, figure 10).
+"""InfoSpiders: agents that crawl in parallel, learn and multiply (paper TC, sections 3.1.5 and 5, figure 10).
 
-In turn, each agent picks a link λ of its own list with probability ∝ e^{β·μ(λ)}. Of the page it finds there:
+The agents take turns. Each picks a link λ of its own list with probability ∝ e^{β·μ(λ)}, and with the page behind it:
 
     energy  += sim(agent's keywords, page)
-    learning   the net takes one step towards that similarity from what it saw of the link that led there
-    links      μ = α · sim(agent's keywords, page) + (1 − α) · net(words near the link); the worst leave a full list
-    moving     to the new page with probability 1 / (1 + e^{−δ/T}), δ the gain in similarity over the page it is at
-    offspring  at an energy above θ, while there are fewer than so many agents: both start again from energy 0, each
-               with half the list and half its size; the child takes the most frequent term of its parent's page
-               as one more keyword, and the parent's net with an input for it
+    learning   the net takes one step towards that similarity, from its inputs for the link
+    links      μ = α · sim(agent's keywords, page) + (1 − α) · net(words near the link); a full list drops the worst
+    moving     to the new page with probability 1 / (1 + e^{−δ/T}), where δ is the gain in similarity over its own page
+    offspring  at an energy above θ, while there are fewer than `agents`: both start again from energy 0, each with half
+               of the list and half of its size; the child gets the most frequent term of its parent's page as another
+               keyword, and its parent's net with an input for it
 
-All lists together hold no more than the frontier's buffer. Evolution off is a population of one; learning off leaves
-the nets as they were made, with equal weights.
+All lists together hold no more links than the frontier's buffer. Without evolution there is one agent; without learning
+the nets keep their initial, equal weights.
 
-Differs from TC: a keyword's distance to a link is counted in words of the link's context, not in links over the whole
-page, of which there may be no text (`page_words`). A link that leaves its agent's list and is on no other waits
-on in the frontier, behind all others, until it is found again or the buffer drops it; so does one that failed.
-When no agent has a link that may go, because hosts are not ready, the frontier's best is taken by the agent whose turn
-it is; from such a link its net learns nothing. Seeds and targets of redirects join the list of one agent.
+Differs from TC: the distance between a keyword and a link is measured in words of the link's context, not in links over
+the whole page, whose text may not be available (`page_words`). A link that is dropped from its agent's list and is on
+no other remains in the frontier, behind all others, until it is found again or the buffer drops it; so does one that
+failed. If no agent has a link whose host is ready, the agent whose turn it is takes the frontier's best; its net learns
+nothing from that link. Seeds and targets of redirects join the list of one agent.
 """
 
 from __future__ import annotations
@@ -29,18 +29,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.errors import ConfigError
 from lycosa.frontier.frontier import Frontier
 from lycosa.frontier.links import LinkState
-from lycosa.lib.bounds import require_above_zero, require_at_least
+from lycosa.lib.bounds import require_above_zero, require_at_least, require_at_most
 from lycosa.model import Visit
 from lycosa.strategies.papers.page_words import PageWords
-from lycosa.strategies.papers.spider import Place, Spider, sigmoid
+from lycosa.strategies.papers.spider import PageSeen, Spider, sigmoid
 from lycosa.strategies.protocol import Abilities, Strategy, StrategyParts
 from lycosa.strategies.saved_state import rng_state, seal, unseal
 
 DISMISSED = -1_000.0
-"""Added to the score of a link that no agent keeps."""
+"""Added to the score of a link that is on no list."""
 VARIANTS: Mapping[tuple[bool, bool], str] = {
     (True, True): "infospiders",
     (False, True): "infospiders-no-learning",
@@ -53,33 +52,32 @@ VARIANTS: Mapping[tuple[bool, bool], str] = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InfoSpidersSettings:
     parent_share: float = 0.5
-    """α: how much the page's similarity counts against the net's opinion of the link."""
+    """α: share of the page's similarity in a score; the rest is the net's prediction for the link."""
     greediness: float = 5.0
     """β: the larger, the more often the best links are picked; at 0 all are equally likely."""
     learning_rate: float = 0.5
     first_weight: float = 1.0
-    """What each keyword weighs in a new net."""
+    """Initial weight of each keyword in a net."""
     temperature: float = 0.1
-    """T: the larger, the more often an agent moves to a page that is less similar than the one it is at."""
+    """T: the larger, the more often an agent moves to a page that is less similar than its own."""
     threshold: float = 2.0
     """θ: the energy above which an agent has offspring."""
     agents: int = 8
-    """How many there can be."""
+    """Maximum number of agents."""
     links: int = 2_048
-    """How many links all lists together may hold, if the frontier's buffer does not say."""
+    """Maximum number of links on all lists together, if the frontier has no buffer."""
     is_learning: bool = True
     is_evolving: bool = True
 
     def __post_init__(self) -> None:
         require_at_least(self, "infospiders", parent_share=0, greediness=0, learning_rate=0, agents=1, links=1)
         require_above_zero(self, "infospiders", "temperature", "threshold")
-        if self.parent_share > 1:
-            raise ConfigError(f"infospiders.parent_share is {self.parent_share}: it must not be above 1")
+        require_at_most(self, "infospiders", parent_share=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """A link on its way: whose it is, and what the net saw of it, if it did."""
+    """A leased link: the number of its agent, and the inputs of the net, if there were any."""
 
     spider: int
     score: float
@@ -103,17 +101,14 @@ class InfoSpiders(Strategy):
     def abilities(self) -> Abilities:
         return Abilities(needs_whole_pages=True)
 
-    # Links are picked.
+    # Picking links.
 
     def ask(self, count: int, frontier: Frontier, now: float) -> list[int]:
         leased: list[int] = []
         if count <= 0:
             return leased
         self._put_in_order(frontier)
-        while len(leased) < count:
-            link = self._pick(frontier, now)
-            if link is None:
-                break
+        while len(leased) < count and (link := self._pick(frontier, now)) is not None:
             leased.append(link)
         return leased
 
@@ -135,7 +130,7 @@ class InfoSpiders(Strategy):
         return best
 
     def _draw(self, spider: Spider, frontier: Frontier, now: float) -> int | None:
-        """A link of the list, with probability ∝ e^{β·score}; if its host is not ready another one, and so on.
+        """Lease a link of the list, drawn with probability ∝ e^{β·score} from those whose hosts are ready; its row.
 
         The largest of β·score plus Gumbel noise is a draw with these probabilities, the next one a draw from the rest.
         """
@@ -151,7 +146,7 @@ class InfoSpiders(Strategy):
         return None
 
     def _put_in_order(self, frontier: Frontier) -> None:
-        """Lists without links that do not wait any more, each within its size; what no list holds goes last."""
+        """Remove links that are no longer waiting, and the worst of lists that are too long; adopt orphans."""
         heir = self._take_back(frontier)
         is_waiting = frontier.is_waiting(self._held())
         if np.count_nonzero(is_waiting) < len(is_waiting):
@@ -165,7 +160,7 @@ class InfoSpiders(Strategy):
             self._adopt(heir, frontier)
 
     def _forget(self, is_kept: NDArray[np.bool_]) -> None:
-        """Take links off the lists: `is_kept` has a place for each of `_held`."""
+        """Remove links from the lists; `is_kept` has a value for each of `_held`."""
         end = 0
         for spider in self._spiders:
             start, end = end, end + len(spider.links)
@@ -174,10 +169,10 @@ class InfoSpiders(Strategy):
                 spider.keep(kept)
 
     def _take_back(self, frontier: Frontier) -> Spider | None:
-        """Look after links that were handed out and of which nothing was told.
+        """Deal with links that were leased but whose visits were not told.
 
-        Those that wait again return to their agent, unless they failed. The place of one that is gone may have been
-        taken by the target of a redirect: its agent, which is returned, has to look for it.
+        Those that are waiting again return to their agent's list, unless they failed. One that is gone may have been a
+        redirect: its agent, which is returned, has to adopt the target.
         """
         heir = None
         for link, errand in list(self._errands.items()):
@@ -193,15 +188,14 @@ class InfoSpiders(Strategy):
         return heir
 
     def _dismiss(self, links: NDArray[np.int64], frontier: Frontier) -> None:
-        """Links that have left a list, and are on no other, go behind all others."""
+        """Move links that were dropped from a list, and are on no other, behind all others."""
         links = links[~self._is_held(links)]
         scores = frontier.scores(links).astype(np.float64)
         is_new = scores >= 0  # neither dismissed before nor failed
-        links, scores = links[is_new], scores[is_new] + DISMISSED
-        frontier.revise(links, scores)
+        frontier.revise(links[is_new], scores[is_new] + DISMISSED)
 
     def _adopt(self, spider: Spider, frontier: Frontier) -> None:
-        """The agent takes what waits and is on no list: seeds, targets of redirects. The net saw nothing of them."""
+        """Add the waiting links that are on no list to this agent's: seeds, targets of redirects."""
         links = frontier.waiting_links()
         scores = frontier.scores(links).astype(np.float64)
         is_orphan = (scores >= 0) & ~self._is_held(links)
@@ -213,18 +207,17 @@ class InfoSpiders(Strategy):
             self._dismiss(spider.trim(), frontier)
 
     def _held(self) -> NDArray[np.int64]:
-        """What is on the lists, one after the other."""
+        """The links of all lists, concatenated."""
         return np.concatenate([spider.links for spider in self._spiders])
 
     def _is_held(self, links: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which of the links are on a list."""
         held = np.sort(self._held())
         if not len(held):
             return np.zeros(len(links), dtype=np.bool_)
         is_held: NDArray[np.bool_] = held.take(held.searchsorted(links), mode="clip") == links
         return is_held
 
-    # Pages are learned from.
+    # Learning from pages.
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         errand = self._errands.pop(visit.lease.id, None) or Errand(self._turn, 0.0, None)
@@ -252,20 +245,18 @@ class InfoSpiders(Strategy):
             gain = similarity - spider.similarity(place.terms, place.norm)
             if self._rng.random() >= sigmoid(gain / self._settings.temperature):
                 return
-        spider.place = Place.of(words, spider.keywords)
+        spider.place = PageSeen.of(words, spider.keywords)
 
     def _multiply(self, spider: Spider) -> None:
         if spider.size > 1:
             self._spiders.append(spider.child(self._rng, self._settings.first_weight))
 
-    # What is known goes on.
-
     def reason(self, score: float) -> str:
         if score <= DISMISSED / 2:
-            return f"{self.name}: no agent has it on its list any more; it scored {score - DISMISSED:.3f}"
+            return f"{self.name}: no agent has it on its list; its score was {score - DISMISSED:.3f}"
         if score < 0:
             return super().reason(score)
-        return f"{self.name}: {score:.3f} is what the best agent that found it expects of it"
+        return f"{self.name}: {score:.3f} is the highest score given by an agent that found it"
 
     def save(self) -> bytes:
         head: dict[str, Any] = {"rng": rng_state(self._rng), "turn": self._turn}
@@ -288,7 +279,7 @@ class InfoSpiders(Strategy):
         self._turn = head["turn"]
         self._spiders = []
         for number, (keywords, size, weights, energy, place) in enumerate(head["spiders"]):
-            spider = Spider(keywords, size, np.array(weights), energy, Place(*place) if place else None)
+            spider = Spider(keywords, size, np.array(weights), energy, PageSeen(*place) if place else None)
             spider.links, spider.scores, inputs = columns[3 * number : 3 * number + 3]
             spider.inputs = dict(zip(spider.links.tolist(), inputs, strict=True))
             self._spiders.append(spider)

@@ -1,8 +1,8 @@
-"""The words of one page as the InfoSpiders look at them: its length as a vector, its commonest, those near its links.
+"""The words of a page for `infospiders`: its length as a vector, its commonest words, and those near its links.
 
-In a replay many crawls, and in each of them many agents, look at the same page with different keywords. What does
-not depend on the keywords is worked out once, when it is first asked for. The words near all links stand in one
-column, sorted by word, so that where a keyword stands is found without reading the others.
+In a replay many crawls, and in each of them many agents, look at the same page with different keywords. What does not
+depend on the keywords is computed once, when it is first needed. The words near all links are in one column, sorted by
+word, so the occurrences of a keyword are found without reading the others.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from lycosa.lib.text import stems
 from lycosa.model import Link, Page
 
 KEPT_TERMS = 32
-"""The most frequent terms of the page a spider is at: one of them becomes a keyword of its child."""
+"""Number of most frequent terms kept of the page an agent is at: one of them becomes a keyword of its child."""
 
 Stems = Callable[[str], Sequence[str]]
 
 
 class Numbering(defaultdict[str, int]):
-    """Words with numbers in the order in which they are first met. Pages that are looked at together share one."""
+    """Numbers words in the order in which they are first met. Pages that are read together share one."""
 
     def __init__(self) -> None:
         super().__init__(count().__next__)
 
 
 class Occurrences(NamedTuple):
-    """The words near the links of a page, in the order of their numbers; of equal ones the first comes first."""
+    """The words near the links of a page, in ascending order of their numbers, equal ones in order of occurrence."""
 
     words: NDArray[np.int32]
     links: NDArray[np.int32]
-    """Near which link it stands."""
+    """Position of the link on the page, from 0."""
     places: NDArray[np.int32]
-    """The how-manieth word of that link's context it is, from 0."""
+    """Position of the word in the link's context, from 0."""
 
 
 class PageWords:
@@ -51,7 +51,7 @@ class PageWords:
         self._stems = stems
         self._numbering = Numbering() if numbering is None else numbering
         self._spans: dict[int, tuple[int, int]] = {}
-        """By link: where its anchor stands. Known of those that a keyword was found near."""
+        """Position of the anchor in its context, by link; only of links with a keyword nearby."""
 
     @cached_property
     def norm(self) -> float:
@@ -59,7 +59,7 @@ class PageWords:
 
     @cached_property
     def commonest(self) -> dict[str, int]:
-        """The most frequent terms, at most `KEPT_TERMS`; of equally frequent ones the first in the alphabet."""
+        """The `KEPT_TERMS` most frequent terms; equally frequent ones in alphabetical order."""
         terms = self.terms
         counts = sorted(terms.values(), reverse=True)
         least = counts[min(KEPT_TERMS, len(counts)) - 1] if counts else 0
@@ -67,11 +67,11 @@ class PageWords:
         return {term: -times for times, term in frequent[:KEPT_TERMS]}
 
     def evidence(self, keywords: Iterable[str]) -> NDArray[np.float32]:
-        """What a net sees of each link: for each keyword Σ 1/distance of its occurrences, and a constant 1.
+        """The inputs of a net for each link: for each keyword Σ 1/distance of its occurrences, and a constant 1.
 
-        In the anchor the distance is 1; k words before or behind it, 1 + k.
+        The distance is 1 within the anchor, and 1 + k at k words before or after it.
         """
-        words, links, places = self._occurrences  # first of all: it numbers the page's words
+        words, links, places = self._occurrences  # must come first: it numbers the page's words
         wanted = np.array([self._numbering.get(word, -1) for word in keywords], dtype=np.int32)
         seen = np.zeros((len(self._links), len(wanted) + 1), dtype=np.float32)
         seen[:, -1] = 1.0
@@ -103,11 +103,11 @@ class PageWords:
 
 
 def _anchor_span(link: Link, stems: Stems) -> tuple[int, int]:
-    """How many of the context's words stand before the anchor, and how many are the anchor."""
+    """Number of words of the context before the anchor, and number of words of the anchor."""
     anchor, context = link.anchor, link.context
     if not context:
         return 0, len(stems(anchor))
-    # The same words may stand elsewhere in the context too: the anchor is the one nearest to the middle.
+    # The same words may occur several times in the context: the anchor is the occurrence nearest to the middle.
     middle = max(0, (len(context) - len(anchor)) // 2)
     after, earlier = context.find(anchor, middle), context.rfind(anchor, 0, middle + len(anchor))
     found = [at for at in (after, earlier) if at >= 0]

@@ -1,16 +1,16 @@
 """PageRank as a crawl order (paper TC, section 3.1.3, figure 7).
 
 The crawler keeps a buffer of visited pages with their out-links; when it is full, the page least similar to the topic
-leaves. Every so many pages the PageRank of the buffered pages and of everything they link to is computed
-(`lib.linkgraph`), and the waiting links get theirs as scores. Pages without out-links, among them all that wait,
-are taken to link to every buffered page.
+is dropped. Every `interval` pages the PageRank of the buffered pages and of all pages they link to is computed
+(`lib.linkgraph`), and becomes the score of the waiting links. Pages without out-links, among them all that are waiting,
+are treated as linking to every buffered page.
 
-The paper leaves open what a link is worth between two computations: here (1 − γ) + γ · PR(page) / |out(page)|, the
-rank it would have if the page that was just visited were the only one to cite it; PR(page) is the score with which the
-page was fetched. A waiting link that no buffered page cites has rank 1 − γ.
+The paper does not say what the score of a link is between two computations: here (1 − γ) + γ · PR(page) / |out(page)|,
+its rank if the page just visited were the only one to cite it; PR(page) is the score with which the page was fetched. A
+waiting link that no buffered page cites has rank 1 − γ.
 
-Differs from TC: of a page with very many links only the first are kept in the buffer, to bound it. Links that failed
-and wait for another try keep their place behind the others.
+Differs from TC: of a page with very many links only the first are kept, to bound the buffer. Links that failed and wait
+for another try stay behind the others.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from lycosa.strategies.protocol import Strategy, StrategyParts
 from lycosa.strategies.saved_state import seal, unseal
 
 MAX_LINKS = 1_000
-"""Out-links of one page that are kept."""
+"""Maximum number of out-links kept per page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +39,11 @@ class PageRankSettings:
     damping: float = 0.8
     """γ: the share of a page's rank that goes to the pages it links to."""
     tolerance: float = 0.01
-    """Ranks are computed until none changes by more."""
+    """The computation ends when no rank changes by more than this."""
     interval: int = 25
-    """Pages between two computations: the fewer, the greedier. The paper does not say how many it took."""
+    """Number of pages between two computations: the fewer, the greedier. The paper does not give its value."""
     pages: int = 2_048
-    """Visited pages that are kept, if the frontier's buffer does not say (as in the paper, both have one size)."""
+    """Number of visited pages kept if the frontier has no buffer; otherwise as many as that holds, as in the paper."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "pagerank", interval=1, pages=1)
@@ -63,9 +63,9 @@ class PageRank(Strategy):
         self._visits = 0
         self._is_due = False
         self._links: dict[int, NDArray[np.uint32]] = {}
-        """By buffered page, the links on it."""
+        """The links of each buffered page."""
         self._worst: list[tuple[float, int]] = []
-        """(similarity, page) of each buffered page: a heap."""
+        """A heap of (similarity, page) of the buffered pages."""
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         page = visit.lease.id
@@ -86,7 +86,7 @@ class PageRank(Strategy):
         return super().ask(count, frontier, now)
 
     def retry_score(self, score: float, tries: int) -> float:
-        """Ranks have no upper bound: their order is kept between −tries and 1 − tries."""
+        """Ranks have no upper bound: they are mapped to between −tries and 1 − tries, which keeps their order."""
         return (score / (1.0 + score) if score >= 0 else score - floor(score)) - tries
 
     def reason(self, score: float) -> str:
@@ -115,7 +115,7 @@ class PageRank(Strategy):
         self._worst = sorted(zip(similarities.tolist(), pages.tolist(), strict=True))
 
     def _rescore(self, frontier: Frontier) -> None:
-        """Every waiting link that was never tried gets the rank it has now."""
+        """Give every waiting link that was never tried its current rank."""
         waiting = frontier.waiting_links()
         links = waiting[frontier.scores(waiting) >= 0]
         nodes, ranks = self._ranks()
@@ -126,7 +126,7 @@ class PageRank(Strategy):
         frontier.revise(links, scores)
 
     def _ranks(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The numbers of all pages that are buffered or cited, ascending, and their ranks."""
+        """The numbers of all pages that are buffered or cited by one, ascending, and their ranks."""
         pages = np.array(list(self._links), dtype=np.int64)
         counts = [len(links) for links in self._links.values()]
         edges = np.concatenate([np.repeat(pages, counts), _joined(list(self._links.values())).astype(np.int64), pages])

@@ -1,19 +1,17 @@
 """Random order: the unfocused crawl that focused ones are compared with (paper FC, section 3.4).
 
-Each link has one lot, whichever pages it is found on, and the highest lot goes first: at any time every waiting link
-is equally likely to be the next, and every link equally likely to be dropped from a full buffer. The lot is a hash of
-the link's number and the crawl's own random number, so that nothing has to be remembered of any link.
+Each link has one random score, no matter on which pages it is found: at any time every waiting link is equally likely
+to be the next, and equally likely to be dropped from a full buffer. The score is a hash of the link's number and a
+random number of the crawl, so nothing has to be stored per link.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.model import Visit
-from lycosa.strategies.protocol import Strategy, StrategyParts
+from lycosa.strategies.protocol import NoSettings, Strategy, StrategyParts
 from lycosa.strategies.saved_state import seal, unseal
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -21,19 +19,14 @@ _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RandomSettings:
-    """Nothing can be set."""
-
-
 class RandomOrder(Strategy):
     name = "random"
 
-    def __init__(self, parts: StrategyParts, settings: RandomSettings) -> None:  # noqa: ARG002 - as every strategy is made
+    def __init__(self, parts: StrategyParts, settings: NoSettings) -> None:  # noqa: ARG002 - as for all strategies
         self._salt = int(parts.rng.integers(1 << 63))
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:  # noqa: ARG002 - nothing is learned
-        """Lots in [0, 1), by the finaliser of SplitMix64."""
+        """Scores in [0, 1), by the finaliser of SplitMix64."""
         mixed = (targets.astype(np.uint64) + np.uint64(1)) * _STEP + np.uint64(self._salt)
         mixed = (mixed ^ (mixed >> np.uint64(30))) * _FIRST
         mixed = (mixed ^ (mixed >> np.uint64(27))) * _SECOND
@@ -41,7 +34,7 @@ class RandomOrder(Strategy):
         return (mixed >> np.uint64(11)) / float(1 << 53)
 
     def reason(self, score: float) -> str:
-        return f"random: its lot is {score:.3f}, the highest goes first"
+        return f"random: {score:.3f} is a random number; the link with the highest comes first"
 
     def save(self) -> bytes:
         return seal(self.name, {"salt": self._salt})

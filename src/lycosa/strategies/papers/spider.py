@@ -1,8 +1,8 @@
-"""One of the InfoSpiders: keywords, a net that judges links, and a list of links of its own.
+"""One agent of `infospiders`: its keywords, a net that scores links, and its own list of links.
 
-The list is two columns with one row a link, in the order of the links' numbers: number and score. What the net saw of
-each link (`inputs`: a number for each keyword and a constant 1, the bias) lies beside them, by number: it is seldom
-looked at, and so is not moved whenever a link comes or goes. How it is all used: `infospiders`.
+The list consists of two columns, number and score, in ascending order of the numbers. The net's inputs for each link (a
+number for each keyword and a constant 1, the bias) are kept separately, by link: they are seldom needed, and so need
+not be moved whenever a link is added or removed.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from numpy.typing import NDArray
 from lycosa.strategies.papers.page_words import PageWords, norm_of
 
 SLACK = 64
-"""What lies beside a list is not worth clearing up below this size."""
+"""Number of inputs below which it is not worth removing those of links that have left the list."""
 
 
 @dataclass(slots=True)
-class Place:
-    """The page a spider is at: as much of it as it may need later."""
+class PageSeen:
+    """The page that an agent is at, with the terms that it may need later."""
 
     terms: dict[str, int]
     norm: float
 
     @classmethod
-    def of(cls, words: PageWords, keywords: Mapping[str, float]) -> Place:
+    def of(cls, words: PageWords, keywords: Mapping[str, float]) -> PageSeen:
         terms = words.terms
         return cls(words.commonest | {word: terms[word] for word in keywords if word in terms}, words.norm)
 
@@ -37,17 +37,17 @@ class Place:
 @dataclass(slots=True)
 class Spider:
     keywords: dict[str, float]
-    """Stems with their frequencies in the topic; one taken from a page counts 1."""
+    """Stems with their frequencies in the topic; 1 for one that was taken from a page."""
     size: int
-    """How many links its list may hold."""
+    """Maximum number of links on its list."""
     weights: NDArray[np.float64]
-    """The net: one for each keyword, and the bias."""
+    """The net: a weight for each keyword, and the bias."""
     energy: float = 0.0
-    place: Place | None = None
+    place: PageSeen | None = None
     links: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     scores: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     inputs: dict[int, NDArray[np.float32]] = field(default_factory=dict)
-    """By link; of links that have left the list too, for a while."""
+    """By link; those of links that have left the list are kept for a while."""
 
     def similarity(self, terms: Mapping[str, int], norm: float) -> float:
         """Cosine between the keywords and a page (paper TC, equation 4)."""
@@ -55,18 +55,18 @@ class Spider:
         return min(1.0, product / (norm_of(self.keywords) * norm)) if product else 0.0
 
     def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float64]:
-        """The net's opinion of links, one a row: a sigmoid of the weighted sum."""
+        """The net's predictions for links, one per row: a sigmoid of the weighted sum."""
         with np.errstate(over="ignore"):
             predicted: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-(inputs @ self.weights)))
         return predicted
 
     def learn(self, inputs: NDArray[np.float32], similarity: float, rate: float) -> None:
-        """One step of back-propagation towards the similarity that was found."""
+        """One step of back-propagation towards the actual similarity."""
         predicted = float(self.predict(inputs[None, :])[0])
         self.weights += rate * (similarity - predicted) * predicted * (1.0 - predicted) * inputs
 
     def add(self, links: NDArray[np.int64], scores: NDArray[np.float64], inputs: NDArray[np.float32]) -> None:
-        """Put links on the list; of two entries for one link the better stays, of equal ones the older."""
+        """Add links to the list; of two entries for one link the better is kept, of equal ones the older."""
         if not len(links):
             return
         if np.count_nonzero(links[1:] <= links[:-1]):
@@ -90,7 +90,7 @@ class Spider:
             self.inputs = {link: self.inputs[link] for link in self.links.tolist()}
 
     def _insert(self, rows: NDArray[np.int64], links: NDArray[np.int64], scores: NDArray[np.float64]) -> None:
-        """Put in new links, each before the row it is given."""
+        """Insert new links, each before the given row."""
         is_old = np.ones(len(self.links) + len(links), dtype=np.bool_)
         is_old[rows + np.arange(len(rows))] = False
         self.links, self.scores = _merged(self.links, links, is_old), _merged(self.scores, scores, is_old)
@@ -99,18 +99,18 @@ class Spider:
         self.links, self.scores = self.links[rows], self.scores[rows]
 
     def all_inputs(self) -> NDArray[np.float32]:
-        """What the net saw, with a row for each row of the list."""
+        """The net's inputs, in the order of the list."""
         inputs = np.zeros((len(self.links), len(self.weights)), dtype=np.float32)
         for row, link in enumerate(self.links.tolist()):
             inputs[row] = self.inputs[link]
         return inputs
 
     def trim(self) -> NDArray[np.int64]:
-        """Drop the worst, of equal ones the newest, until the list holds no more than it may; return them."""
+        """Drop the worst links, of equal ones the newest, until the list is within its size; return them."""
         excess = len(self.links) - self.size
         if excess <= 0:
             return self.links[:0]
-        # Only the few that may have to go are sorted: those no better than the last of them.
+        # Only the few candidates are sorted: the links that are no better than the best one to be dropped.
         limit = np.partition(self.scores, excess - 1)[excess - 1]
         rows = (self.scores <= limit).nonzero()[0]
         worst = rows[np.lexsort((rows, -self.scores[rows]))][-excess:]
@@ -126,7 +126,7 @@ class Spider:
         self.links, self.scores = self.links[:-1], self.scores[:-1]
 
     def child(self, rng: np.random.Generator, first_weight: float) -> Spider:
-        """Half of the list, one keyword more, and the same net with an input for it."""
+        """A new agent with half of the list, one more keyword, and the same net with an input for it."""
         assert self.place is not None
         terms = self.place.terms
         word = min((term for term in terms if term not in self.keywords), key=lambda t: (-terms[t], t), default=None)
@@ -148,7 +148,7 @@ class Spider:
 
 
 def _merged(old: NDArray[Any], new: NDArray[Any], is_old: NDArray[np.bool_]) -> NDArray[Any]:
-    """One column of two: `is_old` says which rows come from the first."""
+    """Two columns merged into one; `is_old` marks the rows of the first."""
     merged = np.empty(len(is_old), dtype=old.dtype)
     merged[is_old] = old
     merged[~is_old] = new
