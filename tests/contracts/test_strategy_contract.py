@@ -279,3 +279,38 @@ class TestScores:
         chosen = make()
         for score in (chosen.seed_score(), 0.5, chosen.retry_score(0.5, 1)):
             assert chosen.name in chosen.reason(score)
+
+
+WRAPPERS = ("hard", "decay", "decay-lenient", "tunnel", "current-list")
+
+
+class TestAbilities:
+    @pytest.mark.parametrize("rule", WRAPPERS)
+    def test_a_wrapper_passes_on_what_it_does_not_change(self, rule):
+        inner, outer = strategy("hunter").abilities, strategy(f"{rule}+hunter").abilities
+        assert outer.forecasting is not None
+        assert outer.studies_topic
+        assert outer.is_retold
+        assert (outer.digest is None, outer.needs_whole_pages) == (inner.digest is None, inner.needs_whole_pages)
+        assert outer.note() == inner.note()
+
+    @pytest.mark.parametrize("rule", ["hard", "decay", "current-list"])
+    def test_tunnelling_inside_keeps_its_advice_and_its_changes(self, rule):
+        tunnel, wrapped = strategy("tunnel+ariadne").abilities, strategy(f"{rule}+tunnel+ariadne").abilities
+        assert tunnel.advice is not None
+        assert wrapped.advice is not None
+        assert wrapped.take_change() == ""
+        assert wrapped.factors is not None
+
+    @pytest.mark.parametrize("name", STRATEGIES)
+    def test_without_a_wrapper_nothing_is_widened(self, name):
+        assert strategy(name).abilities.advice is None
+
+    def test_abilities_do_not_change(self, make):
+        chosen = make()
+        before = chosen.abilities
+        Crawl(chosen).run(20)
+        after = chosen.abilities
+        for name in ("needs_whole_pages", "is_retold", "studies_topic"):
+            assert getattr(before, name) == getattr(after, name)
+        assert (before.forecasting is None) == (after.forecasting is None)
