@@ -32,8 +32,8 @@ from lycosa.judges.contrast.judge import ContrastJudge, ContrastSettings
 from lycosa.lab.replay.replay import JudgedWorld, replay
 from lycosa.lab.replay.tasks import Task, make_task, split_topics
 from lycosa.lab.worlds.world import World
-from lycosa.stopping.forecast import Estimate, Forecast, calibration_of, forecast
-from lycosa.stopping.forecast_calibration import Calibration
+from lycosa.stopping.forecast import Estimate, Forecast, forecast
+from lycosa.stopping.forecast_calibration import Calibration, calibration
 from lycosa.stopping.forecaster import forecast_by_rate
 from lycosa.strategies.hunter.hunter import Hunter, HunterSettings
 from lycosa.strategies.papers.best_first import BestFirst
@@ -157,7 +157,7 @@ class Bench:
         judged = JudgedWorld(self.world, judge, read=self.course.page)
         visited = self._crawl(judged, hunter, task)
         history = hunter.history()
-        self.calibrations.append(calibration_of(history))
+        self.calibrations.append(calibration(history.scores, history.relevant))
         is_near = reachable(self.world, task.seeds)
         for at, moment in hunter.moments.items():
             self._grade(at, moment, history.relevant, task.relevant[visited])

@@ -58,7 +58,7 @@ from lycosa.lib.clock import SystemClock
 from lycosa.results.report import Report
 from lycosa.stopping.forecaster import Forecaster
 from lycosa.stopping.outlook import OUTLOOK, outlook
-from lycosa.stopping.rules import Stop, no_advice
+from lycosa.stopping.rules import Stop
 from lycosa.store.rows import Batch
 from lycosa.store.sqlite import SqliteStore
 from lycosa.strategies.protocol import Strategy, StrategyParts
@@ -308,7 +308,7 @@ class Crawl:
             pages=config.stop.forecast_pages,
         )
         advises = abilities.advice if config.stop.is_generalised else None
-        stop = Stop(config.budget, started=started, rules=config.stop, advice=advises or no_advice, forecast=forecaster)
+        stop = Stop(config.budget, started=started, rules=config.stop, advice=advises or str, forecast=forecaster)
         lookout = Lookout(
             config.stall,
             frontier=frontier,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lycosa.errors import ConfigError, SeedError
 from lycosa.fetch import urls
 from lycosa.fetch.url_patterns import Glob, UrlPatterns
-from lycosa.fetch.urls import UrlRules, Urls, host_key, origin, parse_seed, url_hash, url_words
+from lycosa.fetch.urls import UrlRules, Urls, host_key, origin, parse_seed, url_hash
 
 DEFAULT = Urls(UrlRules())
 
@@ -370,13 +370,6 @@ def test_host_key_and_origin() -> None:
     assert origin("https://example.org/a://b") == "https://example.org"
     assert origin("https://example.org") == "https://example.org"
     assert origin("nothing") == host_key("nothing") == ""
-
-
-def test_url_words() -> None:
-    assert url_words("https://www.bike-shop.example:81/road_bikes/%C3%A9t%C3%A92024?q=no") == [
-        *("www", "bike", "shop", "example", "road", "bikes", "été"),
-    ]
-    assert url_words("http://xn--bcher-kva.example/") == ["bücher", "example"]
 
 
 # ── seeds ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -137,7 +137,7 @@ class TestSettings:
         [
             ({"population": 1}, "evolve.population is 1: it must be 2 or more"),
             ({"generations": -1}, "evolve.generations is -1"),
-            ({"crossover_probability": 1.5}, "evolve.crossover_probability is 1.5: a probability is at most 1"),
+            ({"crossover_probability": 1.5}, "evolve.crossover_probability is 1.5: it must be 1 or less"),
             ({"mutation_probability": -0.1}, "evolve.mutation_probability is -0.1"),
             ({"mutation_probability": float("nan")}, "evolve.mutation_probability is nan"),
             ({"genes": 0}, "evolve.genes is 0"),

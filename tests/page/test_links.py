@@ -6,7 +6,7 @@ import pytest
 
 from lycosa.fetch.urls import UrlRules, Urls
 from lycosa.model import Link, Page
-from lycosa.page import PageLimits, read_html
+from lycosa.page import PageLimits, read_document
 
 URL = "http://a.test/dir/page.html"
 
@@ -28,7 +28,7 @@ def resolver(base):
 
 
 def read(html: str, **options) -> Page:
-    return read_html(URL, html.encode(), resolver=resolver, **options)
+    return read_document(URL, html.encode(), resolver=resolver, **options)
 
 
 def only_link(html: str, **options) -> Link:
@@ -180,7 +180,7 @@ def test_each_spelling_is_resolved_once():
         resolve = resolver(base)
         return lambda href: (asked.append(href), resolve(href))[1]
 
-    read_html(URL, b"<a href=x#1>1</a><a href=x#2>2</a><a href=x>3</a><a href=y>4</a>", resolver=recording)
+    read_document(URL, b"<a href=x#1>1</a><a href=x#2>2</a><a href=x>3</a><a href=y>4</a>", resolver=recording)
     assert asked == ["x", "y"]
 
 
@@ -220,7 +220,7 @@ def test_canonical():
 @pytest.mark.parametrize("rules", [{"include": ("b.test/*",)}, {"exclude": ("/dir/*",)}, {"max_depth": 1}])
 def test_url_rules_do_not_apply_to_the_canonical_url(rules):
     html = b"<link rel=canonical href='C.html?b=2&a=1&utm_source=x'><a href=x>t</a>"
-    page = read_html(URL, html, resolver=Urls(UrlRules(**rules)).resolver)
+    page = read_document(URL, html, resolver=Urls(UrlRules(**rules)).resolver)
     assert page.links == []
     assert page.canonical == "http://a.test/dir/C.html?a=1&b=2"
 

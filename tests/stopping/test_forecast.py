@@ -99,19 +99,6 @@ class TestHarvest:
         assert far is not None
         assert far.share.high - far.share.low > near.share.high - near.share.low
 
-    def test_a_sample_with_weights_says_the_same(self):
-        rng = np.random.default_rng(2)
-        scores = rng.uniform(0.01, 0.6, 20_000)
-        everything = Waiting(scores, np.zeros(20_000, dtype=np.int64), np.full(20_000, 2))
-        sample = Waiting(*(column[::10] for column in everything[:3]), np.full(2_000, 10.0))
-        whole, part = forecast(pages(600), everything), forecast(pages(600), sample)
-        assert whole is not None
-        assert part is not None
-        assert part.harvest.value == pytest.approx(whole.harvest.value, rel=0.03)
-        assert part.left is not None
-        assert whole.left is not None
-        assert part.left.value == pytest.approx(whole.left.value, rel=0.03)
-
     def test_the_same_twice(self):
         assert forecast(pages(100), links(0.3, count=99)) == forecast(pages(100), links(0.3, count=99))
 

@@ -90,7 +90,7 @@ class TestRules:
             ({"irrelevant": -1}, "stop.irrelevant is -1"),
             ({"irrelevant_in_a_row": -1}, "stop.irrelevant_in_a_row is -1"),
             ({"precision": -0.1}, "stop.precision is -0.1"),
-            ({"precision": 1.5}, "stop.precision is 1.5: it is a share, at most 1"),
+            ({"precision": 1.5}, "stop.precision is 1.5: it must be 1 or less"),
             ({"precision": float("nan")}, "stop.precision is nan: it must be a number"),
             ({"window": 0}, "stop.window is 0: it must be 1 or more"),
             ({"best_score": -0.2}, "stop.best_score is -0.2"),
@@ -98,7 +98,7 @@ class TestRules:
             ({"community": -0.5}, "stop.community is -0.5"),
             ({"community_size": 0}, "stop.community_size is 0: it must be 1 or more"),
             ({"expected_harvest": -0.1}, "stop.expected_harvest is -0.1"),
-            ({"expected_harvest": 1.1}, "stop.expected_harvest is 1.1: it is a share, at most 1"),
+            ({"expected_harvest": 1.1}, "stop.expected_harvest is 1.1: it must be 1 or less"),
             ({"forecast_pages": 0}, "stop.forecast_pages is 0: it must be 1 or more"),
         ],
     )

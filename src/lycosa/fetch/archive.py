@@ -1,10 +1,4 @@
-"""Keeps what came over the wire: numbered WARC files, and their recovery after a crash.
-
-    Archive          appends records to numbered files; starts a new file for each run and after each `max_bytes`
-    recover          after a crash: truncates the files to the end of the last commit
-
-`warc_writer` encodes records, `warc_reader` reads them.
-"""
+"""Keeps what came over the wire: numbered WARC files, and their recovery after a crash."""
 
 from __future__ import annotations
 
@@ -46,7 +40,7 @@ class Recovery(NamedTuple):
 
 
 class Archive:
-    """Appends records to the files `<prefix>-00001.warc.gz`, `<prefix>-00002.warc.gz`, … of a directory.
+    """Appends records to the files `<prefix>-00001.warc.gz`, … of a directory, each of about `max_bytes` at most.
 
     Each run starts a new file with its first record: thus the `warcinfo` record at the start of a file applies to all
     of it, and a committed location can never come to hold another page. A file that is being written is locked (flock),
@@ -101,7 +95,6 @@ class Archive:
 
     @property
     def is_full(self) -> bool:
-        """Whether the next record starts a new file."""
         return self._position.offset > self._max_bytes
 
     def position(self) -> Position:
@@ -110,10 +103,7 @@ class Archive:
         return self._position
 
     def flush(self) -> None:
-        """Hand everything to the operating system, so that nothing is lost if this process is killed.
-
-        If the disk is full, the rest is kept in memory, and the next flush tries again at the same offset.
-        """
+        """Hand everything to the operating system. If the disk is full, the rest is kept for the next flush."""
         try:
             while self._pending:
                 offset = self._position.offset - len(self._pending)

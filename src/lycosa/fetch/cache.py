@@ -104,11 +104,10 @@ class PageCache:
         if url in self._pending:
             self._archive.flush()
         try:
-            response = read(self._directory, location)
+            response: Response | None = read(self._directory, location)
         except ArchiveError:
-            self.unreadable += 1
-            return None
-        if response.url != target_uri(url):
+            response = None
+        if response is None or response.url != target_uri(url):
             self.unreadable += 1
             return None
         is_too_short = response.is_chopped and not 0 < self._chop <= len(response.body)
@@ -165,16 +164,13 @@ class PageCache:
             self._database.execute("pragma journal_mode = wal")
             self._database.execute("pragma synchronous = normal")
         with self._transaction():
-            self._prepare()
-
-    def _prepare(self) -> None:
-        (version,) = self._database.execute("pragma user_version").fetchone()
-        if version > SCHEMA_VERSION:
-            raise StoreError(f"{self._path} was written by a newer Lycosa: use that one, or another cache")
-        if version == 0:
-            for statement in SCHEMA.split(";"):
-                self._database.execute(statement)
-            self._database.execute(f"pragma user_version = {SCHEMA_VERSION}")
+            (version,) = self._database.execute("pragma user_version").fetchone()
+            if version > SCHEMA_VERSION:
+                raise StoreError(f"{self._path} was written by a newer Lycosa: use that one, or another cache")
+            if version == 0:
+                for statement in SCHEMA.split(";"):
+                    self._database.execute(statement)
+                self._database.execute(f"pragma user_version = {SCHEMA_VERSION}")
 
     def _recover(self) -> None:
         """Repair the files of dead processes. Those of living ones are left alone."""

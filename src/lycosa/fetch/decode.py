@@ -60,7 +60,7 @@ class Decoded:
 
 
 class _BrokenOffError(Exception):
-    """The stream ends early."""
+    pass
 
 
 class _GarbageError(Exception):

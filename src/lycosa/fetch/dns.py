@@ -23,11 +23,7 @@ from lycosa.errors import ConfigError
 
 _MAX_ADDRESSES = 16
 """Maximum number of addresses per name. libcurl tries one after the other; a hostile zone could list thousands."""
-_PERMANENT = frozenset(
-    code
-    for code in (getattr(socket, name, None) for name in ("EAI_NONAME", "EAI_NODATA", "EAI_ADDRFAMILY"))
-    if code is not None
-)
+_PERMANENT = {getattr(socket, name, None) for name in ("EAI_NONAME", "EAI_NODATA", "EAI_ADDRFAMILY")} - {None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +33,6 @@ class Resolution:
     addresses: tuple[str, ...] = ()
     """In the order in which they should be tried; empty if the look-up failed."""
     failure: str = ""
-    """Why there are no addresses."""
     is_transient: bool = False
     """The name may exist: another try later may succeed."""
 
@@ -96,10 +91,7 @@ class Resolver:
         return _literal(host)
 
     async def resolve(self, host: str, port: int) -> Resolution:
-        """The addresses of a host: a name in lower case (with IDNA applied), or an IP literal.
-
-        The answer does not depend on the port, which is merely part of the question.
-        """
+        """The addresses of a host, given as a name in lower case (with IDNA applied) or an IP literal."""
         known = self.known(host)
         if known is not None:
             return known
@@ -132,15 +124,12 @@ class Resolver:
             resolution = Resolution(failure=str(error))
         else:
             resolution = Resolution(tuple(addresses[:_MAX_ADDRESSES]), "" if addresses else "no address")
-        self._remember(host, resolution)
-        return resolution
-
-    def _remember(self, host: str, resolution: Resolution) -> None:
         ttl = self._ttl if resolution.addresses else self._negative_ttl
         self._cache[host] = (self._clock() + ttl, resolution)
         self._cache.move_to_end(host)
         while len(self._cache) > self._max_entries:
             self._cache.popitem(last=False)
+        return resolution
 
     def _override(self, pattern: str, addresses: tuple[str, ...]) -> None:
         if not addresses:

@@ -71,8 +71,6 @@ class RobotsBook:
 
 
 class LiveFetcher:
-    """Fetches over the network, politely and safely."""
-
     def __init__(
         self,
         *,
@@ -140,10 +138,7 @@ class LiveFetcher:
         return self._note(lease, outcome, address=address, started=started, is_contact=is_contact)
 
     async def _fetch_robots(self, place: str, previous: RobotsFile | None) -> RobotsFile | TransferFailure:
-        """Request robots.txt, following redirects with a pause between them.
-
-        A TransferFailure if the guard refuses the host: no other request to it would get through, either.
-        """
+        """Request robots.txt, following redirects with pauses. A TransferFailure means: the guard refuses the host."""
         settings = self._robots.settings
         url = f"{place}/robots.txt"
         status, body, failure = 0, b"", "too many redirects"
@@ -166,15 +161,8 @@ class LiveFetcher:
             if not url:
                 failure = "redirect to nowhere"
                 break
-        return interpret(
-            origin=place,
-            status=status,
-            body=body,
-            now=self._clock.now(),
-            failure=failure,
-            previous=previous,
-            policy=settings,
-        )
+        now = self._clock.now()
+        return interpret(place, status, body, now=now, failure=failure, previous=previous, policy=settings)
 
     async def _request(self, lease: Lease, address: str) -> Fetched:
         started = self._clock.now()
@@ -191,11 +179,9 @@ class LiveFetcher:
         """The media type, if it is one whose body is not downloaded; otherwise empty."""
         if not 200 <= status < 300:
             return ""
-        for name, value in headers:
-            if name == "content-type":
-                kind = value.partition(";")[0].strip().lower()
-                return "" if not kind or kind in self._settings.content_types else kind
-        return ""
+        value = next((value for name, value in headers if name == "content-type"), "")
+        kind = value.partition(";")[0].strip().lower()
+        return "" if kind in self._settings.content_types else kind
 
     def _answer(self, lease: Lease, response: Response, *, from_cache: bool = False) -> Fetched:
         return Fetched(
@@ -212,10 +198,9 @@ class LiveFetcher:
     def _outcome(self, response: Response) -> Outcome:
         status = response.status
         reason = f"http {status}"
+        if unwanted := self._unwanted(status, response.headers):
+            return Outcome(Kind.SKIPPED, "content type", unwanted[:200], status)
         if 200 <= status < 300:
-            unwanted = self._unwanted(status, response.headers)
-            if unwanted:
-                return Outcome(Kind.SKIPPED, "content type", unwanted[:200], status)
             return Outcome(Kind.FETCHED, reason, status=status)
         if status in REDIRECTS and response.header("location"):
             location = _joined(response.url, response.header("location"))

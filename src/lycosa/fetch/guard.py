@@ -117,10 +117,8 @@ class Guard:
             # The mapped form of an allowed address is allowed, since it never leaves as IPv6.
             if embedded and address.ipv4_mapped is not None:
                 return ""
-        for network, reason in _V6:
-            if address in network:
-                return reason
-        return "" if any(address in network for network in _V6_PUBLIC) else "reserved"
+        is_public = any(address in network for network in _V6_PUBLIC)
+        return next((reason for network, reason in _V6 if address in network), "" if is_public else "reserved")
 
 
 def _embedded(address: IPv6Address) -> Iterator[IPv4Address]:

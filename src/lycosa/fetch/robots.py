@@ -30,32 +30,23 @@ from protego import Protego
 
 from lycosa.errors import ConfigError
 from lycosa.fetch.url_patterns import Glob, escape_invisible
+from lycosa.fetch.urls import origin
 from lycosa.lib.bounds import require_above_zero
 
 MAX_PATTERN = 2000
 """Maximum length of a rule. A longer Disallow is cut, which makes it cover more; a longer Allow is dropped."""
 MAX_SHOWN = 200
-"""Maximum length of a rule in a verdict."""
 MAX_SITEMAPS = 100
 MAX_SITEMAP_URL = 2000
 
-DIRECTIVES = {
-    "user-agent": "User-agent",
-    "useragent": "User-agent",
-    "user agent": "User-agent",
-    "allow": "Allow",
-    "disallow": "Disallow",
-    "dissallow": "Disallow",
-    "dissalow": "Disallow",
-    "disalow": "Disallow",
-    "diasllow": "Disallow",
-    "disallaw": "Disallow",
-    "crawl-delay": "Crawl-delay",
-    "crawl delay": "Crawl-delay",
-    "crawldelay": "Crawl-delay",
-    "sitemap": "Sitemap",
-    "site-map": "Sitemap",
+_SPELLINGS = {
+    "User-agent": ("user-agent", "useragent", "user agent"),
+    "Allow": ("allow",),
+    "Disallow": ("disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"),
+    "Crawl-delay": ("crawl-delay", "crawl delay", "crawldelay"),
+    "Sitemap": ("sitemap", "site-map"),
 }
+DIRECTIVES = {spelling: name for name, spellings in _SPELLINGS.items() for spelling in spellings}
 """Including the misspellings that Google's parser accepts."""
 
 _TOKEN = re.compile(r"[A-Za-z_-]+")
@@ -114,22 +105,19 @@ class RobotsFile:
     """Why there was no usable answer."""
     body: str = ""
     failures: int = 0
-    """Number of failures in a row."""
 
 
 class Verdict(NamedTuple):
     allowed: bool
     rule: str
     """The reason: `Disallow: /private (User-agent: *)`, `no rule`, `robots.txt unreachable: http 503, …`."""
-    retry_at: float = 0.0
-    """When robots.txt will be fetched again, if the URL is disallowed because it is unreachable; otherwise 0."""
 
 
 def interpret(
-    *,
     origin: str,
     status: int | None,
     body: bytes,
+    *,
     now: float,
     failure: str = "",
     previous: RobotsFile | None = None,
@@ -137,29 +125,21 @@ def interpret(
 ) -> RobotsFile:
     """Interpret the answer to a request for `origin`/robots.txt. A `failure` takes precedence over the status."""
     code = status or 0
-    if not failure and 200 <= code < 300:
+    has_rules = 200 <= code < 300
+    if not failure and (has_rules or (400 <= code < 500 and code != 429)):
         return RobotsFile(
             origin=origin,
-            state=RobotsState.RULES,
+            state=RobotsState.RULES if has_rules else RobotsState.ALLOW_ALL,
             fetched_at=now,
             expires_at=now + policy.lifetime,
             status=code,
-            body=_decode(body, policy.max_bytes),
-        )
-    if not failure and 400 <= code < 500 and code != 429:
-        return RobotsFile(
-            origin=origin,
-            state=RobotsState.ALLOW_ALL,
-            fetched_at=now,
-            expires_at=now + policy.lifetime,
-            status=code,
+            body=_decode(body, policy.max_bytes) if has_rules else "",
         )
     failures = previous.failures + 1 if previous else 1
     wait = min(policy.max_retry, policy.first_retry * 2.0 ** min(failures - 1, 30))
-    is_usable = (
-        previous is not None and previous.state == RobotsState.RULES and now - previous.fetched_at <= policy.max_stale
-    )
-    old = previous if is_usable else None
+    old = previous
+    if old is not None and (old.state != RobotsState.RULES or now - old.fetched_at > policy.max_stale):
+        old = None
     return RobotsFile(
         origin=origin,
         state=RobotsState.RULES if old else RobotsState.DISALLOW_ALL,
@@ -191,7 +171,7 @@ class Robots:
     def verdict(self, url: str) -> Verdict:
         """Whether this canonical URL of the file's origin may be fetched, and why."""
         file = self.file
-        path = url[_path_start(url) :] or "/"
+        path = url[len(origin(url)) :] or "/"
         if path.partition("?")[0] == "/robots.txt":
             return Verdict(True, "robots.txt itself")
         if file.state == RobotsState.ALLOW_ALL:
@@ -199,7 +179,7 @@ class Robots:
         if file.state == RobotsState.DISALLOW_ALL:
             again = datetime.fromtimestamp(file.expires_at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
             why = file.failure or (f"http {file.status}" if file.status else "no answer")
-            return Verdict(False, f"robots.txt unreachable: {why}, retried at {again}", file.expires_at)
+            return Verdict(False, f"robots.txt unreachable: {why}, retried at {again}")
         if self._wildcard_rules > self._policy.max_wildcard_rules:
             return Verdict(False, f"robots.txt has {self._wildcard_rules:,} rules with wildcards, too many to match")
         # The host is irrelevant and is left out: urlsplit may reject it.
@@ -311,12 +291,6 @@ def _add(group: _Group, name: str, value: str) -> None:
         pattern = pattern[: pattern.rfind("/", 0, MAX_PATTERN) + 1] or "/"
     if pattern:
         group.rules[name, pattern] = None
-
-
-def _path_start(url: str) -> int:
-    start = url.find("://") + 3
-    slash = url.find("/", start)
-    return len(url) if slash < 0 else slash
 
 
 def _glob(pattern: str) -> Glob:

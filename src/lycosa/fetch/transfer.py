@@ -40,7 +40,6 @@ _REASONS = {
     )
     for code in codes
 }
-"""Reasons by libcurl error code."""
 _TRANSIENT = frozenset({6, 7, 16, 18, 35, 52, 55, 56, 80, 92})
 """Error codes after which another try may succeed."""
 _CAPS = frozenset({"too large", "too many headers", "too slow", "address refused", "scheme", "bad url"})
@@ -207,12 +206,9 @@ class Transfer:
                 self._refused = reason
                 return pycurl.SOCKET_BAD
             opened = socket.socket(family, kind, protocol)
-        except OSError as error:
-            if error.errno not in (errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT):
-                self._fault = error
-            return pycurl.SOCKET_BAD
         except Exception as error:
-            self._fault = error
+            if not (isinstance(error, OSError) and error.errno in (errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT)):
+                self._fault = error
             return pycurl.SOCKET_BAD
         self._has_socket = True
         # pycurl gives libcurl a duplicate of the descriptor once this function has returned.

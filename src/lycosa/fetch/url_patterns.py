@@ -40,11 +40,7 @@ _VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
 
 
 def respell_percent(text: str) -> str:
-    """Unify percent-escapes: in upper case, none where none is needed, a stray `%` as `%25`.
-
-    `%25` itself is kept, so `%2528` is unchanged; and since every `%` in the result starts an escape, applying this
-    twice changes nothing.
-    """
+    """Unify percent-escapes: in upper case, none where none is needed, a stray `%` as `%25`. Idempotent."""
     return _ESCAPE.sub(lambda escape: _SPELLING[escape[1]], text)
 
 
@@ -102,17 +98,8 @@ class UrlPatterns:
         exact = self._hosts.get(authority) or self._hosts.get(host)
         if exact:
             return exact
-        parts = {
-            "url": url,
-            "bare": url[start:],
-            "path": url[slash:],
-            "host": host,
-            "authority": authority,
-        }
-        for part, glob, pattern in self._globs:
-            if glob.matches(parts[part]):
-                return pattern
-        return ""
+        parts = {"url": url, "bare": url[start:], "path": url[slash:], "host": host, "authority": authority}
+        return next((pattern for part, glob, pattern in self._globs if glob.matches(parts[part])), "")
 
 
 def _compile(pattern: str, *, where: str) -> tuple[str, str]:

@@ -24,9 +24,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
 from operator import itemgetter
-from urllib.parse import unquote
 
-from ada_url import URL, idna_to_unicode
+from ada_url import URL
 
 from lycosa.errors import ConfigError, SeedError
 from lycosa.fetch.url_patterns import UrlPatterns, respell_percent
@@ -78,7 +77,6 @@ MEMO_HREF = 200
 
 _SESSION = re.compile(r";jsessionid=[^/;]*", re.IGNORECASE)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
-_WORDS = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -326,20 +324,8 @@ def host_key(url: str) -> str:
 
 
 def url_hash(url: str) -> int:
-    """A 64-bit hash of a URL, the same in every process; signed, like the integers of SQLite.
-
-    The probability that any two of 10 million URLs share a hash is 3 in a million.
-    """
+    """A signed 64-bit hash, the same in every process. Any two of 10 million URLs share one with probability 3·10⁻⁶."""
     return int.from_bytes(blake2b(url.encode(), digest_size=8).digest(), "big", signed=True)
-
-
-def url_words(url: str) -> list[str]:
-    """The words in host and path of a canonical URL, in lower case."""
-    host = host_key(url).partition(":")[0]
-    if "xn--" in host:
-        host = idna_to_unicode(host)
-    path = url[len(origin(url)) :].partition("?")[0]
-    return _WORDS.findall(f"{host} {unquote(path)}".lower())
 
 
 def parse_seed(text: str) -> str:

@@ -30,8 +30,6 @@ from lycosa.frontier.schedule import ASIDE, BUSY, COOLING, PARKED, READY, Schedu
 
 FEW = 8
 """Number of links up to which they are processed one by one: a numpy call takes as long as the work on one link."""
-REBUILT_FROM = FEW
-"""Number of links up to which new scores are always given one by one, rather than by rebuilding all queues."""
 
 # Operands as arrays for speed, as in `keys`.
 _NEW = np.array(NEW, dtype=np.uint8)
@@ -55,22 +53,18 @@ class Frontier:
         self._buffered: HostQueue | None = None if buffer is None else HostQueue()
         """All waiting links except the spared ones in one queue, of which the last is the worst."""
         self._spared: set[int] = set()
-        self._waiting = 0
-        self._leased = 0
+        self.waiting = 0
+        self.leased = 0
         self._patience: Patience | None = None
         self._revised: dict[int, float] = {}
 
     # Adding links.
 
     def push(self, link: int, host: int, score: float) -> list[int]:
-        """Add a new link, or give a waiting one a new score. Returns links dropped from a full buffer.
-
-        A leased link is left alone.
-        """
+        """Add a link, or rescore a waiting one, but no leased one. Returns links dropped from a full buffer."""
         return self._push_each([link], [host], [score])
 
     def push_many(self, links: NDArray[Any], hosts: NDArray[Any], scores: NDArray[Any]) -> list[int]:
-        """Push each link of a batch."""
         _check_lengths(links, hosts, scores)
         if len(links) <= FEW:
             return self._push_each(links.tolist(), hosts.tolist(), scores.tolist())
@@ -165,7 +159,6 @@ class Frontier:
         return True
 
     def done(self, link: int) -> None:
-        """A leased link is finished."""
         host = self._take_back(link)
         self._links.state[link] = GONE
         self._schedule.end(host)
@@ -214,7 +207,6 @@ class Frontier:
         self._schedule.set_aside(self._schedule.host(host), True)
 
     def readmit(self, host: int) -> None:
-        """Hand out links of the host again."""
         self._schedule.set_aside(self._schedule.host(host), False)
 
     def next_ready(self, now: float) -> float | None:
@@ -228,14 +220,6 @@ class Frontier:
         return now if host is not None and not self._is_held_back(host) else self._schedule.next_time()
 
     # Inspection.
-
-    @property
-    def waiting(self) -> int:
-        return self._waiting
-
-    @property
-    def leased(self) -> int:
-        return self._leased
 
     @property
     def hosts(self) -> int:
@@ -269,7 +253,6 @@ class Frontier:
         return keys.score(self._links.rank[link])
 
     def is_waiting(self, links: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which of the links are waiting."""
         is_waiting: NDArray[np.bool_] = self._links.states_of(links) == _WAITING
         return is_waiting
 
@@ -293,7 +276,6 @@ class Frontier:
         return keys.score(min(heads) >> LINK_BITS) if heads else None
 
     def waiting_links(self) -> NDArray[np.int64]:
-        """The numbers of all waiting links, ascending."""
         return self._links.waiting()
 
     def top(self, count: int) -> NDArray[np.int64]:
@@ -318,7 +300,7 @@ class Frontier:
         """Whether to wait for a better link, which makes sense only if something will change with time."""
         if self._patience is None or not self._patience.holds_back(host):
             return False
-        return self._leased > 0 or self._schedule.next_time() is not None
+        return self.leased > 0 or self._schedule.next_time() is not None
 
     def _check_known(self, link: int) -> None:
         if self._links.state_of(link) == NEW:
@@ -350,7 +332,7 @@ class Frontier:
             table.state[link] = WAITING
             table.host[link] = host.number
             table.rank[link] = key >> LINK_BITS
-            self._waiting += 1
+            self.waiting += 1
             host.push(key)
             if self._buffered is not None:
                 self._buffered.push(key)
@@ -358,7 +340,6 @@ class Frontier:
                 self._schedule.settle(host)
 
     def _move(self, new: list[int]) -> None:
-        """Change the scores of waiting links to those in these keys."""
         table, buffered, spared = self._links, self._buffered, self._spared
         risen = set()
         for key in new:
@@ -402,7 +383,7 @@ class Frontier:
             host.push(key)
             if key < host.bound:
                 settle(host)
-        self._waiting += len(new)
+        self.waiting += len(new)
         if self._buffered is not None:
             for key in new:
                 self._buffered.push(key)
@@ -413,7 +394,7 @@ class Frontier:
         self._unbuffer(key)
         self._spared.discard(key & LINK_MASK)
         self._links.state[key & LINK_MASK] = state
-        self._waiting -= 1
+        self.waiting -= 1
         if not host.head:
             self._schedule.settle(host)
 
@@ -422,14 +403,14 @@ class Frontier:
         self._unbuffer(key)
         self._spared.discard(key & LINK_MASK)
         self._links.state[key & LINK_MASK] = LEASED
-        self._waiting -= 1
-        self._leased += 1
+        self.waiting -= 1
+        self.leased += 1
         self._schedule.start(host)
 
     def _take_back(self, link: int) -> ScheduledHost:
         if self._links.state_of(link) != LEASED:
             raise ValueError(f"link {link} is not leased")
-        self._leased -= 1
+        self.leased -= 1
         return self._host_of(link)
 
     def _trim(self, new: list[int]) -> list[int]:
@@ -454,15 +435,14 @@ class Frontier:
 
     def _cost_of_rebuilding(self) -> int:
         """The cost of `_rebuild`, as a number of links moved one by one; measured."""
-        return REBUILT_FROM + self._waiting // 40 + len(self._schedule.hosts) // 2 + self._links.size // 30_000
+        return FEW + self.waiting // 40 + len(self._schedule.hosts) // 2 + self._links.size // 30_000
 
     def _rebuild(self) -> None:
-        """Refill all queues from the link table."""
         table = self._links
         links = table.waiting()
         waiting = keys.keys(table.ranks[links], links)
         hosts = table.hosts[links]
-        self._waiting = len(links)
+        self.waiting = len(links)
         if self._buffered is not None:
             counted = waiting
             if self._spared:

@@ -73,7 +73,6 @@ class HostQueue:
             self._join(i)
 
     def last(self) -> int:
-        """The greatest key."""
         return self.head[-1] if self._spread is None else self._spread[0][-1][-1]
 
     def fill(self, keys: NDArray[np.uint64]) -> None:

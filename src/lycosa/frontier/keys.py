@@ -47,7 +47,6 @@ def rank(score: float) -> int:
 
 
 def ranks(scores: NDArray[Any]) -> NDArray[np.uint32]:
-    """The ranks of many scores."""
     with np.errstate(over="ignore"):
         values = scores.astype(np.float32) + _ZERO  # -0.0 + 0.0 is 0.0
     if np.count_nonzero(np.isnan(values)):
@@ -62,12 +61,10 @@ def score(rank: int) -> float:
 
 
 def scores(ranks: NDArray[np.uint32]) -> NDArray[np.float32]:
-    """The scores of many ranks."""
     return _inverted(ranks.view(np.int32)).view(np.float32)
 
 
 def keys(ranks: NDArray[np.uint32], links: NDArray[Any]) -> NDArray[np.uint64]:
-    """The keys of many links."""
     result = ranks.astype(np.uint64)
     result <<= _LINK_SHIFT
     result |= links.astype(np.uint64)

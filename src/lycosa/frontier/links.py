@@ -17,8 +17,6 @@ from lycosa.lib.growing import grown
 
 
 class LinkState(IntEnum):
-    """State of a link in the frontier."""
-
     NEW = 0
     """Unknown to the frontier, or dropped because the buffer was full."""
     WAITING = 1
@@ -44,7 +42,6 @@ class LinkTable:
         self.reserve(1023)
 
     def reserve(self, last: int) -> None:
-        """Make room for all links up to this one."""
         if not 0 <= last < MAX_LINKS:
             raise ValueError(f"the number of a link must be in 0 … {MAX_LINKS - 1}, not {last}")
         if last >= self.size:

@@ -47,9 +47,7 @@ class Gate:
         self.until = NEVER
         self.in_flight = 0
         self.hosts = 0
-        """Number of hosts with this address."""
         self.parked: list[int] = []
-        """A heap of entries."""
         self.parked_limit = SLACK
         self.marker: int | None = None
         """The entry that represents this gate in the heap of ready hosts."""
@@ -58,8 +56,6 @@ class Gate:
 
 
 class ScheduledHost(HostQueue):
-    """A host: its waiting links and its state."""
-
     __slots__ = ("bound", "gate", "in_flight", "is_aside", "number", "state", "until")
 
     def __init__(self, number: int) -> None:
@@ -100,7 +96,6 @@ class Schedule:
         self._opening_limit = SLACK
 
     def count(self, *states: int) -> int:
-        """Number of hosts in these states."""
         return sum(self._census[state] for state in states)
 
     def host(self, number: int) -> ScheduledHost:
@@ -129,7 +124,6 @@ class Schedule:
                 self._watch(gate)
 
     def best(self) -> ScheduledHost | None:
-        """The ready host with the best link."""
         ready = self._ready
         while ready:
             entry = ready[0]
@@ -279,7 +273,6 @@ class Schedule:
                 self._wait_for_host(host)
 
     def _offer(self, entry: int) -> None:
-        """Add an entry to the heap of ready hosts."""
         heappush(self._ready, entry)
         if len(self._ready) > self._ready_limit:
             kept = [host.entry() for host in self.hosts if host is not None and host.state == READY]

@@ -8,7 +8,7 @@ from lycosa.errors import ConfigError
 
 
 def require_at_least(settings: object, section: str, **least: float) -> None:
-    """Raise ConfigError if a field of the settings is below the bound given for it."""
+    """Raise ConfigError if a field of the settings is below its bound, or not a finite number."""
     for name, bound in least.items():
         value = _finite(settings, section, name)
         if value < bound:
@@ -16,7 +16,6 @@ def require_at_least(settings: object, section: str, **least: float) -> None:
 
 
 def require_at_most(settings: object, section: str, **most: float) -> None:
-    """Raise ConfigError if a field of the settings is above the bound given for it."""
     for name, bound in most.items():
         value = _finite(settings, section, name)
         if value > bound:
@@ -24,7 +23,6 @@ def require_at_most(settings: object, section: str, **most: float) -> None:
 
 
 def require_above_zero(settings: object, section: str, *names: str) -> None:
-    """Raise ConfigError if one of these fields of the settings is not above 0."""
     for name in names:
         value = _finite(settings, section, name)
         if value <= 0:

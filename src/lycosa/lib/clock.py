@@ -16,8 +16,6 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The system's clock."""
-
     def now(self) -> float:
         return time.time()
 

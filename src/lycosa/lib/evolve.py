@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from lycosa.errors import ConfigError, InputError
-from lycosa.lib.bounds import require_at_least
+from lycosa.errors import InputError
+from lycosa.lib.bounds import require_at_least, require_at_most
 
 Genome = str
 """A string of `0` and `1`: plain data that can be stored in a file and read by a person."""
@@ -42,23 +42,12 @@ class GeneticSettings:
     """Length of a gene."""
 
     def __post_init__(self) -> None:
-        require_at_least(
-            self,
-            "evolve",
-            population=2,
-            generations=0,
-            crossover_probability=0,
-            mutation_probability=0,
-            genes=1,
-            bits=1,
-        )
-        for name in ("crossover_probability", "mutation_probability"):
-            if getattr(self, name) > 1:
-                raise ConfigError(f"evolve.{name} is {getattr(self, name)}: a probability is at most 1")
+        require_at_least(self, "evolve", population=2, generations=0, genes=1, bits=1)
+        require_at_least(self, "evolve", crossover_probability=0, mutation_probability=0)
+        require_at_most(self, "evolve", crossover_probability=1, mutation_probability=1)
 
     @property
     def length(self) -> int:
-        """Number of bits in a genome."""
         return self.genes * self.bits
 
 
@@ -71,7 +60,6 @@ class Population:
     """In descending order of fitness."""
     fitness: tuple[float, ...]
     rng: Mapping[str, Any]
-    """State of the random number generator."""
 
     @property
     def best(self) -> Genome:
@@ -82,7 +70,6 @@ class Population:
         return math.fsum(self.fitness) / len(self.fitness)
 
     def to_data(self) -> dict[str, Any]:
-        """The population as values that JSON can hold."""
         return asdict(self)
 
     @classmethod
@@ -197,12 +184,8 @@ def _fittest(
     generation: int, genomes: list[Genome], fitness: list[float], settings: GeneticSettings, rng: np.random.Generator
 ) -> Population:
     order = sorted(range(len(genomes)), key=lambda at: -fitness[at])[: settings.population]
-    return Population(
-        generation,
-        tuple(genomes[at] for at in order),
-        tuple(fitness[at] for at in order),
-        dict(rng.bit_generator.state),
-    )
+    best, values = tuple(genomes[at] for at in order), tuple(fitness[at] for at in order)
+    return Population(generation, best, values, dict(rng.bit_generator.state))
 
 
 def _checked(values: Iterable[float]) -> Iterator[float]:

@@ -104,7 +104,6 @@ class HashIndex:
         self._fill: NDArray[np.uint8] = np.zeros(buckets, dtype=np.uint8)
 
     def _reserve(self, more: int) -> None:
-        """Make room for `more` entries."""
         if self._count + more <= self._ids.size * _MAX_LOAD:
             return
         keys, ids, fill = self._keys, self._ids.reshape(-1, _WIDTH), self._fill

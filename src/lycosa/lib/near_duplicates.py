@@ -14,8 +14,6 @@ MAX_PER_BAND = 256
 
 
 class NearDuplicates:
-    """The fingerprints seen so far."""
-
     def __init__(self) -> None:
         self._by_band: dict[int, list[int]] = {}
 

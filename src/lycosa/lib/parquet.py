@@ -26,10 +26,7 @@ def write_lines(rows: Iterable[Mapping[str, Any]], path: Path) -> int:
 
 
 def write_parquet(rows: Iterable[Mapping[str, Any]], path: Path, columns: Mapping[str, str]) -> int:
-    """Write a Parquet file with these columns, `{name: duckdb type}`; return the number of rows.
-
-    A column that is missing from a row is null. A temporary file is kept beside the Parquet file during the write.
-    """
+    """Write a Parquet file with columns `{name: duckdb type}`, null if missing in a row; return the number of rows."""
     try:
         import duckdb
     except ImportError as error:

@@ -36,7 +36,6 @@ def number_of(stem: str) -> int:
 
 
 def numbers_of(found: Iterable[str]) -> list[int]:
-    """The numbers of many stems."""
     mask = _MASK
     return [crc32(stem.encode("utf-8", "replace")) & mask or 1 for stem in found]
 

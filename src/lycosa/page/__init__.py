@@ -12,9 +12,9 @@
 `html.read_document` combines these steps, within `limits`. Every input yields a Page; none raises an exception.
 """
 
-from lycosa.page.fingerprint import hamming, simhash
-from lycosa.page.html import read_document, read_html, read_text
+from lycosa.page.fingerprint import simhash
+from lycosa.page.html import read_document
 from lycosa.page.limits import PageLimits
 from lycosa.page.links import Resolve
 
-__all__ = ["PageLimits", "Resolve", "hamming", "read_document", "read_html", "read_text", "simhash"]
+__all__ = ["PageLimits", "Resolve", "read_document", "simhash"]

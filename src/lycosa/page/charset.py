@@ -93,6 +93,7 @@ _NOT_ASCII = frozenset({"utf-16le", "utf-16be", "iso-2022-jp"})
 
 # Repetitions are bounded: two unbounded ones in a row would take quadratic time on a run of spaces.
 _LABEL = re.compile(r"charset\s{0,9}=\s{0,9}[\"']?\s{0,9}([\w.:\-]{1,40})", re.ASCII | re.IGNORECASE)
+_COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
 _META = re.compile(rb"<meta[\s/]([^>]*)", re.IGNORECASE)
 _XML = re.compile(rb"<\?xml\s[^>]{0,200}?encoding\s{0,9}=\s{0,9}[\"']([\w.:\-]{1,40})")
 
@@ -116,10 +117,7 @@ def find_charset(body: bytes, content_type: str = "") -> Charset:
 
 
 def as_utf8(body: bytes, charset: Charset) -> bytes:
-    """The document in UTF-8, without a byte order mark.
-
-    A document in UTF-8 is returned unchecked: the parser substitutes U+FFFD for what it cannot decode.
-    """
+    """The document in UTF-8, without a byte order mark; not checked, since the parser substitutes U+FFFD."""
     if charset.skip:
         body = body[charset.skip :]
     if charset.name == "utf-8" or (charset.name not in _NOT_ASCII and body.isascii()):
@@ -137,32 +135,13 @@ def _declared_in(content_type: str) -> str:
 
 
 def _declared_near_beginning(body: bytes) -> str:
-    head = _without_comments(body[:PRESCAN])
-    if match := _XML.match(head.lstrip()):
-        name = _name_of(match.group(1).decode("ascii"))
-        if name:
-            return _as_declared_in_ascii(name)
-    for meta in _META.finditer(head):
-        name = _declared_in(meta.group(1).decode("latin-1"))
-        if name:
-            return _as_declared_in_ascii(name)
-    return ""
-
-
-def _as_declared_in_ascii(name: str) -> str:
+    head = _COMMENT.sub(b"", body[:PRESCAN])
+    xml = _XML.match(head.lstrip())
+    name = _name_of(xml.group(1).decode("ascii")) if xml else ""
+    declared = (_declared_in(meta.group(1).decode("latin-1")) for meta in _META.finditer(head))
+    name = name or next(filter(None, declared), "")
     # A declaration that could be read byte by byte is not in UTF-16, whatever it says.
     return "utf-8" if name.startswith("utf-16") else name
-
-
-def _without_comments(head: bytes) -> bytes:
-    pieces = []
-    start = 0
-    while (begin := head.find(b"<!--", start)) >= 0:
-        pieces.append(head[start:begin])
-        end = head.find(b"-->", begin + 4)
-        start = len(head) if end < 0 else end + 3
-    pieces.append(head[start:])
-    return b"".join(pieces)
 
 
 def _is_utf8(body: bytes) -> bool:

@@ -16,15 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 _HASHED_BYTES = 16
-"""Number of bytes of a stem that are hashed."""
 _ODD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], dtype="<u8")
 
 
 def simhash(terms: Mapping[str, int]) -> int:
-    """The fingerprint of a text, from its stems and their counts; 0 if there are none.
-
-    The same in every process and on every machine. Stems contain no white space (`lib.text`).
-    """
+    """The fingerprint of a text, from its stems and their counts; 0 if there are none. The same on all machines."""
     if not terms:
         return 0
     bits = np.unpackbits(_hashes(terms).view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
@@ -36,16 +32,8 @@ def simhash(terms: Mapping[str, int]) -> int:
     return int.from_bytes(fingerprint.tobytes(), "little")
 
 
-def hamming(a: int, b: int) -> int:
-    """Number of bits in which two fingerprints differ."""
-    return (a ^ b).bit_count()
-
-
 def _hashes(terms: Mapping[str, int]) -> NDArray[np.uint64]:
-    """A 64-bit hash of each stem: its first 16 bytes as two numbers, mixed as in splitmix64.
-
-    Vectorised in numpy, this is faster than looking up each stem in a memo.
-    """
+    """A 64-bit hash of each stem: its first 16 bytes as two numbers, mixed as in splitmix64. Faster than a memo."""
     encoded = "\n".join(terms).encode().split(b"\n")
     halves = np.array(encoded, dtype=f"S{_HASHED_BYTES}").view("<u8").reshape(-1, 2)
     hashes: NDArray[np.uint64] = (halves[:, 0] + _ODD[0]) * _ODD[1] ^ (halves[:, 1] + _ODD[1]) * _ODD[0]

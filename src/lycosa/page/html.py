@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from selectolax.lexbor import LexborHTMLParser
 
@@ -16,7 +15,7 @@ from lycosa.page.limits import PageLimits
 from lycosa.page.links import Resolve, resolve_links
 from lycosa.page.robots import read_directives
 from lycosa.page.slow_documents import simplified
-from lycosa.page.walk import walk
+from lycosa.page.walk import Document, walk
 
 PRODUCT_TOKEN = "lycosa"  # noqa: S105 - our name in robots rules, not a secret
 
@@ -31,38 +30,18 @@ def read_document(
     product_token: str = PRODUCT_TOKEN,
     limits: PageLimits = PageLimits(),  # noqa: B008 - frozen
 ) -> Page:
-    """Read a document by its media type: `text/plain` as text, everything else as HTML.
+    """Read a document by its media type: `text/plain` as text, everything else as HTML, however broken.
 
-    `body` must be without its content encoding. `resolver` returns, for a base URL, the function that turns an href
-    into a URL or a reason (see `links.Resolve`).
+    Plain text has no title and no links, even if it contains URLs. `body` must be without its content encoding.
+    `resolver` returns, for a base URL, the function that turns an href into a URL or a reason (see `links.Resolve`).
     """
-    is_text = content_type.partition(";")[0].strip().lower() == "text/plain"
-    read = read_text if is_text else partial(read_html, resolver=resolver)
-    return read(
-        url,
-        body,
-        content_type=content_type,
-        x_robots_tag=x_robots_tag,
-        product_token=product_token,
-        limits=limits,
-    )
-
-
-def read_html(
-    url: str,
-    body: bytes,
-    *,
-    content_type: str = "",
-    x_robots_tag: Sequence[str] = (),
-    resolver: Callable[[str], Resolve],
-    product_token: str = PRODUCT_TOKEN,
-    limits: PageLimits = PageLimits(),  # noqa: B008 - frozen
-) -> Page:
-    """Read an HTML document, however broken."""
     charset = find_charset(body, content_type)
     # The walk marks links with NULs, so the document must have none. The parser would drop or replace them anyway.
-    source = simplified(as_utf8(body, charset).replace(b"\0", b""))
-    document = walk(LexborHTMLParser(source), path_depth=limits.path_depth)
+    source = as_utf8(body, charset).replace(b"\0", b"")
+    if content_type.partition(";")[0].strip().lower() == "text/plain":
+        document = Document(text=" ".join(source.decode("utf-8", "replace").split()))
+    else:
+        document = walk(LexborHTMLParser(simplified(source)), path_depth=limits.path_depth)
     found = resolve_links(document, url=url, resolver=resolver, limits=limits)
     directives = read_directives(document.metas, x_robots_tag, product_token=product_token)
     title = document.title[: limits.max_title]
@@ -81,33 +60,6 @@ def read_html(
         is_noindex=directives.is_noindex,
         is_nofollow=directives.is_nofollow,
         fingerprint=simhash(terms) if text else 0,
-        terms=terms,
-    )
-
-
-def read_text(
-    url: str,
-    body: bytes,
-    *,
-    content_type: str = "",
-    x_robots_tag: Sequence[str] = (),
-    product_token: str = PRODUCT_TOKEN,
-    limits: PageLimits = PageLimits(),  # noqa: B008 - frozen
-) -> Page:
-    """Read plain text, which has no title and no links, even if it contains URLs."""
-    charset = find_charset(body, content_type)
-    decoded = as_utf8(body, charset).replace(b"\0", b"").decode("utf-8", "replace")
-    text = _cut(" ".join(decoded.split()), limits.max_text)
-    directives = read_directives((), x_robots_tag, product_token=product_token)
-    terms = term_counts(text)
-    return Page(
-        url=url,
-        text=text,
-        language=detect_language(text),
-        charset=charset.name,
-        is_noindex=directives.is_noindex,
-        is_nofollow=directives.is_nofollow,
-        fingerprint=simhash(terms),
         terms=terms,
     )
 

@@ -41,10 +41,7 @@ _MACRO_LANGUAGE = {
 
 
 def detect_language(text: str, *, declared: str = "") -> str:
-    """The ISO 639-1 code of a text's language; empty if there is too little text to tell.
-
-    `declared` is what the document says itself: the value of a lang attribute, such as `de-AT`.
-    """
+    """The ISO 639-1 code of a text's language; empty if it is too short. `declared` is its lang attribute, if any."""
     words = _sample(text, _WORDS_SAMPLE).lower().split()
     if sum(map(_ENGLISH.__contains__, words)) >= max(_MIN_ENGLISH, _ENGLISH_SHARE * len(words)):
         return "en"

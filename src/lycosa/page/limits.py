@@ -1,5 +1,3 @@
-"""Limits on what is kept of one document."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -107,16 +107,9 @@ def _merged(first: Link, document: Document, at: int, limits: PageLimits) -> Lin
 
 
 def _context(text: str, start: int, end: int, reach: int) -> str:
-    begin = start - reach
-    if begin > 0:
-        cut = text.find(" ", begin - 1, start)
-        if cut >= 0:
-            begin = cut + 1
-    else:
-        begin = 0
-    stop = end + reach
-    if stop < len(text):
-        cut = text.rfind(" ", end, stop + 1)
-        if cut >= 0:
-            stop = cut
+    begin, stop = max(0, start - reach), end + reach
+    if begin and (cut := text.find(" ", begin - 1, start)) >= 0:
+        begin = cut + 1
+    if stop < len(text) and (cut := text.rfind(" ", end, stop + 1)) >= 0:
+        stop = cut
     return text[begin:stop].strip()

@@ -50,13 +50,9 @@ def _without_endless_tags(body: bytes) -> bytes:
     if max(map(len, pieces)) <= _LONG_TAG:
         return body
     for index, piece in enumerate(pieces):
-        if len(piece) <= _LONG_TAG:
-            continue
-        start = piece.rfind(b"<")
+        start = piece.rfind(b"<") if len(piece) > _LONG_TAG else -1
         tag = piece[start:]
-        if start < 0 or len(tag) <= _LONG_TAG:
-            continue
-        if sum(map(tag.count, _SEPARATORS)) > _MANY_SEPARATORS:
+        if start >= 0 and len(tag) > _LONG_TAG and sum(map(tag.count, _SEPARATORS)) > _MANY_SEPARATORS:
             pieces[index] = piece[:start] + b"<wbr"
     return b">".join(pieces)
 

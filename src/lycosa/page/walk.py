@@ -86,8 +86,6 @@ def walk(parser: LexborHTMLParser, *, path_depth: int) -> Document:
 
 
 class _Walker:
-    """The state of one walk."""
-
     def __init__(self, path_depth: int) -> None:
         self._document = Document()
         self._path_depth = path_depth

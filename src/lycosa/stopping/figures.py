@@ -16,12 +16,9 @@ from numpy.typing import NDArray
 from lycosa.lib.growing import grown
 
 FIRST_ROOM = 1024
-"""Number of links for which the community has room at first."""
 
 
 class Figures(NamedTuple):
-    """The figures at one moment."""
-
     pages: int = 0
     relevant: int = 0
     since_relevant: int = 0
@@ -57,17 +54,14 @@ class Community:
     def join(self, page: int, targets: NDArray[np.int64]) -> None:
         """Add a relevant page, given its link number and the distinct numbers of its links."""
         others = targets[targets != page]
-        self._reserve(max(page, int(others.max(initial=0))))
+        room = max(page, int(others.max(initial=0))) + 1
+        self._is_member, self._citations = grown(self._is_member, room), grown(self._citations, room)
         if self._is_member[page]:
             return
         self.links += len(others)
         self.inward += int(np.count_nonzero(self._is_member[others])) + int(self._citations[page])
         self._is_member[page] = True
         self._citations[others] += 1
-
-    def _reserve(self, link: int) -> None:
-        self._is_member = grown(self._is_member, link + 1)
-        self._citations = grown(self._citations, link + 1)
 
 
 class Tally:
@@ -81,7 +75,6 @@ class Tally:
         self._recent: deque[bool] = deque()
         self._window = window
         self._hits = 0
-        """Number of relevant pages in the window."""
         self._community = Community() if has_community else None
 
     def resume(

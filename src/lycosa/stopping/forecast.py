@@ -39,10 +39,8 @@ from lycosa.frontier.frontier import Frontier
 from lycosa.stopping.forecast_calibration import (
     LEAST_ODDS,
     MEMORY,
-    Calibration,
     Fit,
     Floats,
-    calibration,
     fit,
     log_odds,
     probability,
@@ -93,15 +91,13 @@ class History(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """The waiting links, or a sample of them."""
+    """The waiting links."""
 
     scores: Floats
     found: Ints
     """Number of the visit, from 0, that found the link."""
     cited: Ints
     """Number of visited pages that link to it."""
-    weights: Floats | None = None
-    """Number of links that each represents; None: one."""
 
 
 class Estimate(NamedTuple):
@@ -111,13 +107,8 @@ class Estimate(NamedTuple):
     low: float
     high: float
 
-    def scaled(self, factor: float) -> Estimate:
-        return Estimate(self.value * factor, self.low * factor, self.high * factor)
-
 
 class Forecast(NamedTuple):
-    """What the crawl is expected to find."""
-
     pages: int
     """Number of fetches ahead: as many as requested, or fewer if there are not enough links."""
     harvest: Estimate
@@ -127,8 +118,8 @@ class Forecast(NamedTuple):
 
     @property
     def share(self) -> Estimate:
-        """The harvest as a share of the fetches."""
-        return self.harvest.scaled(1 / max(1, self.pages))
+        factor = 1 / max(1, self.pages)
+        return Estimate(*(value * factor for value in self.harvest))
 
 
 class Forecasting(Protocol):
@@ -148,7 +139,7 @@ def forecast(history: History, waiting: Waiting, *, pages: int = PAGES, seed: in
     age = np.arange(len(history.scores))[::-1]
     meaning = fit(history.scores[is_known], history.relevant[is_known], np.exp(-age[is_known] / MEMORY))
     live = _share_of_live_links(history.tried)
-    weights = live * (np.ones(len(waiting.scores)) if waiting.weights is None else waiting.weights)
+    weights = np.full(len(waiting.scores), live)
     expected = weights * probability(meaning.intercept + meaning.slope * log_odds(waiting.scores))
     undiscovered = _undiscovered(history, waiting.cited, expected)
     fetched, found = _Simulation(meaning, history, waiting, weights, rng).run(pages, undiscovered)
@@ -163,11 +154,6 @@ def drift(count: int, visits: int, rng: np.random.Generator) -> Floats:
     """Drift of log-odds in one fetch, for each of `count` simulations; in n fetches it is √n times that."""
     wander: Floats = (DRIFT * rng.standard_t(DRIFT_TAIL, count) - DRIFT_DOWN) / np.sqrt(max(DRIFT_PAGES, visits / 2))
     return wander
-
-
-def calibration_of(history: History) -> Calibration:
-    """How accurate the scores themselves were as predictions, over the whole crawl."""
-    return calibration(history.scores, history.relevant)
 
 
 def _share_of_live_links(tried: Ints) -> float:

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 BINS = 10
-"""Number of bins of the reliability table."""
 MEMORY = 35.0
 """Number of pages after which the weight of a page has fallen by a factor of e."""
 LEAST_ODDS = 0.0015
@@ -35,13 +34,11 @@ _SHORTEST_STEP = 1e-6
 
 def log_odds(scores: Floats) -> Floats:
     inside = np.clip(scores, LEAST_ODDS, 1 - LEAST_ODDS)
-    odds: Floats = np.log(inside / (1 - inside))
-    return odds
+    return np.asarray(np.log(inside / (1 - inside)))
 
 
 def probability(odds: Floats) -> Floats:
-    inside: Floats = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
-    return inside
+    return np.asarray(1 / (1 + np.exp(-np.clip(odds, -30, 30))))
 
 
 class Fit(NamedTuple):
@@ -71,8 +68,7 @@ def fit(scores: Floats, relevant: Floats, weights: Floats) -> Fit:
 
     def curvature(at: Floats) -> Floats:
         p = probability(at @ x)
-        bent: Floats = (x * (weights * p * (1 - p))) @ x.T + np.diag(pull)
-        return bent
+        return np.asarray((x * (weights * p * (1 - p))) @ x.T + np.diag(pull))
 
     at = start
     for _ in range(_MOST_STEPS):
@@ -111,7 +107,6 @@ class Calibration:
     count: int
     """Number of pages with a prediction."""
     bins: tuple[PredictionBin, ...]
-    """Bins that are not empty."""
     brier: float
     """Mean of (prediction − result)²: 0 is perfect."""
     brier_of_base_rate: float
@@ -124,7 +119,9 @@ class Calibration:
         if not self.count:
             return "there are no predictions yet"
         largest = sorted(sorted(self.bins, key=lambda found: -found.pages)[:3], reverse=True)
-        parts = [f"{_percent(each.low, each.high)}, {each.found:.0%} were ({each.pages:,})" for each in largest]
+        parts = [
+            f"{each.low * 100:.0f}–{each.high * 100:.0f} %, {each.found:.0%} were ({each.pages:,})" for each in largest
+        ]
         return (
             f"of the pages expected to be relevant at {'; at '.join(parts)}; off by {self.error:.1%} on average; "
             f"Brier score {self.brier:.3f}, by the base rate {self.brier_of_base_rate:.3f}"
@@ -148,7 +145,3 @@ def calibration(scores: Floats, relevant: Floats) -> Calibration:
     rate = float(y.mean())
     error = sum(each.pages * abs(each.predicted - each.found) for each in bins) / len(p)
     return Calibration(len(p), bins, float(np.mean((p - y) ** 2)), rate * (1 - rate), error)
-
-
-def _percent(low: float, high: float) -> str:
-    return f"{low * 100:.0f}–{high * 100:.0f} %"

@@ -18,11 +18,10 @@ from lycosa.stopping.forecast import (
     Estimate,
     Forecast,
     Forecasting,
-    calibration_of,
     drift,
     forecast,
 )
-from lycosa.stopping.forecast_calibration import Calibration, Floats, probability
+from lycosa.stopping.forecast_calibration import Calibration, Floats, calibration, probability
 
 EVERY = 25
 """Number of pages after which the forecast is recomputed; in a long crawl, after a twentieth of its pages."""
@@ -31,8 +30,6 @@ _DRAWS = 1_000
 
 
 class Forecaster:
-    """Call it for the latest forecast; see the module."""
-
     def __init__(
         self,
         forecasting: Forecasting | None,
@@ -62,8 +59,9 @@ class Forecaster:
         return self._latest
 
     def calibration(self) -> Calibration | None:
-        """How accurate the predictions were; None if the strategy makes none."""
-        return None if self._forecasting is None else calibration_of(self._forecasting.history())
+        """How accurate the predictions were, over the whole crawl; None if the strategy makes none."""
+        history = self._forecasting.history() if self._forecasting is not None else None
+        return None if history is None else calibration(history.scores, history.relevant)
 
     def _compute(self) -> Forecast | None:
         if self._forecasting is not None:

@@ -13,10 +13,8 @@ OUTLOOK = "outlook"
 
 def forecast_line(forecast: Forecast) -> str:
     """next 1,000: about 310 relevant (240–390); about 2,100 left in reach (900–4,800)"""
-    line = f"next {forecast.pages:,}: {_about(forecast.harvest)} relevant {_interval(forecast.harvest)}"
-    if forecast.left is None:
-        return line
-    return f"{line}; {_about(forecast.left)} left in reach {_interval(forecast.left)}"
+    line = f"next {forecast.pages:,}: {_about(forecast.harvest, 'relevant')}"
+    return line if forecast.left is None else f"{line}; {_about(forecast.left, 'left in reach')}"
 
 
 def forecast_values(forecast: Forecast) -> dict[str, Any]:
@@ -34,16 +32,7 @@ def calibration_values(calibration: Calibration) -> dict[str, Any]:
         "brier": round(calibration.brier, 4),
         "brier_of_base_rate": round(calibration.brier_of_base_rate, 4),
         "error": round(calibration.error, 4),
-        "bins": [
-            {
-                "low": each.low,
-                "high": each.high,
-                "pages": each.pages,
-                "predicted": round(each.predicted, 4),
-                "found": round(each.found, 4),
-            }
-            for each in calibration.bins
-        ],
+        "bins": [{name: round(value, 4) for name, value in each._asdict().items()} for each in calibration.bins],
     }
 
 
@@ -64,12 +53,8 @@ def _values(estimate: Estimate) -> dict[str, float]:
     return {name: round(value, 1) for name, value in estimate._asdict().items()}
 
 
-def _about(estimate: Estimate) -> str:
-    return f"about {_rounded(estimate.value)}"
-
-
-def _interval(estimate: Estimate) -> str:
-    return f"({_rounded(estimate.low)}–{_rounded(estimate.high)})"
+def _about(estimate: Estimate, what: str) -> str:
+    return f"about {_rounded(estimate.value)} {what} ({_rounded(estimate.low)}–{_rounded(estimate.high)})"
 
 
 def _rounded(value: float) -> str:

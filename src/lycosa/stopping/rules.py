@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from lycosa.errors import ConfigError
 from lycosa.frontier.frontier import Frontier
-from lycosa.lib.bounds import require_at_least
+from lycosa.lib.bounds import require_at_least, require_at_most
 from lycosa.stopping.figures import Figures
 from lycosa.stopping.forecast import PAGES, Forecast
 
@@ -75,10 +75,7 @@ class StopRules:
         require_at_least(self, "stop", relevant=0, irrelevant=0, irrelevant_in_a_row=0, precision=0, window=1)
         require_at_least(self, "stop", best_score=0, community=0, community_size=1)
         require_at_least(self, "stop", expected_harvest=0, forecast_pages=1)
-        if self.precision > 1:
-            raise ConfigError(f"stop.precision is {self.precision}: it is a share, at most 1")
-        if self.expected_harvest > 1:
-            raise ConfigError(f"stop.expected_harvest is {self.expected_harvest}: it is a share, at most 1")
+        require_at_most(self, "stop", precision=1, expected_harvest=1)
         if self.community >= 1:
             raise ConfigError(f"stop.community is {self.community}: it is a share that can be exceeded, less than 1")
 
@@ -86,20 +83,12 @@ class StopRules:
 NO_RULES = StopRules()
 
 
-def no_advice() -> str:
-    return ""
-
-
 def no_forecast() -> None:
     return None
 
 
 class Stop:
-    """The stop rules of one run.
-
-    `advice` is called in every iteration and returns a reason of the focus's own (it cannot be generalised further), or
-    "". So is `forecast` if a rule needs it, so it must be cheap (`forecaster`).
-    """
+    """The stop rules of one run. `advice` (a reason to stop, or "") and `forecast` are called in every iteration."""
 
     def __init__(
         self,
@@ -107,7 +96,7 @@ class Stop:
         *,
         started: float,
         rules: StopRules = NO_RULES,
-        advice: Callable[[], str] = no_advice,
+        advice: Callable[[], str] = str,
         forecast: Callable[[], Forecast | None] = no_forecast,
     ) -> None:
         self._budget = budget

@@ -127,10 +127,7 @@ class Strategy(Protocol):
         ...
 
     def ask(self, count: int, frontier: Frontier, now: float) -> list[int]:
-        """Lease up to `count` links whose hosts are ready: those with the best scores, unless overridden.
-
-        This is the place to give waiting links new scores, with `frontier.revise`.
-        """
+        """Lease up to `count` links of ready hosts, by default the best. May give new scores: `frontier.revise`."""
         leased: list[int] = []
         while len(leased) < count and (link := frontier.lease(now)) is not None:
             leased.append(link)
@@ -141,10 +138,7 @@ class Strategy(Protocol):
         return 1.0
 
     def retry_score(self, score: float, tries: int) -> float:
-        """The score of a link that failed and will be tried again.
-
-        Ordered by tries first, then by score (paper FC, section 3.2: numtries ascending, relevance descending).
-        """
+        """After a failure: by tries, then score (paper FC, section 3.2: numtries ascending, relevance descending)."""
         return score - tries
 
     def reason(self, score: float) -> str:

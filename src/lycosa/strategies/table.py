@@ -50,7 +50,6 @@ class Entry:
     make: Callable[[StrategyParts, Any], Strategy]
     settings: type[Any]
     fixed: Mapping[str, Setting] = field(default_factory=dict)
-    """Constants that are determined by the name."""
 
 
 STRATEGIES: Mapping[str, Entry] = {
@@ -130,10 +129,7 @@ def _checked(made: Strategy, name: str) -> Strategy:
 
 
 def from_file(name: str) -> tuple[str, dict[str, Setting]]:
-    """The strategy and the constants in a file: `tunnel+best.toml` becomes `tunnel+evolved`. Other names are unchanged.
-
-    A crawl calls this once, when it is created, so it does not depend on the file later.
-    """
+    """Name and constants from a file: `tunnel+best.toml` becomes `tunnel+evolved`. Other names are unchanged."""
     if not name.endswith(".toml"):
         return name, {}
     rule, plus, inner = name.partition("+")

@@ -29,7 +29,7 @@ from lycosa.lab.worlds.world import World
 from lycosa.lib.clock import VirtualClock
 from lycosa.model import Fetched, Judgement, Kind, Lease, Outcome, Page, Visit
 from lycosa.stopping.figures import Figures, Tally
-from lycosa.stopping.rules import NO_RULES, Budget, Stop, StopRules, no_advice
+from lycosa.stopping.rules import NO_RULES, Budget, Stop, StopRules
 from lycosa.strategies.protocol import Strategy
 from lycosa.strategies.rescoring import score_again
 from lycosa.strategies.wrapper import Wrapper
@@ -279,7 +279,7 @@ def replay(
     width: int = 1,
     follow_nofollow: bool = False,
     rules: StopRules = NO_RULES,
-    advice: Callable[[], str] = no_advice,
+    advice: Callable[[], str] = str,
 ) -> Track:
     """Crawl the world from the seeds until `pages` are fetched, a rule says stop, or nothing is left.
 

@@ -30,28 +30,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.lib.wordhash import NO_WORD, SIZE
+from lycosa.strategies.hunter import tables
 from lycosa.strategies.hunter.learner import Model
 from lycosa.strategies.hunter.notes import PLACES, LinkAddresses, Words
-from lycosa.strategies.hunter.tables import (
-    CITATION_ROWS,
-    FEATURES,
-    HUB_RATE,
-    JUDGED,
-    LEARNED,
-    LINK_ROWS,
-    LOG_ODDS,
-    MOST_SIBLINGS,
-    PAGE_ROWS,
-    REACH,
-    RING,
-    SQUARE,
-    CitationColumns,
-    LinkColumns,
-    PageColumns,
-    longer,
-    row_bytes,
-    table,
-)
+from lycosa.strategies.hunter.tables import CITATION_ROWS, FEATURES, LINK_ROWS, MOST_SIBLINGS, PAGE_ROWS, REACH, RING
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
@@ -91,9 +73,9 @@ def _features() -> Any:
 
 class Evidence:
     def __init__(self, idf: Floats) -> None:
-        self.links = table(LinkColumns, LINK_ROWS, 1024)
-        self.citations = table(CitationColumns, CITATION_ROWS, 4096)
-        self.pages = table(PageColumns, PAGE_ROWS, 64)
+        self.links = tables.table(tables.LinkColumns, LINK_ROWS, 1024)
+        self.citations = tables.table(tables.CitationColumns, CITATION_ROWS, 4096)
+        self.pages = tables.table(tables.PageColumns, PAGE_ROWS, 64)
         self.count = 0
         """Number of visited pages."""
         self.rates = np.full(4, 0.1)
@@ -113,7 +95,7 @@ class Evidence:
         """Make room for links with these numbers."""
         if len(numbers):
             top = int(numbers.max()) + 1
-            self.links = longer(self.links, LINK_ROWS, top)
+            self.links = tables.longer(self.links, LINK_ROWS, top)
             self.highest = max(self.highest, top)
 
     def place(self, link: int, url: str) -> None:
@@ -140,10 +122,10 @@ class Evidence:
         self.count += 1
         number, begin = self.count, self._end
         self._end += len(targets) + REACH
-        self.pages = longer(self.pages, PAGE_ROWS, number + 1)
-        self.citations = longer(self.citations, CITATION_ROWS, self._end + REACH)
+        self.pages = tables.longer(self.pages, PAGE_ROWS, number + 1)
+        self.citations = tables.longer(self.citations, CITATION_ROWS, self._end + REACH)
         if len(gone):
-            self.links = longer(self.links, LINK_ROWS, int(gone.max()) + 1)
+            self.links = tables.longer(self.links, LINK_ROWS, int(gone.max()) + 1)
         dirty = np.empty(len(targets) + MOST_SIBLINGS + 2 * REACH * RING, dtype=np.int64)
         z_scores = np.empty(len(FEATURES), dtype=np.float32)
         tried, count = _sums().visit(
@@ -180,13 +162,12 @@ class Evidence:
             usual(self.folders.relevance, self.folders.tries, rate),
         )
         np.minimum(self.rates, MOST_EXPECTED, out=self.rates)
-        _sums().tell_hubs(count, pages, self.rates[HUB_RATE])
+        _sums().tell_hubs(count, pages, self.rates[tables.HUB_RATE])
 
     def waiting(self, begin: int, end: int) -> Links:
         """Links with numbers in this range that were found but not handed out."""
         links, end = self.links, min(end, self.highest)
-        found: Links = np.flatnonzero((links.cited[begin:end] > 0) & (links.page[begin:end] == 0)) + begin
-        return found
+        return np.flatnonzero((links.cited[begin:end] > 0) & (links.page[begin:end] == 0)) + begin
 
     def waiting_of(self, chosen: Links) -> Links:
         """The waiting ones of these links, each once, ascending."""
@@ -204,14 +185,13 @@ class Evidence:
     @property
     def bytes_in_use(self) -> int:
         rows = ((LINK_ROWS, self.highest), (CITATION_ROWS, self._end), (PAGE_ROWS, self.count))
-        return sum(row_bytes(layout) * count for layout, count in rows)
+        return sum(tables.row_bytes(layout) * count for layout, count in rows)
 
     def leads_on(self) -> Floats:
         """The mean r of the visited pages that each visited page links to."""
-        pages, rate = self.pages, np.float32(self.rates[HUB_RATE])
+        pages, rate = self.pages, np.float32(self.rates[tables.HUB_RATE])
         all_pages = slice(1, self.count + 1)
-        leads: Floats = (pages.hub[all_pages] + 2 * rate) / (pages.hub_weight[all_pages] + 2)
-        return leads
+        return (pages.hub[all_pages] + 2 * rate) / (pages.hub_weight[all_pages] + 2)
 
     def features(self, chosen: Links) -> Floats:
         """The current features, links × FEATURES."""
@@ -259,7 +239,7 @@ class WordRecord:
         self._idf = idf
         self.table = np.zeros((SIZE, 4), dtype=np.float32)
         """By word: idf², idf · the judge's weight, idf² · centroid, log-odds. Features are sums over these."""
-        np.multiply(idf, idf, out=self.table[:, SQUARE])
+        np.multiply(idf, idf, out=self.table[:, tables.SQUARE])
         self.table[NO_WORD] = 0
 
     def restate(self, visited: Ints, words: NDArray[np.uint16], relevance: Floats, rate: float) -> None:
@@ -270,13 +250,13 @@ class WordRecord:
         said = np.flatnonzero(speaks_for + speaks_against)
         pro, contra = speaks_for[said], speaks_against[said]
         rate = usual(pro, pro + contra, rate)
-        self.table[:, [LEARNED, LOG_ODDS]] = 0
-        self.table[said, LEARNED] = self._idf[said] ** 2 * ((pro * (1 - rate) - contra * rate) / len(relevance))
-        self.table[said, LOG_ODDS] = np.log((pro + 2 * rate) / (contra + 2 * (1 - rate)) * ((1 - rate) / rate))
+        self.table[:, [tables.LEARNED, tables.LOG_ODDS]] = 0
+        self.table[said, tables.LEARNED] = self._idf[said] ** 2 * ((pro * (1 - rate) - contra * rate) / len(relevance))
+        self.table[said, tables.LOG_ODDS] = np.log((pro + 2 * rate) / (contra + 2 * (1 - rate)) * ((1 - rate) / rate))
 
     def judge(self, weights: Floats) -> None:
         """Set the judge's weight of each word."""
-        np.multiply(self._idf, weights, out=self.table[:, JUDGED])
+        np.multiply(self._idf, weights, out=self.table[:, tables.JUDGED])
 
 
 def usual(sums: Floats, weights: NDArray[Any], rate: float) -> float:

@@ -10,38 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from lycosa.lib.compiled import compiled, inlined
+from lycosa.strategies.hunter import tables
 from lycosa.strategies.hunter.notes import NEAR, OWN, URL_WORDS
-from lycosa.strategies.hunter.tables import (
-    ANCHOR,
-    BEST_LINK_WORDS,
-    BEST_PARENT,
-    CITATIONS,
-    EARLY_PARENTS,
-    FEATURES,
-    FOLDER,
-    FOLDER_RATE,
-    HOST,
-    HOST_RATE,
-    HUB_RATE,
-    HUBS,
-    JUDGED,
-    LEARNED,
-    LINK_TEXT,
-    LINK_TEXT_LEARNED,
-    LINK_WORDS,
-    LOG_ODDS,
-    MOST_Z,
-    NEIGHBOURS,
-    PARENT_RATE,
-    PARENTS,
-    RING,
-    SQUARE,
-    TEXTS,
-    URL_LEARNED,
-    WORDS_FROM,
-    WORDS_OF_URL,
-    WORDS_TO,
-)  # fmt: skip
+from lycosa.strategies.hunter.tables import FEATURES, MOST_Z, RING, TEXTS, WORDS_FROM, WORDS_TO
 
 LEAST_ODDS = 0.02
 HUB_SMOOTHING = 4.0
@@ -166,19 +137,21 @@ def _look_at_pages(chosen, rates, links, citations, pages, hosts, folders, found
             near += citation_near[citation]
             near_weight += citation_weight[citation]
             page = citation_page[citation]
-            own += (hub[page] + HUB_SMOOTHING * rates[HUB_RATE]) / (hub_weight[page] + HUB_SMOOTHING)
+            own += (hub[page] + HUB_SMOOTHING * rates[tables.HUB_RATE]) / (hub_weight[page] + HUB_SMOOTHING)
             hubs += hub[page]
             hubs_weight += hub_weight[page]
-        usual = HUB_SMOOTHING * rates[HUB_RATE]
-        found[row, NEIGHBOURS] = odds((near + own + usual) / (near_weight + known + HUB_SMOOTHING))
-        found[row, HUBS] = odds((hubs + usual) / (hubs_weight + HUB_SMOOTHING))
-        parents = sums[link] + PARENT_SMOOTHING * rates[PARENT_RATE]
-        found[row, PARENTS] = odds(parents / (cited[link] + PARENT_SMOOTHING))
-        found[row, BEST_PARENT] = odds(best[link])
-        found[row, EARLY_PARENTS] = np.log(0.05 + early[link])
-        found[row, HOST] = _place(host_relevance[host[link]], host_tries[host[link]], rates[HOST_RATE])
-        found[row, FOLDER] = _place(folder_relevance[folder[link]], folder_tries[folder[link]], rates[FOLDER_RATE])
-        found[row, CITATIONS] = np.log(np.float64(max(cited[link], 1)))
+        usual = HUB_SMOOTHING * rates[tables.HUB_RATE]
+        found[row, tables.NEIGHBOURS] = odds((near + own + usual) / (near_weight + known + HUB_SMOOTHING))
+        found[row, tables.HUBS] = odds((hubs + usual) / (hubs_weight + HUB_SMOOTHING))
+        parents = sums[link] + PARENT_SMOOTHING * rates[tables.PARENT_RATE]
+        found[row, tables.PARENTS] = odds(parents / (cited[link] + PARENT_SMOOTHING))
+        found[row, tables.BEST_PARENT] = odds(best[link])
+        found[row, tables.EARLY_PARENTS] = np.log(0.05 + early[link])
+        found[row, tables.HOST] = _place(host_relevance[host[link]], host_tries[host[link]], rates[tables.HOST_RATE])
+        found[row, tables.FOLDER] = _place(
+            folder_relevance[folder[link]], folder_tries[folder[link]], rates[tables.FOLDER_RATE]
+        )
+        found[row, tables.CITATIONS] = np.log(np.float64(max(cited[link], 1)))
 
 
 @inlined
@@ -208,32 +181,32 @@ def _look_at_words(link, row, cited, link_near, link_url, near, urls, found):  #
             word = link_near[link, text * NEAR + at]
             if word:
                 weight = 2.0 if at < OWN else 1.0
-                squares += weight * weight * near[word, SQUARE]
-                judged += weight * near[word, JUDGED]
-                learned += weight * near[word, LEARNED]
-                said += weight * near[word, LOG_ODDS]
+                squares += weight * weight * near[word, tables.SQUARE]
+                judged += weight * near[word, tables.JUDGED]
+                learned += weight * near[word, tables.LEARNED]
+                said += weight * near[word, tables.LOG_ODDS]
                 if at < OWN:
-                    own_squares += near[word, SQUARE]
-                    own_judged += near[word, JUDGED]
+                    own_squares += near[word, tables.SQUARE]
+                    own_judged += near[word, tables.JUDGED]
         texts += squares > before
         anchor = max(anchor, own_judged / (np.sqrt(own_squares) + 1e-6))
         odds += said
         most = max(most, said)
     norm = np.sqrt(squares) + 1e-6
-    found[row, LINK_TEXT] = judged / norm
-    found[row, LINK_TEXT_LEARNED] = learned / norm
-    found[row, LINK_WORDS] = odds / np.sqrt(max(texts, 1))
-    found[row, BEST_LINK_WORDS] = most if times else 0.0
+    found[row, tables.LINK_TEXT] = judged / norm
+    found[row, tables.LINK_TEXT_LEARNED] = learned / norm
+    found[row, tables.LINK_WORDS] = odds / np.sqrt(max(texts, 1))
+    found[row, tables.BEST_LINK_WORDS] = most if times else 0.0
     squares, learned, odds = 0.0, 0.0, 0.0
     for at in range(URL_WORDS):
         word = link_url[link, at]
         if word:
-            squares += urls[word, SQUARE]
-            learned += urls[word, LEARNED]
-            odds += urls[word, LOG_ODDS]
-    found[row, URL_LEARNED] = learned / (np.sqrt(squares) + 1e-6)
-    found[row, WORDS_OF_URL] = odds
-    found[row, ANCHOR] = anchor if times else 0.0
+            squares += urls[word, tables.SQUARE]
+            learned += urls[word, tables.LEARNED]
+            odds += urls[word, tables.LOG_ODDS]
+    found[row, tables.URL_LEARNED] = learned / (np.sqrt(squares) + 1e-6)
+    found[row, tables.WORDS_OF_URL] = odds
+    found[row, tables.ANCHOR] = anchor if times else 0.0
 
 
 @compiled

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.lib.growing import grown
+from lycosa.stopping.forecast_calibration import probability
 from lycosa.strategies.hunter.tables import FEATURES, GROUPS, MOST_Z
 
 Floats = NDArray[np.float32]
@@ -90,8 +91,7 @@ class Learner:
 
     def parts(self, features: NDArray[np.floating]) -> Floats:
         """The contribution of each feature to the log-odds of the prediction."""
-        parts: Floats = self.z_scores(features) * self.weights * self._trust
-        return parts
+        return self.z_scores(features) * self.weights * self._trust
 
     def predict(self, features: NDArray[np.floating]) -> Floats:
         """The expected relevance, in (0, 1)."""
@@ -138,7 +138,7 @@ class Learner:
         x = np.concatenate([np.ones((len(z), 1)), z], axis=1)
         w = np.concatenate([[self.intercept], self.weights])
         for _ in range(STEPS):
-            p = _logistic(x @ w)
+            p = probability(x @ w)
             slope = x.T @ (y - p) - doubt @ (w - prior)
             curve = (x * (p * (1 - p) + 1e-4)[:, None]).T @ x + doubt
             step = np.linalg.solve(curve, slope)
@@ -149,12 +149,7 @@ class Learner:
         """Fit a such that the sum of the predictions is the sum of the results."""
         a = self.intercept
         for _ in range(STEPS):
-            p = _logistic(a + s)
+            p = probability(a + s)
             step = ((r - p).sum() - (a - INTERCEPT)) / ((p * (1 - p)).sum() + 1)
             a += float(np.clip(step, -1, 1))
         self.intercept = a
-
-
-def _logistic(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    result: NDArray[np.float64] = 1 / (1 + np.exp(-np.clip(values, -30, 30)))
-    return result

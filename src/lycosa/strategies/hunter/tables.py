@@ -59,7 +59,6 @@ Ints = NDArray[np.int32]
 
 Columns = TypeVar("Columns", "LinkColumns", "CitationColumns", "PageColumns")
 Rows = tuple[np.dtype[Any], ...]
-"""Columns that are stored together."""
 
 
 class LinkColumns(NamedTuple):
@@ -92,7 +91,6 @@ class LinkColumns(NamedTuple):
     ring: Ints
     """Numbers of its latest citations."""
     url: NDArray[np.uint16]
-    """The words of its URL."""
     near: NDArray[np.uint16]
     """The words near it in its latest citations."""
 

@@ -63,11 +63,9 @@ class Citations:
         self._starts = np.zeros(1 << 10, np.int64)
         self._starts[0] = 1
         self.visits = 0
-        """Number of pages added."""
 
     @property
     def size(self) -> int:
-        """Number of citations."""
         return self._starts.item(self.visits) - 1
 
     def add(self, page: int, targets: NDArray[np.int64], latest: NDArray[np.int64]) -> None:
@@ -96,9 +94,6 @@ class Citations:
         """Number of links on the page of each visit."""
         counts: NDArray[np.int64] = self._starts[visits + 1] - self._starts[visits]
         return counts
-
-    def count(self, visits: NDArray[Any]) -> int:
-        return int(self.counts(visits).sum())
 
     def targets_of(self, visits: NDArray[Any]) -> NDArray[np.int64]:
         """The links of these visits, concatenated."""

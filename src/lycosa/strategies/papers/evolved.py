@@ -63,33 +63,20 @@ BELOW = 2.0**-64
 LEAST_ABOVE = 2.0**-58
 DUE = 1 << 16
 
-GA2003: Mapping[str, float] = {
-    "hub": 10.0,
-    "authority": 10.0,
-    "comm_in": 76.0,
-    "comm_out": 121.0,
-    "parent_1": 97.0,
-    "parent_2": 36.0,
-    "parent_3": 31.0,
-    "parent_4": 2.0,
-    "parent_5": 4.0,
-}
-"""The best individual of paper GA, table 1 (middle eastern dance, 10,000 pages)."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvolvedSettings:
-    """The weights, of which only the ratios matter. A crawl starts with the first eleven."""
+    """The weights, of which only the ratios matter. A crawl starts with the first eleven; defaults: see `GA2003`."""
 
-    hub: float = GA2003["hub"]
-    authority: float = GA2003["authority"]
-    comm_in: float = GA2003["comm_in"]
-    comm_out: float = GA2003["comm_out"]
-    parent_1: float = GA2003["parent_1"]
-    parent_2: float = GA2003["parent_2"]
-    parent_3: float = GA2003["parent_3"]
-    parent_4: float = GA2003["parent_4"]
-    parent_5: float = GA2003["parent_5"]
+    hub: float = 10.0
+    authority: float = 10.0
+    comm_in: float = 76.0
+    comm_out: float = 121.0
+    parent_1: float = 97.0
+    parent_2: float = 36.0
+    parent_3: float = 31.0
+    parent_4: float = 2.0
+    parent_5: float = 4.0
     anchor: float = 0.0
     host: float = 0.0
     middle_from: int = 0
@@ -147,7 +134,7 @@ class EvolvedSettings:
         return [self.middle_from, self.late_from][: self.phases - 1]
 
 
-WEIGHTS = (*GA2003, "anchor", "host")
+WEIGHTS = tuple(field.name for field in dataclasses.fields(EvolvedSettings))[:11]
 PHASES = ("early", "middle", "late")
 
 
@@ -156,6 +143,8 @@ def weight_names(phase: int) -> list[str]:
     return [f"{PHASES[phase]}_{name}" if phase else name for name in WEIGHTS]
 
 
+GA2003: Mapping[str, float] = {name: getattr(EvolvedSettings(), name) for name in WEIGHTS[:9]}
+"""The best individual of paper GA, table 1 (middle eastern dance, 10,000 pages)."""
 HUB, AUTHORITY, COMM_IN, COMM_OUT, PARENT_1 = range(5)
 ANCHOR, HOST = PARENT_1 + GENERATIONS, PARENT_1 + GENERATIONS + 1
 
@@ -261,7 +250,10 @@ class Evolved(Strategy):
         """Rank these links; the frontier is updated at the next `ask`."""
         scores = self._scores(targets)
         self._links.score[targets] = scores
-        self._note_due(targets)
+        self._due.append(targets)
+        if len(self._due) > self._due_limit:  # on resume, there are many visits without an `ask`
+            self._due = [np.unique(np.concatenate(self._due))]
+            self._due_limit = DUE + len(self._due[0]) // DUE
         return scores
 
     def _welcome(self, page: int) -> None:
@@ -282,7 +274,7 @@ class Evolved(Strategy):
             below[heard] = own[page]
             changed = changed[changed != page]
             visits = links.visit[changed]
-            if len(visits) and citations.count(visits) <= MAX_SPREAD:
+            if len(visits) and citations.counts(visits).sum() <= MAX_SPREAD:
                 children = citations.targets_of(visits)
                 handed = np.repeat(own[changed], citations.counts(visits))
                 is_better = below[children] < handed
@@ -311,12 +303,6 @@ class Evolved(Strategy):
         if weights[HOST]:
             ranks += weights[HOST] * self._host_records(links.host[targets])
         return np.minimum(np.maximum(ranks + 1.0, 0.0), MAX_SCORE)
-
-    def _note_due(self, targets: NDArray[np.int64]) -> None:
-        self._due.append(targets)
-        if len(self._due) > self._due_limit:  # on resume, there are many visits without an `ask`
-            self._due = [np.unique(np.concatenate(self._due))]
-            self._due_limit = DUE + len(self._due[0]) // DUE
 
     def _settle(self, frontier: Frontier) -> None:
         """Move waiting links whose rank has fallen down; the commit has moved up those whose rank has risen."""

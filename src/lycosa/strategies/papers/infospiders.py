@@ -235,8 +235,9 @@ class InfoSpiders(Strategy):
         scores = share * similarity + (1.0 - share) * spider.predict(inputs)
         spider.add(targets, scores, inputs)
         self._move(spider, words, similarity)
-        if settings.is_evolving and spider.energy > settings.threshold and len(self._spiders) < settings.agents:
-            self._multiply(spider)
+        has_energy = spider.energy > settings.threshold and spider.size > 1
+        if settings.is_evolving and has_energy and len(self._spiders) < settings.agents:
+            self._spiders.append(spider.child(self._rng, settings.first_weight))
         return scores
 
     def _move(self, spider: Spider, words: PageWords, similarity: float) -> None:
@@ -246,10 +247,6 @@ class InfoSpiders(Strategy):
             if self._rng.random() >= sigmoid(gain / self._settings.temperature):
                 return
         spider.place = PageSeen.of(words, spider.keywords)
-
-    def _multiply(self, spider: Spider) -> None:
-        if spider.size > 1:
-            self._spiders.append(spider.child(self._rng, self._settings.first_weight))
 
     def reason(self, score: float) -> str:
         if score <= DISMISSED / 2:
