@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lycosa.lib import text as text_module
 from lycosa.lib.stopwords import ENGLISH
-from lycosa.lib.text import cosine, stems, term_counts
+from lycosa.lib.text import stems, term_counts
 
 words_and_rubbish = st.text(
     st.sampled_from("abcXYZ019 \n\t.,'-_éÉßñ中İ–“”’\u0301\u200b\xa0\ud800\U0001f600"), max_size=120
@@ -100,29 +100,3 @@ def test_memo_keeps_what_is_used(monkeypatch):
 
 def test_stop_words_are_spelt_as_the_tokeniser_cuts_them():
     assert all(word.isascii() and word.isalnum() and word == word.lower() and len(word) > 1 for word in ENGLISH)
-
-
-def test_cosine_by_hand():
-    assert cosine({"a": 1, "b": 2}, {"b": 3, "c": 4}) == pytest.approx(6 / (5**0.5 * 5))
-
-
-def test_cosine_of_nothing_is_zero():
-    assert cosine({}, {"a": 1}) == 0.0
-    assert cosine({"a": 1}, {}) == 0.0
-    assert cosine({"a": 0}, {"a": 1}) == 0.0
-
-
-def test_cosine_survives_large_weights():
-    assert cosine({"a": 1e150}, {"a": 1e140}) == pytest.approx(1.0)
-
-
-weighted = st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 1000), max_size=6)
-
-
-@given(weighted, weighted)
-def test_cosine_is_symmetric_and_at_most_one(a, b):
-    value = cosine(a, b)
-    assert value == pytest.approx(cosine(b, a))
-    assert 0.0 <= value <= 1.0 + 1e-9
-    if a:
-        assert cosine(a, a) == pytest.approx(1.0)

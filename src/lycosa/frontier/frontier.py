@@ -30,6 +30,8 @@ from lycosa.frontier.schedule import ASIDE, BUSY, COOLING, PARKED, READY, Schedu
 
 FEW = 8
 """Number of links up to which they are processed one by one: a numpy call takes as long as the work on one link."""
+REBUILT_FROM = FEW
+"""Number of links up to which new scores are always given one by one, rather than by rebuilding all queues."""
 
 # Operands as arrays for speed, as in `keys`.
 _NEW = np.array(NEW, dtype=np.uint8)
@@ -435,7 +437,7 @@ class Frontier:
 
     def _cost_of_rebuilding(self) -> int:
         """The cost of `_rebuild`, as a number of links moved one by one; measured."""
-        return FEW + self.waiting // 40 + len(self._schedule.hosts) // 2 + self._links.size // 30_000
+        return REBUILT_FROM + self.waiting // 40 + len(self._schedule.hosts) // 2 + self._links.size // 30_000
 
     def _rebuild(self) -> None:
         table = self._links

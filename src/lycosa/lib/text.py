@@ -1,4 +1,4 @@
-"""Words: splitting, stemming, counting, comparing.
+"""Words: splitting, stemming, counting.
 
 A word is a run of letters and digits, in lower case. Words of one character, words of more than 40, and stop words are
 dropped; the others are reduced to their Snowball stems.
@@ -14,9 +14,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
-from math import sqrt
 
 import Stemmer
 
@@ -64,20 +63,6 @@ def term_counts(text: str, *, language: str = "english") -> dict[str, int]:
                 counts[stem] = count_of(stem, 0) + times
     counts.pop("", None)
     return counts
-
-
-def cosine(a: Mapping[str, float], b: Mapping[str, float]) -> float:
-    """Cosine similarity of two weighted word lists, Σ a·b / √(Σ a² · Σ b²); 0 if either is empty."""
-    if len(a) > len(b):
-        a, b = b, a
-    weight_in_b = b.get
-    product = sum(weight * weight_in_b(term, 0.0) for term, weight in a.items())
-    if not product:
-        return 0.0
-    squares_of_a = sum(weight * weight for weight in a.values())
-    squares_of_b = sum(weight * weight for weight in b.values())
-    # Two roots rather than the root of the product, which may overflow or underflow.
-    return product / (sqrt(squares_of_a) * sqrt(squares_of_b))
 
 
 def pieces(text: str) -> list[bytes]:

@@ -83,7 +83,7 @@ class Evidence:
         self.highest = 0
         """The greatest link number so far, plus one."""
         self._end = REACH + 1
-        """Number of the next citation; row 0 stands for none, and is the neighbour of none."""
+        """Number of the next citation; row 0 means none, and has no neighbours."""
         self.near_words = WordRecord(idf)
         self.url_words = WordRecord(idf)
         self._state = 1
