@@ -350,6 +350,7 @@ class Crawl:
         expected = json.dumps(outlook(forecaster(), forecaster.calibration()))
         ledger.write(Batch(state={OUTLOOK: expected.encode()}))
         store.end_run(number, ended_at=clock.now(), stop_reason=reason)
+        running.tell_progress()
         running.tell(Event("end", reason))
         return reason
 

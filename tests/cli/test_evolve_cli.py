@@ -249,7 +249,7 @@ class TestRefused:
         ("words", "told"),
         [
             (("--population", 1), "population is 1: it must be 2 or more"),
-            (("--crossover", 1.5), "crossover_probability is 1.5: a probability is at most 1"),
+            (("--crossover", 1.5), "crossover_probability is 1.5: it must be 1 or less"),
             (("--mutation", -0.5), "mutation_probability is -0.5"),
             (("--pages", 5_000), "made.world has"),
             (("--generations", -1), "generations is -1"),

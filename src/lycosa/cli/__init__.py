@@ -41,7 +41,7 @@ COMMANDS = {
     "distill": "Print the top hubs and authorities of a crawl, and the sites that specialise in its topic.",
     "compare": "Compare crawl strategies on a recorded web, where it is known which pages are relevant.",
     "evolve": "Evolve a crawl strategy on a recorded web whose labels say which pages are good.",
-    "demo": "Watch a focused crawl beat breadth-first on a web made for the purpose.",
+    "demo": "Watch a focused crawl beat breadth-first on a generated web.",
     "topics": "Manage the topics to crawl for: a tree, examples, and judges trained on them.",
     "world": "Recorded webs to replay crawls on.",
 }

@@ -142,10 +142,14 @@ class Running:
             self.tell(Event(kind, message))
         self._heard = len(ledger.changes)
         self._watcher.look()
-        now = self._loop.time()
-        if self._listeners and self._view is not None and now >= self._next:
-            self._next = now + PROGRESS_EVERY
-            self.tell(self._progress(self._view))
+        if self._loop.time() >= self._next:
+            self.tell_progress()
+
+    def tell_progress(self) -> None:
+        self._next = self._loop.time() + PROGRESS_EVERY
+        if self._listeners and self._view is not None:
+            for listener in self._listeners:
+                listener(self._progress(self._view))
 
     @staticmethod
     def _progress(view: View) -> Event:
