@@ -123,6 +123,8 @@ class Frontier:
 
     def take_revised(self) -> dict[int, float]:
         """Scores given by `revise` since the last call, by link."""
+        if not self._revised:  # asked for at every turn
+            return self._revised
         revised, self._revised = self._revised, {}
         return revised
 
