@@ -1,6 +1,6 @@
 """A small web in which relevant pages lie behind irrelevant ones, made for paper AR's experiments.
 
-The generated webs of `lab/generated` have one flat list of topics, and a page has one of them: nothing there to widen. Here
+The webs of `lab/generated` have one flat list of topics, and a page has one of them: nothing there to widen. Here
 every page is about a subject and a place, each from a tree of its own (`subjects 1/sailing`, `region 2/place 3`) like
 those of AR (figure 1). The pages about one subject in one place are a few communities, each on a host of its own,
 that do not cite each other. A page's links go
