@@ -158,10 +158,13 @@ def crawl(  # type: ignore[no-untyped-def]
             state = known[target, STATE]
             is_joining = state & DORMANT and not (len(nofollow) and nofollow[first + at])
             if is_joining or (state & WAITING and scored[target, SCORE] < SEED_SCORE):
-                score = _score(
-                    target, weights, depth, mean_out, mean_in, has_anchors, has_hosts, hosts, url_of, known, scored,
-                    best_anchors, host_records,
-                )  # fmt: skip
+                # As in `_rank_all`: in one function for both, the same lines take a quarter more time.
+                rank = _rank(target, weights, depth, mean_out, mean_in, known, scored)
+                if has_anchors:
+                    rank += weights[ANCHOR] * np.float64(best_anchors[target])
+                if has_hosts:
+                    rank += weights[HOST] * _host_share(hosts[url_of[target]], host_records)
+                score = np.float32(min(max(rank + 1.0, 0.0), MAX_SCORE))
                 scored[target, SCORE] = score
                 if is_joining:
                     known[target, STATE] = state ^ (DORMANT | WAITING)
@@ -187,10 +190,12 @@ def _rank_all(  # type: ignore[no-untyped-def]
         if not known[number, STATE] & WAITING:
             continue
         if known[number, CITED] and scored[number, SCORE] < SEED_SCORE:
-            scored[number, SCORE] = _score(
-                number, weights, depth, mean_out, mean_in, has_anchors, has_hosts, hosts, url_of, known, scored,
-                best_anchors, host_records,
-            )  # fmt: skip
+            rank = _rank(number, weights, depth, mean_out, mean_in, known, scored)
+            if has_anchors:
+                rank += weights[ANCHOR] * np.float64(best_anchors[number])
+            if has_hosts:
+                rank += weights[HOST] * _host_share(hosts[url_of[number]], host_records)
+            scored[number, SCORE] = np.float32(min(max(rank + 1.0, 0.0), MAX_SCORE))
         if not known[number, STATE] & LISTED:
             entries = _enter(number, scored[number, SCORE], known, scored, heap, entries)
     return entries
@@ -283,11 +288,8 @@ def _hand_down(number, depth, known, scored, targets, starts, marks, changed, ch
 
 
 @inlined
-def _score(  # type: ignore[no-untyped-def]
-    target, weights, depth, mean_out, mean_in, has_anchors, has_hosts,
-    hosts, url_of, known, scored, best_anchors, host_records,
-):  # fmt: skip
-    """rank + 1, added up in the same order as in `strategies.papers.evolved`."""
+def _rank(target, weights, depth, mean_out, mean_in, known, scored):  # type: ignore[no-untyped-def]
+    """What the paper's scores add up to, in the same order as in `strategies.papers.evolved`."""
     cited = known[target, CITED]
     rank = weights[HUB] * (known[target, WIDEST] / mean_out)
     rank += weights[AUTHORITY] * (cited / mean_in)
@@ -296,12 +298,12 @@ def _score(  # type: ignore[no-untyped-def]
     for generation in range(depth):
         value = np.float64(scored[target, ORDERED_SCORE + 1 + generation])
         rank += weights[PARENT_1 + generation] * (value if value > LEAST_ABOVE else -value / BELOW)
-    if has_anchors:
-        rank += weights[ANCHOR] * np.float64(best_anchors[target])
-    if has_hosts:
-        host = hosts[url_of[target]]
-        rank += weights[HOST] * ((host_records[host, HOST_RELEVANT] + 1) / (host_records[host, HOST_PAGES] + 2))
-    return np.float32(min(max(rank + 1.0, 0.0), MAX_SCORE))
+    return rank
+
+
+@inlined
+def _host_share(host, host_records):  # type: ignore[no-untyped-def]
+    return (host_records[host, HOST_RELEVANT] + 1) / (host_records[host, HOST_PAGES] + 2)
 
 
 @inlined
