@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from lycosa import __version__
 from lycosa.crawl.distiller import DistillingSettings
 from lycosa.crawl.link_rules import LinkRules
+from lycosa.crawl.reading import Reading
 from lycosa.crawl.stall import StallSettings
 from lycosa.errors import ConfigError
 from lycosa.fetch.decode import DecodeLimits
@@ -27,7 +28,8 @@ from lycosa.fetch.fetcher import FetchSettings
 from lycosa.fetch.politeness import Politeness
 from lycosa.fetch.robots import RobotsSettings
 from lycosa.fetch.transfer import HttpSettings
-from lycosa.fetch.urls import UrlRules
+from lycosa.fetch.urls import UrlRules, Urls
+from lycosa.judges.protocol import Judge
 from lycosa.lib.bounds import require_at_least
 from lycosa.lib.nearest import nearest
 from lycosa.page.limits import PageLimits
@@ -190,6 +192,16 @@ class Config(BaseModel):
 
     def http_settings(self) -> HttpSettings:
         return dataclasses.replace(self.http, user_agent=self.user_agent())
+
+    def reading(self, judge: Judge) -> Reading:
+        """How the crawl reads pages; whoever reads them again later must read them the same way."""
+        return Reading(
+            urls=Urls(self.urls),
+            judge=judge,
+            limits=self.page,
+            decode_limits=self.decode,
+            product_token=self.robots.product_token,
+        )
 
     def link_rules(self) -> LinkRules:
         return LinkRules(

@@ -257,7 +257,7 @@ class Crawl:
         judge = self._judge_for(config, float(found) if found else None)
         study, strategy = self._studied_strategy(config, judge)
         abilities = strategy.abilities
-        reading = replace(reading_of(config, judge), digest=abilities.digest)
+        reading = replace(config.reading(judge), digest=abilities.digest)
         seeds = _checked_seeds(config, reading.urls)
         clock = SystemClock()
         started = clock.now()
@@ -434,17 +434,6 @@ def _live_fetcher(
         pause=config.politeness.delay,
         clock=clock,
         cache=records.cache,
-    )
-
-
-def reading_of(config: Config, judge: Judge) -> Reading:
-    """How a crawl reads pages; whoever reads them again later must read them the same way."""
-    return Reading(
-        urls=Urls(config.urls),
-        judge=judge,
-        limits=config.page,
-        decode_limits=config.decode,
-        product_token=config.robots.product_token,
     )
 
 

@@ -18,7 +18,6 @@ from lycosa.config import Config
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.resume import THRESHOLD
 from lycosa.crawl.visit_rows import judgement_row
-from lycosa.engine import reading_of
 from lycosa.errors import InputError
 from lycosa.fetch.urls import Urls, parse_seed
 from lycosa.judge_choice import is_trained, judge_of
@@ -58,7 +57,7 @@ def feedback(
         found = store.state(THRESHOLD)
         threshold = float(found) if found else None
         pages = ArchivedPages(
-            workspace.archive, store, reading_of(config, judge_of(config, workspace, threshold=threshold))
+            workspace.archive, store, config.reading(judge_of(config, workspace, threshold=threshold))
         )
         marks = [Mark(page, True) for page in _pages(useful, pages, config)]
         marks += [Mark(page, False) for page in _pages(not_useful, pages, config)]
@@ -68,7 +67,7 @@ def feedback(
         told = "useful" if seen.is_useful else "not useful"
         where = f", now an example of {plain(seen.topic)}" if seen.topic else ""
         out.print(f"{plain(seen.url, 80)}: {told}{where}; R {seen.before:.2f} → {seen.after:.2f}")
-    changed = _judge_again(workspace, reading_of(config, judge_of(config, workspace, threshold=threshold)), lesson)
+    changed = _judge_again(workspace, config.reading(judge_of(config, workspace, threshold=threshold)), lesson)
     out.print(
         f"judge version {lesson.version}: agreement with the examples {lesson.agreement_before:.1%} → "
         f"{lesson.agreement_after:.1%}; {changed:,} pages of the crawl changed sides"

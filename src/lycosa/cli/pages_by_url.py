@@ -17,7 +17,7 @@ from lycosa.cli.terminal import err
 from lycosa.config import Config, load_file
 from lycosa.crawl.reading import read_response
 from lycosa.crawl.watching import Silence
-from lycosa.engine import Crawl, reading_of
+from lycosa.engine import Crawl
 from lycosa.fetch.urls import Urls
 from lycosa.fetch.warc_reader import Location
 from lycosa.fetch.warc_reader import read as read_archived
@@ -58,7 +58,7 @@ def _plan(urls: Sequence[str], minutes: float) -> dict[str, Any]:
 
 
 def _answers(config: Config, workspace: Workspace, urls: Sequence[str]) -> list[Page | Failure]:
-    reading = reading_of(config, judge_of(config, workspace))
+    reading = config.reading(judge_of(config, workspace))
     canonical = Urls(config.urls).canonical
     store = SqliteStore(workspace.database, read_only=True)
     try:

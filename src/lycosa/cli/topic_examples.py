@@ -13,7 +13,6 @@ from rich.table import Table
 from lycosa.cli.opened import opened
 from lycosa.cli.pages_by_url import pages_by_url
 from lycosa.cli.terminal import err, out, plain
-from lycosa.engine import reading_of
 from lycosa.errors import InputError
 from lycosa.fetch.urls import parse_seed
 from lycosa.judge_choice import judge_of
@@ -116,7 +115,7 @@ def _add_labels(book: TopicBook, table: Path, world: Path | None, crawl: Path | 
         return _add(book, label_examples(table, world_page, skips))
     if crawl is not None:
         with opened(crawl) as (workspace, config, store):
-            pages = ArchivedPages(workspace.archive, store, reading_of(config, judge_of(config, workspace)))
+            pages = ArchivedPages(workspace.archive, store, config.reading(judge_of(config, workspace)))
             return _add(book, label_examples(table, pages.page_of, skips))
     raise InputError(f"{table}: a table has no pages: give --world FILE or --crawl DIR")
 
