@@ -109,7 +109,7 @@ class TestPages:
     def test_all_have_what_the_study_thinks_of_them(self, learned):
         rows = learned.rig.sql(JUDGED)
         assert len(rows) == 40
-        np.testing.assert_allclose([row[1] for row in rows], learned.study.relevance, rtol=1e-6)
+        np.testing.assert_allclose([row[1] for row in rows], learned.study.verdicts(), rtol=1e-6)
         for url, relevance, is_relevant in rows:
             assert bool(is_relevant) == (relevance >= 0.5) == (int(url.rpartition("/")[2]) % 3 == 0)
 

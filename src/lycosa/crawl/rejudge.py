@@ -1,9 +1,9 @@
 """Another judge takes over: one that learned in the crawl, was retrained by feedback, or found its threshold.
 
 A study (`judges.contrast.study`) belongs to the strategy, which adds pages to it and tells it when to learn. Here it is
-only read: whenever the crawl has grown by a quarter, and when it ends, the readers get a judge of what is known by
-then, and all pages fetched before get the relevance they have by it. What a strategy is told again when a crawl resumes
-makes the same study, so nothing of it is stored; pages simply have the relevance the crawl last knew.
+only asked for its verdicts: whenever the crawl has grown by a quarter, and when it ends, all pages fetched before get
+the relevance they have by what is known then, and the readers a judge that agrees. What a strategy is told again when a
+crawl resumes makes the same study, so nothing of it is stored; pages simply have the relevance the crawl last knew.
 
 Now and then a lesson is reported in words. The study knows words by numbers that do not lead back, so words are looked
 up among those of titles and link texts, which are those that a person would use.
@@ -186,7 +186,7 @@ class Learning:
         lesson = self._lesson() if has_lesson else ""
         if lesson:
             self._told_at = pages
-        self._regrade(self._news(0.0 if is_last else LITTLE), lesson)
+        self._regrade(self._news(self._study.verdicts(), 0.0 if is_last else LITTLE), lesson)
         return self._study.as_judge(self._threshold)
 
     def _regrade(self, relevance: Mapping[int, float], lesson: str) -> None:
@@ -198,9 +198,8 @@ class Learning:
         self._ledger.write(batch, event=("judge", lesson) if lesson else None)
         self._ledger.state.recount()
 
-    def _news(self, little: float) -> dict[int, float]:
+    def _news(self, now: NDArray[np.float32], little: float) -> dict[int, float]:
         """By number: the relevance of pages that differs from what the store has by more than `little`."""
-        now = self._study.relevance
         before = np.full(len(now), np.nan, dtype=np.float32)
         before[: len(self._kept)] = self._kept
         is_other = ~(np.abs(now - before) <= little) | ((now >= self._threshold) != (before >= self._threshold))

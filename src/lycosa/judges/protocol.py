@@ -39,8 +39,9 @@ class Interest(Protocol):
 class Study(Protocol):
     """A judge that grows with the crawl."""
 
-    weights: NDArray[np.float32]
-    """By word number: how much the word speaks for the topic."""
+    @property
+    def weights(self) -> NDArray[np.float32]:
+        """By word number: how much the word speaks for the topic."""
 
     @property
     def vector(self) -> Callable[[Mapping[str, int]], WordCounts]:
@@ -48,7 +49,7 @@ class Study(Protocol):
 
     @property
     def relevance(self) -> NDArray[np.float32]:
-        """Relevance of each page, in the order in which pages were added."""
+        """How near each page is to the topic, in the order in which pages were added: it guides the crawl."""
 
     @property
     def idf_of_table(self) -> NDArray[np.float32]:
@@ -62,6 +63,9 @@ class Study(Protocol):
 
     def learn(self) -> None:
         """Recompute weights and relevance from all pages."""
+
+    def recent_verdicts(self) -> NDArray[np.float32]:
+        """How likely each page is about the topic: not much older than the latest pages."""
 
 
 class LearnedTopic(Study, Protocol):
@@ -78,8 +82,15 @@ class LearnedTopic(Study, Protocol):
     @property
     def learns_from_seeds(self) -> bool: ...
 
+    def verdicts(self) -> NDArray[np.float32]:
+        """How likely each page is about the topic, by all that is known now: what the crawl reports."""
+
+    @property
+    def drift(self) -> float:
+        """Share of the pages called relevant by the last verdicts that what was given would not call so by itself."""
+
     def as_judge(self, threshold: float) -> Judge:
-        """The judge that results from what has been learned so far."""
+        """A judge that agrees with the last verdicts."""
 
     def word_strengths(self) -> NDArray[np.float32]:
         """By word number: above 0 where the word speaks for the topic, below 0 where it speaks against it."""

@@ -160,7 +160,7 @@ class TestStudy:
             self.tell(study, "soup", range(20, 40))
             self.tell(study, "cycl", range(20, 30))
         whole.learn()
-        monkeypatch.setattr("lycosa.judges.contrast.study._BLOCK", 7)
+        monkeypatch.setattr("lycosa.judges.contrast.studied_pages._BLOCK", 7)
         parts.learn()
         np.testing.assert_allclose(parts.relevance, whole.relevance, rtol=1e-4)
 

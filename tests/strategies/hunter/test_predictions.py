@@ -39,6 +39,6 @@ def test_the_judges_threshold_holds_where_the_topic_is_studied(threshold, counte
     hunter = Hunter(StrategyParts.of(judge.abilities, rng=np.random.default_rng(0)), HunterSettings())
     text = "recreational cycling " + " ".join(f"word{n}" for n in range(60))
     relevant = told(hunter, [Judgement(0.5, True)] * 4, text)
-    relevance = hunter.study.relevance
+    relevance = hunter.study.recent_verdicts()
     assert ((relevance > 0.05) & (relevance < 0.95)).all()
     assert relevant == [counted] * 4

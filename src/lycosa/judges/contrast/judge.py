@@ -29,8 +29,8 @@ count a tenth, in w and in df (`study.SEED_SITE_WEIGHT`); if all pages are on on
 Without examples, the other pages alone would drown a few keywords (AUC .82 → .34 on twelve topics of wikispeedia). The
 pages found, weighted by r², then take the place of examples (.85), with a weight that grows: Σ r² / (Σ r² + 5).
 
-`ContrastStudy` grows with a crawl and is recomputed on demand. `ContrastJudge` is what it has learned at one moment: a
-plain judge.
+`ContrastStudy` grows with a crawl and is recomputed on demand. r guides the crawl; what is said of its pages is decided
+with more care (`verdict`). `ContrastJudge` is what has been learned at one moment: a plain judge.
 """
 
 from __future__ import annotations
@@ -41,8 +41,10 @@ from typing import Self
 import numpy as np
 
 from lycosa.errors import ConfigError, InputError
-from lycosa.judges.contrast.page_vector import COUNT_WEIGHT, MAX_COUNT, ContrastView, telling_words
-from lycosa.judges.contrast.study import ContrastSettings, ContrastStudy, ContrastTopic
+from lycosa.judges.contrast.page_vector import MAX_COUNT, ContrastView, telling_words
+from lycosa.judges.contrast.study import ContrastStudy, ContrastTopic
+from lycosa.judges.contrast.verdict import VerdictView
+from lycosa.judges.contrast.weighing import ContrastSettings
 from lycosa.judges.protocol import Judge, JudgeAbilities
 from lycosa.lib.text import term_counts
 from lycosa.lib.wordhash import numbers_of
@@ -60,7 +62,12 @@ class ContrastJudge(Judge):
     name = "contrast"
 
     def __init__(
-        self, topic: ContrastTopic, view: ContrastView, settings: ContrastSettings, *, threshold: float = 0.5
+        self,
+        topic: ContrastTopic,
+        view: ContrastView | VerdictView,
+        settings: ContrastSettings,
+        *,
+        threshold: float = 0.5,
     ) -> None:
         if not 0 < threshold < 1:
             raise ConfigError(f"judge.threshold is {threshold}: it must be between 0 and 1")
@@ -119,14 +126,8 @@ class ContrastJudge(Judge):
         return self._judged(term_counts(text))[0]
 
     def _judged(self, terms: Mapping[str, int]) -> tuple[float, dict[str, float]]:
-        """The relevance, and each word's contribution to the score, for (above 0) or against (below 0) the topic."""
+        """The relevance, and each word's contribution to it, for (above 0) or against (below 0) the topic."""
         words = np.array(numbers_of(terms), dtype=np.int64)
         counts = np.minimum(np.fromiter(terms.values(), np.int64, len(terms)), MAX_COUNT)
-        values = COUNT_WEIGHT[counts] * self._view.idf[words]
-        norm = float(np.sqrt(values @ values))
-        if not norm:
-            return 0.0, {}
-        parts = values * self._view.weights[words] / np.float32(norm)
-        score = np.array([parts.sum()], dtype=np.float32)
-        relevance = float(self._view.scale.relevance(score, self.settings.steepness)[0])
+        relevance, parts = self._view.judged(words, counts)
         return relevance, {stem: part for stem, part in zip(terms, parts.tolist(), strict=True) if part}

@@ -34,8 +34,12 @@ class Scale(NamedTuple):
     low: float
     high: float
 
+    def place(self, scores: Floats) -> Floats:
+        """z: 0 at `low`, 1 at `high`."""
+        return (scores - self.low) / max(self.high - self.low, 1e-6)
+
     def relevance(self, scores: Floats, steepness: float) -> Floats:
-        z = (scores - self.low) / max(self.high - self.low, 1e-6)
+        z = self.place(scores)
         relevance: Floats = (1.0 / (1.0 + np.exp(-steepness * (np.clip(z, -9.0, 9.0) - 0.5)))).astype(np.float32)
         return relevance
 
@@ -51,12 +55,23 @@ class ContrastView(NamedTuple):
     idf: Floats
     weights: Floats
     scale: Scale
+    steepness: float
 
-    def relevance(self, page: PageVector, steepness: float) -> float:
+    def relevance(self, page: PageVector) -> float:
         values = COUNT_WEIGHT[page.counts] * self.idf[page.words]
         norm = float(np.sqrt(values @ values))
         score = float(values @ self.weights[page.words]) / norm if norm else 0.0
-        return self.scale.relevance_of(score, steepness)
+        return self.scale.relevance_of(score, self.steepness)
+
+    def judged(self, words: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[float, Floats]:
+        """The relevance, and each word's contribution to the score, for (above 0) or against (below 0) the topic."""
+        values = COUNT_WEIGHT[counts] * self.idf[words]
+        norm = float(np.sqrt(values @ values))
+        if not norm:
+            return 0.0, np.zeros(len(words), dtype=np.float32)
+        parts = values * self.weights[words] / np.float32(norm)
+        score = np.array([parts.sum()], dtype=np.float32)
+        return float(self.scale.relevance(score, self.steepness)[0]), parts
 
 
 def telling_words(terms: Mapping[str, int], most: int) -> PageVector:

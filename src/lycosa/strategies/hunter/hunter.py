@@ -180,7 +180,10 @@ class Hunter(Strategy):
         self._tried += tried
         self._learner.add(z_scores if is_cited else None)
         self._predictions.add(
-            expected=expected, is_relevant=self._is_relevant(visit, relevance), met=met, tried=self._tried
+            expected=expected,
+            is_relevant=visit.judgement is not None and visit.judgement.is_relevant,
+            met=met,
+            tried=self._tried,
         )
         if evidence.count % FRONT_EVERY == 0:
             front = evidence.waiting_of(np.concatenate([self._front, *self._newcomers]))
@@ -190,11 +193,6 @@ class Hunter(Strategy):
         self._score(dirty)
         if evidence.count >= self._next_review:
             self._review()
-
-    def _is_relevant(self, visit: Visit, relevance: float) -> bool:
-        if self._threshold is not None:
-            return relevance >= self._threshold
-        return visit.judgement is not None and visit.judgement.is_relevant
 
     def _slice(self) -> Links:
         """The next slice of all links; none if there are so few that reviews score all."""
@@ -298,7 +296,8 @@ class Hunter(Strategy):
         return float(self._learner.predict(self._evidence.kept(link)[None])[0])
 
     def history(self) -> History:
-        return self._predictions.history(self._evidence)
+        is_relevant = None if self._threshold is None else self.study.recent_verdicts() >= self._threshold
+        return self._predictions.history(self._evidence, is_relevant)
 
     def waiting(self, frontier: Frontier) -> Waiting:
         evidence, chosen = self._evidence, frontier.waiting_links()

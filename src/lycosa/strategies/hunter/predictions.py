@@ -24,11 +24,12 @@ class Predictions:
         self._met.append(met)
         self._tries.append(tried)
 
-    def history(self, evidence: Evidence) -> History:
+    def history(self, evidence: Evidence, is_relevant: NDArray[np.bool_] | None = None) -> History:
+        """`is_relevant`: what is known by now of each page; None: as when it was added."""
         links = evidence.pages.link[1 : evidence.count + 1].astype(np.int64)
         return History(
             np.array(self._expected),
-            np.array(self._is_relevant, dtype=np.float64),
+            np.array(self._is_relevant if is_relevant is None else is_relevant, dtype=np.float64),
             np.searchsorted(self._met, links, side="right"),
             evidence.links.cited[links].astype(np.int64),
             np.array(self._tries, dtype=np.int64),

@@ -1,0 +1,81 @@
+"""The words of all pages that a study has met, about a kilobyte each, in arrays that grow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.judges.contrast.page_vector import COUNT_WEIGHT, Floats, PageVector, Words
+from lycosa.lib.growing import grown
+from lycosa.lib.wordhash import NO_WORD, SIZE
+
+_BLOCK = 4096
+"""Pages processed together."""
+
+
+class Block(NamedTuple):
+    pages: slice
+    vectors: Any
+    """Sparse array, pages × words, each row of length 1."""
+    norms: Floats
+    """Lengths of the rows before they were scaled."""
+
+
+class StudiedPages:
+    """Pages by number, in the order in which they were added."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._words: Words = np.zeros(1 << 12, dtype=np.uint16)
+        self._counts: NDArray[np.uint8] = np.zeros(1 << 12, dtype=np.uint8)
+        self._starts: NDArray[np.int64] = np.zeros(64, dtype=np.int64)
+        self._hosts: NDArray[np.int64] = np.zeros(64, dtype=np.int64)
+
+    def add(self, page: PageVector, *, host: int) -> int:
+        """Add a page and return its number."""
+        words, counts = page
+        if not len(words):  # every page needs at least one word
+            words, counts = np.array([NO_WORD], dtype=np.uint16), np.zeros(1, dtype=np.uint8)
+        number, start = self.count, int(self._starts[self.count])
+        end = start + len(words)
+        if end > len(self._words):
+            self._words, self._counts = grown(self._words, end), grown(self._counts, end)
+        if number + 1 >= len(self._starts):
+            self._starts = grown(self._starts, number + 2)
+            self._hosts = grown(self._hosts, len(self._starts))
+        self._words[start:end], self._counts[start:end] = words, counts
+        self._starts[number + 1], self._hosts[number] = end, host
+        self.count += 1
+        return number
+
+    def __getitem__(self, number: int) -> PageVector:
+        span = slice(*self._starts[number : number + 2].tolist())
+        return PageVector(self._words[span], self._counts[span])
+
+    @property
+    def hosts(self) -> NDArray[np.int64]:
+        """By page: any number that identifies its host; 0: unknown."""
+        return self._hosts[: self.count]
+
+    def frequencies(self, shares: Floats) -> NDArray[Any]:
+        """By word: the number of pages that contain it, each counted as its share."""
+        spread = np.repeat(shares, np.diff(self._starts[: self.count + 1]))
+        return np.bincount(self._words[: self._starts[self.count]], spread, SIZE)
+
+    def blocks(self, idf: Floats, start: int = 0) -> Iterator[Block]:
+        """The pages from `start` on as vectors, words weighed by `idf`."""
+        from scipy.sparse import csr_array  # here, as it loads slowly and commands that do not learn never need it
+
+        for first in range(start, self.count, _BLOCK):
+            last = min(first + _BLOCK, self.count)
+            begin, end = int(self._starts[first]), int(self._starts[last])
+            words = self._words[begin:end]
+            starts = self._starts[first : last + 1] - begin
+            values = COUNT_WEIGHT[self._counts[begin:end]] * idf[words]
+            norms = np.sqrt(np.add.reduceat(values * values, starts[:-1]))
+            norms[norms == 0] = 1.0
+            values /= np.repeat(norms, np.diff(starts))
+            yield Block(slice(first, last), csr_array((values, words, starts), shape=(last - first, SIZE)), norms)
