@@ -76,7 +76,8 @@ class Advice:
         empty = [seed.url for seed in seeds if seed.words < NO_TEXT]
         if empty:
             yield _about_empty(empty, len(seeds), has_words=has_words)
-        examples = study.examples
+        urls = {seed.number - 1: seed.url for seed in seeds}
+        examples = {place: words for place, words in study.examples.items() if place in urls}
         if len(examples) == 1 and not has_words:
             yield (
                 "one page is the only example: it cannot say which of its words are the topic; two to nine more seeds, "
@@ -87,7 +88,6 @@ class Advice:
                 "most seeds do not fit the topic's words: they are only places to start from, not examples; if they "
                 "are, --set judge.seeds_are_examples=yes"
             )
-        urls = {seed.number - 1: seed.url for seed in seeds}
         if parts := parting([PageVector(*words) for words in examples.values()]):
             places = list(examples)
             spoken = spoken_words(self._store)

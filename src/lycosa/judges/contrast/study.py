@@ -126,6 +126,10 @@ class ContrastStudy:
         """Any number that identifies the host of a crawled page; 0: unknown."""
         self._seeds: list[int] = []
         """Page numbers."""
+        self._answers: dict[int, bool] = {}
+        """By page number: whether a person says that the page is relevant."""
+        self._examples_before: dict[int, bool] = {}
+        """By page number: whether an answered page would be an example without the answer."""
         self._pages = 0
         self._scale = Scale(0.0, 1.0)
         self._example_vectors: list[_ExampleVector] = []
@@ -157,7 +161,11 @@ class ContrastStudy:
             self._fitting.add(number, vector, relevance=self._before_crawl.relevance(vector, self.settings.steepness))
             akin = self._fitting.akin
             is_example = self._fitting.are_examples and number in akin
-            self._is_example[[other for other in akin if other < number]] = self._fitting.are_examples
+            for other in akin:
+                if other in self._answers:
+                    self._examples_before[other] = self._fitting.are_examples
+                elif other < number:
+                    self._is_example[other] = self._fitting.are_examples
         return self._add(vector, is_example=is_example, host=host)
 
     def _add(self, page: PageVector, *, is_example: bool, host: int = 0) -> float:
@@ -180,6 +188,20 @@ class ContrastStudy:
         relevance = self.judge_vector(page)
         self._relevance[number] = max(relevance, MIN_EXAMPLE_RELEVANCE) if is_example else relevance
         return float(self._relevance[number])
+
+    def answer(self, place: int, is_relevant: bool | None) -> None:
+        page = self._given + place
+        before = self._examples_before.setdefault(page, bool(self._is_example[page]))
+        self._answers.pop(page, None)
+        if is_relevant is None:
+            del self._examples_before[page]
+            self._is_example[page] = before
+            span = slice(*self._starts[page : page + 2].tolist())
+            self._relevance[page] = self.judge_vector((self._words[span], self._counts[span]))
+        else:
+            self._answers[page] = is_relevant
+            self._is_example[page] = is_relevant
+            self._relevance[page] = float(is_relevant)
 
     # ── results ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -331,6 +353,7 @@ class ContrastStudy:
         relevant = [seed for seed in self._seeds if self._relevance[seed] >= MIN_SEED_RELEVANCE]
         hosts = self._hosts[: self._pages]
         weights[np.isin(hosts, hosts[relevant]) & (hosts > 0)] = SEED_SITE_WEIGHT
+        weights[list(self._answers)] = 1.0
         return weights
 
     def _mean(self, blocks: list[_Block], shares: NDArray[Any]) -> tuple[float, Floats]:
@@ -358,6 +381,7 @@ class ContrastStudy:
         self._scale = self._find_scale(scores, total_norm, doubt)
         found = self._scale.relevance(scores, self.settings.steepness)
         found[is_example] = np.maximum(found[is_example], MIN_EXAMPLE_RELEVANCE)
+        found[list(self._answers)] = list(self._answers.values())
         self._relevance[: self._pages] = found
 
     def _without_itself(self, example: _ExampleVector) -> float:
