@@ -802,8 +802,8 @@ class TestDoubtfulPages:
             )
         )
 
-    def ids(self, store: Reports, threshold: float = 0.5, count: int = 4, **more: bool) -> list[int]:
-        return [row.id for row in store.doubtful_pages(threshold, count, **more)]
+    def ids(self, store: Reports, threshold: float = 0.5, count: int = 4, which: str = "open") -> list[int]:
+        return [row.id for row in store.doubtful_pages(threshold, count, which)]
 
     def test_those_near_the_threshold_and_the_first_seeds(self, reopen):
         self.fill(reopen())
@@ -825,7 +825,8 @@ class TestDoubtfulPages:
         store.write(Batch(answers=[(0.0, f"http://a.test/{n}", n, answer) for n, answer in said]))
         store = reopen()
         assert self.ids(store, 0.5, 9) == [11, 15]
-        assert self.ids(store, 0.5, 9, are_skipped=True) == [13]
+        assert self.ids(store, 0.5, 9, "skipped") == [13]
+        assert self.ids(store, 0.5, 9, "asked") == [12, 13, 14]
 
 
 class TestReports:

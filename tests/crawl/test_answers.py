@@ -178,8 +178,8 @@ class TestTakingOver:
         url = "http://b.test/9"
         changed.crawl(*SEEDS, pages=60, says={15: {url: "irrelevant"}, 30: {url: "withdrawn"}})
         for found, expected in zip(sorted(changed.rig.sql(JUDGED)), sorted(plain.rig.sql(JUDGED)), strict=True):
-            assert found[0] == expected[0]
-            assert found[1] == pytest.approx(expected[1], abs=0.01)
+            assert (found[0], found[2]) == (expected[0], expected[2])
+            assert found[1] == pytest.approx(expected[1], abs=0.05)
 
     def test_skipping_says_nothing(self, learner):
         crawl = learner()

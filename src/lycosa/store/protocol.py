@@ -145,10 +145,12 @@ class Reports(Store, Protocol):
     def pages_with(self, hashes: Collection[int]) -> dict[str, int]:
         """The pages whose URLs have these hashes: their numbers, by URL."""
 
-    def doubtful_pages(self, threshold: float, count: int, *, are_skipped: bool = False) -> list[rows.DoubtfulPage]:
-        """The `count` pages whose relevance is nearest to the threshold and on which there is no answer, and the seeds
-        among the first `count` pages. Pages without text and exact duplicates are left out. With `are_skipped`, only
-        pages that were skipped."""
+    def doubtful_pages(self, threshold: float, count: int, which: str = rows.OPEN) -> list[rows.DoubtfulPage]:
+        """The `count` pages whose relevance is nearest to the threshold, and the seeds among the first `count` pages.
+
+        Only pages that nobody was asked about (OPEN), that were skipped (SKIPPED), or that were answered or skipped
+        (ASKED). Pages without text and exact duplicates are left out.
+        """
 
     # The whole crawl
 

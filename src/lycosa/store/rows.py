@@ -20,6 +20,10 @@ class State:
     DROPPED = "dropped"
 
 
+OPEN, SKIPPED, ASKED = "open", "skipped", "asked"
+"""Pages by whether a person was asked about them."""
+
+
 class Answer:
     """What a person says of a page."""
 

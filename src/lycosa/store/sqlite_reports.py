@@ -32,8 +32,11 @@ LAST = """
 select page_id from answers a
 where page_id is not null and id = (select max(b.id) from answers b where b.page_id = a.page_id) and answer
 """
-OPEN = f"page_id not in ({LAST} != '{Answer.WITHDRAWN}')"
-SKIPPED = f"page_id in ({LAST} = '{Answer.SKIPPED}')"
+WHICH = {
+    rows.OPEN: f"page_id not in ({LAST} != '{Answer.WITHDRAWN}')",
+    rows.SKIPPED: f"page_id in ({LAST} = '{Answer.SKIPPED}')",
+    rows.ASKED: f"page_id in ({LAST} != '{Answer.WITHDRAWN}')",
+}
 DOUBTFUL = f"""
 with near as (
     select page_id, relevance from judgements where {{}}
@@ -100,9 +103,8 @@ class SqliteReports(SqliteConnection):
     def pages_with(self, hashes: Collection[int]) -> dict[str, int]:
         return dict(self._rows(PAGES_WITH, (json.dumps(list(hashes)),)))
 
-    def doubtful_pages(self, threshold: float, count: int, *, are_skipped: bool = False) -> list[rows.DoubtfulPage]:
-        which = SKIPPED if are_skipped else OPEN
-        return self._all(rows.DoubtfulPage._make, DOUBTFUL.format(which, which), (threshold, count))
+    def doubtful_pages(self, threshold: float, count: int, which: str = rows.OPEN) -> list[rows.DoubtfulPage]:
+        return self._all(rows.DoubtfulPage._make, DOUBTFUL.format(WHICH[which], WHICH[which]), (threshold, count))
 
     def last_run(self) -> rows.RunRow | None:
         return self._first(rows.RunRow._make, select(rows.RunRow, "runs order by id desc limit 1"))
