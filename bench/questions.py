@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hunter import RANDOMS, SETS, STARTS, Course, Result, worlds
+from hunter import RANDOMS, SETS, STARTS, Course, Extent, Result, worlds
 from lycosa.crawl.questions import AskablePages, choose
 from lycosa.judges.contrast.judge import ContrastJudge, ContrastStudy
 from lycosa.judges.protocol import Judge
@@ -76,9 +76,9 @@ class RandomChoice:
     def __init__(self, seed: int) -> None:
         self._rng = np.random.default_rng(seed)
 
-    def __call__(self, pages: AskablePages, *, threshold: float, count: int) -> list[int]:  # noqa: ARG002 - any pages
-        left = np.flatnonzero(~pages.is_asked)
-        return self._rng.permutation(left)[:count].tolist()
+    def __call__(self, pages: AskablePages, *, middle: float, count: int) -> list[int]:  # noqa: ARG002 - any pages
+        left = np.flatnonzero(~pages.is_settled)
+        return [int(place) for place in self._rng.permutation(left)[:count]]
 
 
 def moments(answers: int) -> dict[int, int]:
@@ -153,15 +153,13 @@ class AnsweredCourse(Course):
         )
 
 
-def measure(
-    name: str, opened: Callable[[], World], half: str, start: str, topics: int, repeats: int, pages: int
-) -> list[Row]:
+def measure(name: str, opened: Callable[[], World], half: str, start: str, extent: Extent) -> list[Row]:
     world = opened()
-    course = AnsweredCourse(world, pages, STARTS[start])
+    course = AnsweredCourse(world, extent.pages, STARTS[start])
     rows = []
-    chosen = SETS[half][name](world)[:topics]
+    chosen = SETS[half][name](world)[: extent.topics]
     for at, topic in enumerate(chosen):
-        for repeat in range(repeats):
+        for repeat in range(extent.repeats):
             rows += course.answered(topic, repeat)
         print(f"  {name}: {topic} ({at + 1} of {len(chosen)})", file=sys.stderr, flush=True)
     return rows
@@ -208,11 +206,12 @@ def main() -> None:
     parser.add_argument("--world", default="", help="one world alone")
     given = parser.parse_args()
     print(f"A crawl of {given.pages} pages begins with {STARTS[given.start].about}.\n", flush=True)
+    extent = Extent(given.topics, given.repeats, given.pages)
     with ProcessPoolExecutor(2) as pool:
         parts = [
             (
                 name,
-                pool.submit(measure, name, opened, given.half, given.start, given.topics, given.repeats, given.pages),
+                pool.submit(measure, name, opened, given.half, given.start, extent),
             )
             for name, opened in worlds(False, given.half)
             if given.world in ("", name)

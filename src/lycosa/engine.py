@@ -181,6 +181,37 @@ class Crawl:
         if self._running is not None:
             self._running.cancel()
 
+    def learn_answers(self) -> None:
+        """Without fetching anything: judge all pages by what people said of some of them since the last run."""
+        config = self.config
+        with self.workspace.locked(), closing(SqliteStore(self.workspace.database)) as store:
+            found, run = store.state(THRESHOLD), store.last_run()
+            if run is None:
+                return
+            judge = self._judge_for(config, float(found) if found else None)
+            study, strategy = self._studied_strategy(config, judge)
+            state = resume(
+                store,
+                frontier=Frontier(buffer=config.frontier.buffer or None),
+                strategy=strategy,
+                politeness=config.politeness,
+                links=config.link_rules(),
+                rules=config.stop,
+            )
+            clock = SystemClock()
+            ledger = CrawlLedger(
+                state,
+                records=Records(robots=RobotsBook(config.robots, known_robots(store))),
+                urls=Urls(config.urls),
+                politeness=config.politeness,
+                judge=judge.name,
+                clock=clock,
+            )
+            ledger.begin(run.id)
+            Answers(ledger=ledger, clock=clock).look(is_last=True)
+            if study is not None:
+                Learning(study=study, threshold=judge.abilities.threshold, ledger=ledger).look(is_last=True)
+
     def report(self) -> Report:
         """What the crawl has found so far."""
         return Report.of(self.workspace.directory)
@@ -263,7 +294,7 @@ class Crawl:
         abilities = strategy.abilities
         reading = replace(config.reading(judge), digest=abilities.digest)
         seeds = _checked_seeds(config, reading.urls)
-        said = _said(self._answers, reading.urls)
+        said = canonical_answers(self._answers, reading.urls)
         clock = SystemClock()
         started = clock.now()
         frontier = Frontier(
@@ -326,7 +357,7 @@ class Crawl:
         distilling = Distilling(config.distill, ledger=ledger, clock=clock)
         rejudge = self._rejudge(config, ledger, readers, reading, clock, study)
         answers = Answers(ledger=ledger, clock=clock, learn=rejudge.hurry)
-        advice = Advice(ledger=ledger, seeds=len(config.seeds), study=study)
+        advice = Advice(ledger=ledger, seeds=len(config.seeds), study=study, threshold=judge.abilities.threshold)
         readmission = Periodic(ledger.readmit_hosts, every=READMIT_EVERY, clock=clock)
 
         def watch() -> None:
@@ -487,7 +518,7 @@ def _directory_for(topic: str) -> Path:
     return Path(name)
 
 
-def _said(answers: Mapping[str, bool], urls: Urls) -> dict[str, str]:
+def canonical_answers(answers: Mapping[str, bool], urls: Urls) -> dict[str, str]:
     """What is said, by canonical URL. A URL that cannot be one is an error: somebody meant a page."""
     said = {}
     for text, is_relevant in answers.items():

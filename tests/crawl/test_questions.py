@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lycosa.crawl.questions import AskablePages, choose, doubt
+from lycosa.crawl.questions import AskablePages, choose, doubt, middle_of_doubt
 from lycosa.judges.contrast.page_vector import PageVector
 
 
@@ -22,22 +22,43 @@ def pages(*relevance: float, **columns) -> AskablePages:
         "vectors": [vector(*(100 * n % 60_000 + np.arange(1, 4)).tolist()) for n in range(count)],
         "fingerprints": [n * 0x9E3779B97F4A7C15 % (1 << 64) for n in range(1, count + 1)],
         "is_first": np.zeros(count, dtype=np.bool_),
-        "is_asked": np.zeros(count, dtype=np.bool_),
+        "is_settled": np.zeros(count, dtype=np.bool_),
     }
     given |= {name: np.array(value) if name in ("waiting",) else value for name, value in columns.items()}
-    for name in ("is_first", "is_asked"):
+    for name in ("is_first", "is_settled"):
         given[name] = np.isin(np.arange(count), columns.get(name, []))
     return AskablePages(relevance=np.array(relevance), **given)
 
 
 def chosen(found: AskablePages, count: int = 3, threshold: float = 0.5) -> list[int]:
-    return choose(found, threshold=threshold, count=count)
+    return choose(found, middle=threshold, count=count)
 
 
 @pytest.mark.parametrize("threshold", [0.1, 0.5, 0.8])
 def test_doubt_is_greatest_at_the_threshold(threshold):
     given = doubt(np.array([0.0, threshold / 2, threshold, (1 + threshold) / 2, 1.0]), threshold)
     np.testing.assert_allclose(given, [0, 0.5, 1, 0.5, 0], atol=1e-9)
+
+
+class TestMiddle:
+    def test_it_is_the_threshold_where_the_judge_is_right_half_the_time(self):
+        assert middle_of_doubt(0.5, []) == 0.5
+        assert middle_of_doubt(0.2, [True, False, None, True, False]) == pytest.approx(0.2)
+        assert middle_of_doubt(0.5, [True] * 9) == 0.5
+
+    def test_it_is_higher_while_most_answers_are_no(self):
+        assert middle_of_doubt(0.5, [False] * 3) == pytest.approx(0.8)
+        assert middle_of_doubt(0.5, [False] * 98) == pytest.approx(0.99)
+        assert middle_of_doubt(0.5, [False] * 98 + [True] * 99) == 0.5
+
+    def test_it_is_higher_while_there_are_few_examples(self):
+        assert middle_of_doubt(0.5, [], examples=0) == 1.0
+        assert middle_of_doubt(0.5, [True, True], examples=1) == pytest.approx(0.7)
+        assert middle_of_doubt(0.5, [True] * 5, examples=0) == 0.5
+
+
+def test_without_an_example_the_most_relevant_come_first():
+    assert choose(pages(0.5, 0.95, 1.0, 0.1), middle=1.0, count=3) == [2, 1, 0]
 
 
 def test_the_doubtful_come_first():
@@ -72,14 +93,14 @@ def test_near_duplicates_are_asked_about_once():
 
 
 def test_none_twice():
-    assert chosen(pages(0.5, 0.49, 0.48, is_asked=[0])) == [1, 2]
+    assert chosen(pages(0.5, 0.49, 0.48, is_settled=[0])) == [1, 2]
 
 
 def test_nor_one_like_it():
     same = [vector(1, 2, 3, 4), vector(1, 2, 3, 5), vector(9, 10)]
-    assert chosen(pages(0.5, 0.49, 0.4, is_asked=[0], vectors=same)) == [2, 1]
-    assert chosen(pages(0.5, 0.49, 0.4, is_asked=[0], hosts=["a", "a", "b"])) == [2, 1]
-    assert chosen(pages(0.5, 0.49, 0.4, is_asked=[0], fingerprints=[0b1111, 0b1110, 1 << 60])) == [2]
+    assert chosen(pages(0.5, 0.49, 0.4, is_settled=[0], vectors=same)) == [2, 1]
+    assert chosen(pages(0.5, 0.49, 0.4, is_settled=[0], hosts=["a", "a", "b"])) == [2, 1]
+    assert chosen(pages(0.5, 0.49, 0.4, is_settled=[0], fingerprints=[0b1111, 0b1110, 1 << 60])) == [2]
 
 
 def test_seeds_in_doubt_come_first():

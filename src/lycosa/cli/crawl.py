@@ -16,6 +16,7 @@ from rich.table import Table
 from lycosa.cli.progress import Lines, Panels
 from lycosa.cli.terminal import err, is_terminal, out, plain
 from lycosa.config import Config
+from lycosa.crawl.answers_file import read_answers
 from lycosa.crawl.commit import STEERED
 from lycosa.crawl.watching import Silence, Watcher
 from lycosa.engine import Crawl
@@ -80,6 +81,12 @@ def crawl(
     setting: list[str] = typer.Option(
         [], "--set", help="Any setting: --set politeness.max_tries=5. May be given several times."
     ),
+    answers: Path | None = typer.Option(
+        None,
+        "--answers",
+        help="A file that says of pages whether they are what you want: on each line a URL, a tab, and yes or no. No "
+        "judge overrules it; pages that have not been fetched are awaited. To be asked instead: lycosa review.",
+    ),
     as_json: bool = typer.Option(False, "--json", help="Progress and summary as JSON lines."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no summary."),
 ) -> None:
@@ -100,6 +107,7 @@ def crawl(
         directory=output,
         judge=judge,
         strategy=strategy,
+        answers=read_answers(answers, parse=parse_seed) if answers else None,
         config=config_file,
         layers=[
             (

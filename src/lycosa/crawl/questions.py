@@ -4,7 +4,9 @@
     of pages chosen      each next page is the one of greatest value · (1 − greatest similarity to those asked about)
                          / (1 + pages of its host asked about)
 
-Doubt is 1 where the relevance equals the threshold and falls to 0 towards both ends. A page that many waiting links are
+Doubt is 1 where the relevance equals a middle value and falls to 0 towards both ends. The middle is the threshold if as
+many answers are yes as no. It is higher while there are few examples, and as long as most answers are no: a judge that
+knows little overrates pages, and a yes teaches it more than a no. A page that many waiting links are
 on decides how these are scored. Ten pages that say the same teach what one does: hence the second line. Near-duplicates
 of a page that was asked about are never chosen. Seeds in doubt come first, if the topic was given in words: they decide
 whether the crawl has examples at all.
@@ -14,7 +16,8 @@ Pure: the same columns serve a crawl's store (`results.open_questions`) and repl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,17 +29,21 @@ from lycosa.lib.near_duplicates import NearDuplicates
 
 Floats = NDArray[np.float32]
 
+ENOUGH_EXAMPLES = 5
+"""Number of examples from which on the threshold is in the middle of doubt. With none, it is at the top."""
 LOOKED_AT = 150
 """Number of pages of greatest value that are compared with each other."""
 IN_DOUBT = 0.5
 """Minimum doubt of a page that is counted as being in doubt: a relevance from 0.25 to 0.75 by a threshold of 0.5."""
+EXAMPLE_RELEVANCE = 0.85
+"""Minimum relevance of a seed that is counted as an example."""
 SEED_IN_DOUBT = 0.2
 """The same for a seed that comes first; a seed that is an example has a relevance of 0.9 or more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskablePages:
-    """Pages by position, and what is known of them. Those that were asked about before keep others from being asked."""
+    """Pages by position, and what is known of them."""
 
     relevance: NDArray[Any]
     waiting: NDArray[Any]
@@ -47,30 +54,43 @@ class AskablePages:
     fingerprints: Sequence[int]
     is_first: NDArray[np.bool_]
     """Seeds to be asked about first if they are in doubt."""
-    is_asked: NDArray[np.bool_]
+    is_settled: NDArray[np.bool_]
+    """Asked about before, or an example: others should differ from them."""
 
 
-def doubt(relevance: NDArray[Any], threshold: float) -> NDArray[np.float64]:
-    """From 0 (certain) to 1 (at the threshold)."""
+def doubt(relevance: NDArray[Any], middle: float) -> NDArray[np.float64]:
+    """From 0 (certain) to 1 (where the relevance is `middle`)."""
     given = relevance.astype(np.float64)
-    return np.where(given < threshold, given / threshold, (1 - given) / max(1 - threshold, 1e-9))
+    return np.where(given <= middle, given / middle, (1 - given) / max(1 - middle, 1e-9))
 
 
-def choose(pages: AskablePages, *, threshold: float, count: int) -> list[int]:
-    """Positions of the pages to ask about, the most telling first."""
-    doubts = doubt(pages.relevance, threshold)
+def middle_of_doubt(threshold: float, answers: Iterable[bool | None], *, examples: int = ENOUGH_EXAMPLES) -> float:
+    """The relevance of the most doubtful pages.
+
+    `answers`: what a person said so far. `examples`: number of seeds that the judge learns from; none by default, if it
+    does not learn.
+    """
+    counts = Counter(answers)
+    has_few = 1 - (examples + counts[True]) / ENOUGH_EXAMPLES
+    is_overrating = 1 - 2 * (counts[True] + 1) / (counts[True] + counts[False] + 2)
+    return threshold + (1 - threshold) * max(0.0, has_few, is_overrating)
+
+
+def choose(pages: AskablePages, *, middle: float, count: int) -> list[int]:
+    """Positions of the pages to ask about, the most telling first. `middle`: the relevance of the most doubtful."""
+    doubts = doubt(pages.relevance, middle)
     value = doubts**2 * (1 + np.log1p(pages.waiting))
     value += np.where(pages.is_first & (doubts >= SEED_IN_DOUBT), 1 + value.max(initial=0.0), 0.0)
-    value[pages.is_asked] = 0.0
+    value[pages.is_settled] = 0.0
     texts = NearDuplicates()
-    for place in np.flatnonzero(pages.is_asked).tolist():
+    for place in np.flatnonzero(pages.is_settled).tolist():
         texts.add(pages.fingerprints[place])
-    order = np.argsort(-value, kind="stable")[: LOOKED_AT + int(pages.is_asked.sum())].tolist()
+    order = np.argsort(-value, kind="stable")[: LOOKED_AT + int(pages.is_settled.sum())].tolist()
     near = [place for place in order if value[place] > 0 and texts.add(pages.fingerprints[place])][:LOOKED_AT]
     if not near:
         return []
     company = _Company(pages, near)
-    for place in np.flatnonzero(pages.is_asked).tolist()[-LOOKED_AT:]:
+    for place in np.flatnonzero(pages.is_settled).tolist()[-LOOKED_AT:]:
         company.add(place)
     chosen: list[int] = []
     left = value[near]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from lycosa.crawl.questions import AskablePages, choose
+from lycosa.crawl.questions import ENOUGH_EXAMPLES, EXAMPLE_RELEVANCE, AskablePages, choose, middle_of_doubt
 from lycosa.errors import LycosaError
 from lycosa.judges.contrast.page_vector import PageVector, telling_words
 from lycosa.lib.text import term_counts
@@ -41,36 +40,44 @@ class Question:
     """Number of waiting links on it."""
 
 
-def open_questions(store: Reports, *, threshold: float, count: int = 10, has_words: bool = False) -> list[Question]:
+def open_questions(
+    store: Reports, *, threshold: float, count: int = 10, has_words: bool = False, is_learning: bool = True
+) -> list[Question]:
     """The pages to ask about, the most telling first; none is asked about twice.
 
-    `has_words`: the topic was given in words, so seeds in doubt come first. Pages that a person skipped come last, and
-    only if there are too few others.
+    `has_words`: the topic was given in words, so seeds in doubt come first. `is_learning`: the judge learns from the
+    answers. Pages that a person skipped come last, and only if there are too few others.
     """
-    asked = store.doubtful_pages(threshold, LOOKED_AT, ASKED)
-    found = _chosen(store.doubtful_pages(threshold, LOOKED_AT, OPEN), asked, threshold, count, has_words=has_words)
-    if len(found) < count:
-        skipped = store.doubtful_pages(threshold, LOOKED_AT, SKIPPED)
-        found += _chosen(skipped, (), threshold, count - len(found), has_words=has_words)
+    said = {row.url: row.is_relevant for row in store.answers()}
+    examples = ENOUGH_EXAMPLES
+    if is_learning:
+        seeds = [seed for seed in store.seed_pages() if seed.url not in said]
+        examples = sum((seed.relevance or 0.0) >= EXAMPLE_RELEVANCE for seed in seeds)
+    middle = middle_of_doubt(threshold, said.values(), examples=examples)
+    found: list[DoubtfulPage] = []
+    for which in (OPEN, SKIPPED):
+        if len(found) < count:
+            rows = store.doubtful_pages(middle, LOOKED_AT, which)
+            asked = store.doubtful_pages(middle, LOOKED_AT, ASKED) if which == OPEN else []
+            pages = _askable([*rows, *asked], first_asked=len(rows), has_words=has_words)
+            found += [rows[place] for place in choose(pages, middle=middle, count=count - len(found))]
     return [_question(store, row) for row in found]
 
 
-def _chosen(
-    rows: Sequence[DoubtfulPage], asked: Sequence[DoubtfulPage], threshold: float, count: int, *, has_words: bool
-) -> list[DoubtfulPage]:
-    known = {row.id: row for row in (*rows, *asked)}  # several judges may have judged a page
-    all_rows = list(known.values())
-    was_asked = {row.id for row in asked}
-    pages = AskablePages(
-        relevance=np.array([row.relevance for row in all_rows]),
-        waiting=np.array([row.waiting for row in all_rows]),
-        hosts=[row.host for row in all_rows],
-        vectors=[_vector(row) for row in all_rows],
-        fingerprints=[row.fingerprint % (1 << 64) for row in all_rows],
-        is_first=np.array([has_words and row.distance == 0 for row in all_rows], dtype=np.bool_),
-        is_asked=np.array([row.id in was_asked for row in all_rows], dtype=np.bool_),
+def _askable(rows: list[DoubtfulPage], *, first_asked: int, has_words: bool) -> AskablePages:
+    return AskablePages(
+        relevance=np.array([row.relevance for row in rows]),
+        waiting=np.array([row.waiting for row in rows]),
+        hosts=[row.host for row in rows],
+        vectors=[_vector(row) for row in rows],
+        fingerprints=[row.fingerprint % (1 << 64) for row in rows],
+        is_first=np.array([has_words and row.distance == 0 for row in rows], dtype=np.bool_),
+        is_settled=(np.arange(len(rows)) >= first_asked) | np.array([_is_example(row) for row in rows], dtype=np.bool_),
     )
-    return [all_rows[place] for place in choose(pages, threshold=threshold, count=count)]
+
+
+def _is_example(row: DoubtfulPage) -> bool:
+    return row.distance == 0 and row.relevance >= EXAMPLE_RELEVANCE
 
 
 def _vector(row: DoubtfulPage) -> PageVector:

@@ -51,7 +51,7 @@ select p.id, p.number, f.url, h.name, p.title, c.relevance, p.fingerprint, f.dis
         where l.source_id = p.id and t.state = '{State.WAITING}'), coalesce(n.value, x'')
 from (select * from near union select * from first) c join pages p on p.id = c.page_id
      join frontier f on f.id = p.id join hosts h on h.id = f.host_id left join notes n on n.page_id = p.id
-where p.duplicate_of is null and p.words > 0 order by p.number
+where p.duplicate_of is null and p.words > 0 group by p.id order by p.number
 """
 OUTCOME_COUNTS = "select kind, reason, count(*) from outcomes group by 1, 2 order by 3 desc, 1, 2 limit ?"
 EXCLUSIONS = f"""

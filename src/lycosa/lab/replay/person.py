@@ -12,13 +12,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.crawl.questions import AskablePages, choose
+from lycosa.crawl.questions import EXAMPLE_RELEVANCE, AskablePages, choose, middle_of_doubt
 
 
 class Choice(Protocol):
     """Chooses pages to ask about: `crawl.questions.choose`, or another one for comparison."""
 
-    def __call__(self, pages: AskablePages, *, threshold: float, count: int) -> list[int]: ...
+    def __call__(self, pages: AskablePages, *, middle: float, count: int) -> list[int]: ...
 
 
 class AskedReplay(NamedTuple):
@@ -27,8 +27,9 @@ class AskedReplay(NamedTuple):
     pages: list[int]
     """Numbers in the world."""
     links: list[int]
+    is_seed: list[bool]
     askable: Callable[[NDArray[Any], NDArray[np.bool_]], AskablePages]
-    """From the pages' relevance and whether they were asked about."""
+    """From the pages' relevance, and which need not be asked about."""
 
 
 class Person:
@@ -63,7 +64,11 @@ class Person:
         while self.is_due(len(crawl.pages)):
             count += self._moments.pop(0)[1]
         is_asked = np.array([page in self.answers for page in crawl.pages], dtype=np.bool_)
-        places = self._choice(crawl.askable(self._relevance(), is_asked), threshold=self._threshold, count=count)
+        relevance = self._relevance()
+        are_examples = np.array(crawl.is_seed) & ~is_asked & (relevance >= EXAMPLE_RELEVANCE)
+        pages = crawl.askable(relevance, is_asked | are_examples)
+        middle = middle_of_doubt(self._threshold, self.answers.values(), examples=int(are_examples.sum()))
+        places = self._choice(pages, middle=middle, count=count)
         said = {place: bool(self._truth[crawl.pages[place]]) for place in places}
         self.answers |= {crawl.pages[place]: is_relevant for place, is_relevant in said.items()}
         return {crawl.links[place]: is_relevant for place, is_relevant in said.items()}

@@ -199,11 +199,12 @@ class ReplayLedger:
     def _ask(self, person: Person) -> None:
         learn = self._strategy.abilities.answer
         assert learn is not None, f"{self._strategy.name} learns nothing from answers"
-        said = person.answer(AskedReplay(self.track.pages, [lease.id for lease in self._leases], self._askable))
+        links, is_seed = [lease.id for lease in self._leases], [lease.distance == 0 for lease in self._leases]
+        said = person.answer(AskedReplay(self.track.pages, links, is_seed, self._askable))
         if said:
             learn(said)
 
-    def _askable(self, relevance: NDArray[Any], is_asked: NDArray[np.bool_]) -> AskablePages:
+    def _askable(self, relevance: NDArray[Any], is_settled: NDArray[np.bool_]) -> AskablePages:
         world, pages = self._world, self.track.pages
         return AskablePages(
             relevance=relevance,
@@ -212,7 +213,7 @@ class ReplayLedger:
             vectors=[telling_words(self._judged.visit(page)[0].terms, WORDS) for page in pages],
             fingerprints=world.fingerprints[pages].tolist(),
             is_first=np.array(self.track.distance) == 0,
-            is_asked=is_asked,
+            is_settled=is_settled,
         )
 
     def _waiting_links(self, page: int) -> int:
