@@ -13,7 +13,7 @@ from typing import Protocol
 
 END = ""
 """No more will come: Ctrl-D, or the end of the input."""
-CTRL_D = "\x04"
+CTRL_D, ESCAPE = "\x04", "\x1b"
 LOOK_EVERY = 0.2
 """Seconds between two looks whether to give up waiting."""
 
@@ -25,20 +25,22 @@ class Keys(Protocol):
 
 
 class PressedKeys:
-    """Keys of a terminal, each as soon as it is pressed. Ctrl-C interrupts as ever."""
+    """Keys of a terminal, each as soon as it is pressed; none is shown. Ctrl-C interrupts as ever."""
 
     def __init__(self, is_over: Callable[[], bool] = lambda: False) -> None:
-        """`is_over`: whether to wait no longer."""
+        """`is_over`: whether to wait no longer. Only within `pressed` do keys come one by one."""
         self._is_over = is_over
         self._input = sys.stdin.fileno()
+        self._pressed: list[str] = []
 
     def read(self) -> str:
-        with pressed(self._input):
-            while not self._is_over():
-                if select.select([self._input], [], [], LOOK_EVERY)[0]:
-                    key = os.read(self._input, 32).decode("utf-8", "replace")
-                    return END if key in ("", CTRL_D) else key.lower()
-        return END
+        while not self._pressed and not self._is_over():
+            if select.select([self._input], [], [], LOOK_EVERY)[0]:
+                found = os.read(self._input, 64).decode("utf-8", "replace").lower()
+                # An arrow key sends several characters, which must not be taken for answers.
+                self._pressed = [found] if found.startswith(ESCAPE) else list(found) or [END]
+        key = self._pressed.pop(0) if self._pressed else END
+        return END if key == CTRL_D else key
 
 
 class TypedLines:
@@ -46,12 +48,13 @@ class TypedLines:
 
     def read(self) -> str:
         line = sys.stdin.readline()
-        return line.strip().lower() if line else END
+        return (line.strip() or " ").lower() if line else END
 
 
 @contextmanager
-def pressed(terminal: int) -> Iterator[None]:
-    """Keys come one by one, and are not shown, until the block ends."""
+def pressed() -> Iterator[None]:
+    """Until the block ends, keys come one by one from the terminal, without Enter, and are not shown."""
+    terminal = sys.stdin.fileno()
     before = termios.tcgetattr(terminal)
     tty.setcbreak(terminal, termios.TCSANOW)
     try:

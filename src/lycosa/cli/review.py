@@ -6,14 +6,14 @@ import json
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import typer
 
 from lycosa.cli.dialogue import WIDTH, Dialogue
-from lycosa.cli.keys import Keys, PressedKeys, TypedLines
+from lycosa.cli.keys import Keys, PressedKeys, TypedLines, pressed
 from lycosa.cli.opened import DIRECTORY
 from lycosa.cli.terminal import out, plain, printable
 from lycosa.config import Config, build, load_crawl
@@ -73,7 +73,9 @@ def review(
             _print(crawl.questions(count), as_json=as_json)
             return
         else:
-            given = converse(crawl, PressedKeys() if sys.stdin.isatty() else TypedLines(), count)
+            has_keys = sys.stdin.isatty()
+            with pressed() if has_keys else nullcontext():
+                given = converse(crawl, PressedKeys() if has_keys else TypedLines(), count)
     if given:
         out.print(_consequences(workspace))
 
