@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
@@ -10,14 +11,16 @@ import shutil
 import signal
 import subprocess
 import sys
+import termios
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 import tomli_w
 
 from hostile.server import running
+from lycosa.errors import StoreError
 from lycosa.store.rows import Batch
 from lycosa.store.sqlite import SqliteStore
 
@@ -194,7 +197,7 @@ class Terminal:
         self._master, slave = pty.openpty()
         self.process = subprocess.Popen(
             [*LYCOSA, *arguments], stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
-            preexec_fn=lambda: __import__("fcntl").ioctl(0, __import__("termios").TIOCSCTTY, 0),
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
             env={**os.environ, "TERM": "xterm", "COLUMNS": "140"},
         )  # fmt: skip
         os.close(slave)
@@ -223,6 +226,11 @@ class Terminal:
             self._read(0.1)
         self._read(0.1)
         return self.process.returncode
+
+    def is_as_before(self) -> bool:
+        """Whether it shows what is typed, and takes whole lines."""
+        flags = termios.tcgetattr(self._master)[3]
+        return bool(flags & termios.ECHO and flags & termios.ICANON)
 
     def close(self) -> None:
         if self.process.poll() is None:
@@ -254,9 +262,12 @@ class TestTerminal:
         shown.press("n")
         shown.wait_for("3 of 3")
         assert len(answers(directory)) == 2  # already
+        shown.press("\x1b[A")  # an arrow key means nothing
+        shown.wait_for("is no answer")
         shown.press("\x04")
         shown.wait_for("2 answers: 1 yes, 1 no")
         assert shown.end() == 0
+        assert shown.is_as_before()
 
     def test_ctrl_c_keeps_what_was_answered(self, directory, terminal):
         shown = terminal("review", str(directory), "--count", "3")
@@ -268,6 +279,7 @@ class TestTerminal:
         shown.press("\x03")
         shown.wait_for("1 answer: 1 yes, 0 no")
         assert shown.end() == 0
+        assert shown.is_as_before()
         assert [answer for _, answer in answers(directory)] == ["relevant"]
 
 
@@ -327,21 +339,24 @@ class TestFiles:
         assert answers(directory) == []
 
 
+def wait_for_pages(directory, count: int, *, seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while True:
+        assert time.monotonic() < deadline
+        with suppress(StoreError):  # it is not there yet
+            if sql(directory, "select count(*) from pages")[0][0] >= count:
+                return
+        time.sleep(0.1)
+
+
 class TestARunningCrawl:
     def test_it_takes_answers_over_from_another_process(self, crawl, tmp_path):
         directory = tmp_path / "crawl"
         slow = crawl("-q", "--set", "politeness.delay=0.5", pages=1000)
         process = subprocess.Popen([*LYCOSA, *slow], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
+            wait_for_pages(directory, 8)
             deadline = time.monotonic() + 60
-            while time.monotonic() < deadline:
-                if (directory / "crawl.db").exists():
-                    try:
-                        if sql(directory, "select count(*) from pages")[0][0] >= 8:
-                            break
-                    except Exception:
-                        pass
-                time.sleep(0.1)
             done = lycosa("review", str(directory), "--count", "2", input="y\nn\n")
             assert done.returncode == 0, done.stderr
             assert "the running crawl takes them over within seconds" in done.stdout
@@ -360,3 +375,33 @@ class TestARunningCrawl:
         for url, answer in said.items():
             assert relevance(directory, url) == (answer == "relevant")
         assert len(sql(directory, "select 1 from events where kind = 'answers'")) >= 1
+
+    def test_a_key_opens_questions_while_it_crawls_on(self, crawl, terminal, tmp_path):
+        directory = tmp_path / "crawl"
+        shown = terminal(*crawl("--set", "politeness.delay=0.4", pages=1000))
+        shown.wait_for("a few questions")
+        wait_for_pages(directory, 8)
+        shown.press("x")  # means nothing
+        shown.wait_for("a few questions")
+        shown.press("r")
+        shown.wait_for("Is this one?")
+        before = sql(directory, "select count(*) from pages")[0][0]
+        assert "harvest rate" not in shown.shown.partition("Is this one?")[2]
+        shown.press("y")
+        shown.wait_for("2 of ")
+        wait_for_pages(directory, before + 4)
+        assert "harvest rate" not in shown.shown
+        shown.press("q")
+        shown.wait_for("1 answer: 1 yes, 0 no")
+        shown.wait_for("harvest rate")
+        deadline = time.monotonic() + 20
+        while sql(directory, "select count(*) from answers where after_pages > 0") != [(1,)]:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        shown.press("r")
+        shown.wait_for("Is this one?")
+        shown.press("\x03")  # stops the crawl, which ends the questions
+        shown.wait_for("the crawl has ended; more questions: lycosa review")
+        assert shown.end() == 0
+        assert "stopped" in shown.shown
+        assert shown.is_as_before()

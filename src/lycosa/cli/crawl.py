@@ -14,8 +14,8 @@ import typer
 from rich.table import Table
 
 from lycosa.cli.progress import Lines, Panels
+from lycosa.cli.review import asking
 from lycosa.cli.terminal import err, is_terminal, out, plain
-from lycosa.config import Config
 from lycosa.crawl.answers_file import read_answers
 from lycosa.crawl.commit import STEERED
 from lycosa.crawl.watching import Silence, Watcher
@@ -97,6 +97,8 @@ def crawl(
 
     The crawl lives in a directory: what it found, what it will do next, and what the web answered. Run the same
     command again to go on where it stopped, however it stopped. Ctrl-C finishes what is under way first.
+
+    In a terminal, the key r asks you about ten pages that would teach the judge most, while the crawl goes on.
     """
     crawl = Crawl(
         topic,
@@ -126,7 +128,7 @@ def crawl(
     network = crawl.config.network
     if not network.contact and not network.allow and not quiet:
         err.print("[yellow]note:[/] no contact is set; --contact you@example.org lets site owners reach you")
-    report = start(crawl, _watcher(crawl.config, as_json=as_json, quiet=quiet))
+    report = start(crawl, _watcher(crawl, as_json=as_json, quiet=quiet))
     if not quiet:
         summary(crawl.workspace, report.reason, as_json=as_json)
     _check_any_page(crawl.workspace)
@@ -191,12 +193,12 @@ SNIFFED = 4096
 """Bytes of a seeds file that tell what it is."""
 
 
-def _watcher(config: Config, *, as_json: bool, quiet: bool) -> Watcher:
+def _watcher(crawl: Crawl, *, as_json: bool, quiet: bool) -> Watcher:
     if quiet:
         return Silence()
     if as_json or not is_terminal():
         return Lines(as_json=as_json)
-    return Panels(config.title)
+    return Panels(crawl.config.title, asking(crawl.workspace))
 
 
 def _check_any_page(workspace: Workspace) -> None:

@@ -43,6 +43,14 @@ class PressedKeys:
         return END if key == CTRL_D else key
 
 
+def keys_pressed() -> str:
+    """What has been pressed since the last look, without waiting."""
+    terminal = sys.stdin.fileno()
+    if not select.select([terminal], [], [], 0)[0]:
+        return ""
+    return os.read(terminal, 64).decode("utf-8", "replace").lower()
+
+
 class TypedLines:
     """Lines of an input that is no terminal."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,7 +15,8 @@ import typer
 from lycosa.cli.dialogue import WIDTH, Dialogue
 from lycosa.cli.keys import Keys, PressedKeys, TypedLines, pressed
 from lycosa.cli.opened import DIRECTORY
-from lycosa.cli.terminal import out, plain, printable
+from lycosa.cli.progress import Asking
+from lycosa.cli.terminal import err, out, plain, printable
 from lycosa.config import Config, build, load_crawl
 from lycosa.crawl.answers import new_answers
 from lycosa.crawl.answers_file import read_answers
@@ -31,6 +32,7 @@ from lycosa.store.rows import Batch
 from lycosa.store.sqlite import SqliteStore
 from lycosa.workspace import Workspace
 
+QUESTIONS = 10
 LEARNED_AT_ONCE = 5_000
 """Number of pages up to which a crawl that does not run learns from the answers now: it takes seconds."""
 COLUMNS = "url\tanswer\trelevance\twaiting\ttitle"
@@ -38,7 +40,7 @@ COLUMNS = "url\tanswer\trelevance\twaiting\ttitle"
 
 def review(
     directory: Path = DIRECTORY,
-    count: int = typer.Option(10, "--count", "-n", min=1, help="Number of questions."),
+    count: int = typer.Option(QUESTIONS, "--count", "-n", min=1, help="Number of questions."),
     as_list: bool = typer.Option(
         False,
         "--list",
@@ -131,6 +133,22 @@ def converse(crawl: Reviewed, keys: Keys, count: int) -> int:
         out.print()
     out.print(dialogue.summary)
     return len(dialogue.given)
+
+
+def asking(workspace: Workspace) -> Asking:
+    """Questions about a crawl that runs in this process, for a thread of their own."""
+
+    def ask(is_over: Callable[[], bool]) -> None:
+        try:
+            with reviewing(workspace) as crawl:
+                if converse(crawl, PressedKeys(is_over), QUESTIONS):
+                    out.print("the crawl takes them over within seconds")
+                if is_over():
+                    out.print("the crawl has ended; more questions: lycosa review")
+        except LycosaError as error:
+            err.print(f"[red]lycosa:[/] {plain(error)}")
+
+    return ask
 
 
 def _print(questions: list[Question], *, as_json: bool) -> None:
