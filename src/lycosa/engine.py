@@ -181,13 +181,16 @@ class Crawl:
         if self._running is not None:
             self._running.cancel()
 
-    def learn_answers(self) -> None:
-        """Without fetching anything: judge all pages by what people said of some of them since the last run."""
+    def learn_answers(self) -> bool:
+        """Without fetching anything, take over what people said of pages since the last run.
+
+        Whether the judge learns from it, and all pages have been judged again.
+        """
         config = self.config
         with self.workspace.locked(), closing(SqliteStore(self.workspace.database)) as store:
             found, run = store.state(THRESHOLD), store.last_run()
             if run is None:
-                return
+                return False
             judge = self._judge_for(config, float(found) if found else None)
             study, strategy = self._studied_strategy(config, judge)
             state = resume(
@@ -211,6 +214,7 @@ class Crawl:
             Answers(ledger=ledger, clock=clock).look(is_last=True)
             if study is not None:
                 Learning(study=study, threshold=judge.abilities.threshold, ledger=ledger).look(is_last=True)
+            return study is not None
 
     def report(self) -> Report:
         """What the crawl has found so far."""

@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import select
 import shutil
 import signal
@@ -111,7 +112,7 @@ class TestPiped:
         assert answers(directory) == [(q["url"], answer) for q, answer in zip(questions, said, strict=True)]
         assert [relevance(directory, questions[n]["url"]) for n in (0, 1, 3)] == [1.0, 0.0, 1.0]
         assert "3 answers: 2 yes, 1 no; 1 skipped" in done.stdout
-        assert f"all {PAGES} pages are judged again" in done.stdout
+        assert re.search(rf"the judge has learned from them: \d+ other pages? of {PAGES} changed sides", done.stdout)
         for question in questions:
             assert question["url"] in done.stdout
             assert question["title"] in done.stdout
@@ -182,6 +183,18 @@ class TestPiped:
             0,
             "nothing to ask: no page is in doubt, or all of them were asked about\n",
         )
+
+    def test_a_judge_that_does_not_learn(self, crawl, tmp_path):
+        lycosa(*crawl("-q", "--strategy", "best-first", pages=15))
+        done = lycosa("review", str(tmp_path / "crawl"), "--count", "2", input="y\nn\n")
+        assert "these pages are judged as you said, and the links on them are ordered by it" in done.stdout
+        first, second = (url for url, _ in answers(tmp_path / "crawl"))
+        assert (relevance(tmp_path / "crawl", first), relevance(tmp_path / "crawl", second)) == (1.0, 0.0)
+        facts = lycosa("explain", str(tmp_path / "crawl"), first)
+        assert "relevant: a person said so on" in facts.stdout
+        status = json.loads(lycosa("status", str(tmp_path / "crawl"), "--json").stdout)
+        assert status["answers"] == {"relevant": 1, "irrelevant": 1}
+        assert "2 pages judged by a person: 1 relevant, 1 not" in lycosa("status", str(tmp_path / "crawl")).stdout
 
     def test_no_crawl_there(self, tmp_path):
         done = lycosa("review", str(tmp_path))

@@ -10,12 +10,13 @@ import pytest
 from lycosa.crawl.answers import Answers, new_answers
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.rejudge import Learning, Rejudge
+from lycosa.crawl.resume import retold
 from lycosa.fetch.urls import url_hash
 from lycosa.judges.contrast.judge import ContrastJudge, ContrastStudy
 from lycosa.judges.keywords import KeywordJudge
 from lycosa.store.rows import Batch
 from lycosa.store.sqlite import SqliteStore
-from lycosa.strategies.protocol import StrategyParts
+from lycosa.strategies.protocol import Abilities, Strategy, StrategyParts
 from lycosa.strategies.table import strategy
 
 CYCLING = ["bicycle", "tandem", "gears", "saddle", "pedal", "chain", "randonneur", "derailleur", "cyclist", "handlebar"]
@@ -32,8 +33,11 @@ class Killed(BaseException):
 
 
 class Nobody:
+    def __init__(self) -> None:
+        self.adopted = 0
+
     def adopt(self, reading: Reading) -> None:
-        pass
+        self.adopted += 1
 
 
 @pytest.fixture
@@ -54,6 +58,7 @@ class Crawl:
     def __init__(self, rig, judge) -> None:
         self.rig = rig
         self.judge = judge
+        self.readers = Nobody()
         rig.reading = lambda: Reading(urls=rig.urls, judge=judge)
 
     def say(self, said: dict[str, str]) -> None:
@@ -75,7 +80,7 @@ class Crawl:
             rig = self.rig
             learning = Learning(study=begun[0], threshold=self.judge.threshold, ledger=rig.ledger) if begun else None
             rejudge = Rejudge(
-                ledger=rig.ledger, readers=Nobody(), reading=rig.reading(), clock=rig.clock, learning=learning
+                ledger=rig.ledger, readers=self.readers, reading=rig.reading(), clock=rig.clock, learning=learning
             )
             return Answers(ledger=rig.ledger, clock=rig.clock, learn=rejudge.hurry), rejudge
 
@@ -145,6 +150,12 @@ class TestTakingOver:
         soup = [[int(url.rpartition("/")[2]) % 3 != 0 for url in crawl.rig.pages[14:]] for crawl in (plain, taught)]
         assert sum(soup[1][:6]) > sum(soup[0][:6]) + 2
 
+    def test_all_pages_are_judged_again_at_once(self, learner):
+        plain, taught = learner("plain"), learner("taught")
+        plain.crawl(*SEEDS, pages=40)
+        taught.crawl(*SEEDS, pages=40, says={26: SOUP_SAID})
+        assert taught.readers.adopted > plain.readers.adopted
+
     def test_figures_and_hosts_follow(self, learner):
         crawl = learner()
         crawl.crawl(*SEEDS, pages=30, says={12: SOUP_SAID})
@@ -204,6 +215,18 @@ class TestJudgesWithoutAStudy:
         assert (crawl.relevance("http://b.test/"), crawl.relevance("http://c.test/")) == ((0.0, False), (1.0, True))
         later = [url[7] for url in crawl.rig.pages[16:]]
         assert later.count("c") > later.count("b")
+        relevant = sum(row[2] for row in crawl.rig.sql(JUDGED))
+        assert crawl.rig.ledger.relevant == relevant == 2
+        assert sum(is_relevant for _, is_relevant in crawl.rig.ledger.state.recent) == relevant
+
+    def test_best_first_scores_all_waiting_links_again(self, rig, html):
+        links = [f"http://b.test/{n} b" for n in range(9)]
+        crawl = Crawl(rig({"http://a.test/": html(*links, text="bicycle")}), KeywordJudge("bicycle"))
+        crawl.crawl("http://a.test/", pages=1, name="best-first")
+        assert crawl.rig.sql("select count(*) from frontier where state = 'waiting' and score > 0") == [(9,)]
+        crawl.say({"http://a.test/": "irrelevant"})
+        crawl.crawl(pages=1, name="best-first")
+        assert crawl.rig.sql("select count(*) from frontier where state = 'waiting' and score > 0") == [(0,)]
 
 
 class TestResume:
@@ -221,27 +244,45 @@ class TestResume:
         assert broken.rig.sql(taken) == straight.rig.sql(taken)
         assert len(broken.rig.sql(taken)) == 3
 
-    def test_the_judges_own_relevance_is_told_again_until_the_answer_came(self, rig, html):
-        """The hunter with a judge that does not learn: the same choices after a kill."""
-        orders = []
-        for kill_at in (0, 30):
-            pages = {f"http://{'ab'[n % 2]}.test/{n}": n for n in range(60)}
-            web = {
-                url: html(
-                    *(f"http://{'ab'[t % 2]}.test/{t} w{t}" for t in ((n * 7 + s) % 60 for s in (1, 2, 5, 9))),
-                    text=f"{'bicycle ' * (n % 3)} word{n} other{n % 5}",
-                )
-                for url, n in pages.items()
-            }
-            crawl = Crawl(rig(web, name=f"at {kill_at}"), KeywordJudge("bicycle"))
-            says = {20: {"http://a.test/0": "relevant"}}
-            if kill_at:
-                with pytest.raises(Killed):
-                    crawl.crawl("http://a.test/0", pages=50, kill_at=kill_at, says=says, delay=0.1)
-                says = {}
-            crawl.crawl("http://a.test/0", pages=50, says=says, delay=0.1)
-            orders.append(crawl.rig.pages)
-        assert orders[0] == orders[1]
+    def test_the_judges_own_relevance_is_told_again_until_the_answer_came(self, learner):
+        crawl = learner()
+        crawl.crawl(*SEEDS, pages=20, says={12: {SEEDS[0]: "irrelevant"}})
+        crawl.say({SEEDS[1]: "irrelevant"})  # not taken over yet
+        ((after,),) = crawl.rig.sql("select after_pages from answers where after_pages is not null")
+        told = Told(is_learning=True)
+        assert len(list(retold(crawl.rig.store, told))) == 20
+        first, second = (crawl.rig.row(url)["id"] for url in SEEDS[:2])
+        assert min(told.relevance[first], told.relevance[second]) > 0.5
+        assert told.answers == [(after, {first: False})]
+
+    def test_who_does_not_learn_is_told_what_holds_now(self, learner):
+        crawl = learner()
+        crawl.crawl(*SEEDS, pages=20, says={12: {SEEDS[0]: "irrelevant"}})
+        told = Told(is_learning=False)
+        assert len(list(retold(crawl.rig.store, told))) == 20
+        assert told.relevance[crawl.rig.row(SEEDS[0])["id"]] == 0.0
+
+
+class Told(Strategy):
+    """Writes down what it is told."""
+
+    name = "told"
+
+    def __init__(self, *, is_learning: bool) -> None:
+        self.relevance: dict[int, float] = {}
+        self.answers: list[tuple[int, dict[int, bool | None]]] = []
+        self._is_learning = is_learning
+
+    @property
+    def abilities(self) -> Abilities:
+        return Abilities(answer=self.answer if self._is_learning else None)
+
+    def tell(self, visit, targets):
+        self.relevance[visit.lease.id] = visit.judgement.relevance
+        return np.zeros(len(targets))
+
+    def answer(self, answers) -> None:
+        self.answers.append((len(self.relevance), dict(answers)))
 
 
 class TestNewAnswers:

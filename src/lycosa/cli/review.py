@@ -175,9 +175,10 @@ def _consequences(workspace: Workspace) -> str:
                 f"goes on: lycosa crawl -o {plain(workspace.directory)}"
             )
         before = store.judged_pages()
-    Crawl(directory=workspace.directory).learn_answers()
+    if not Crawl(directory=workspace.directory).learn_answers():
+        return "these pages are judged as you said, and the links on them are ordered by it"
     with closing(SqliteStore(workspace.database, read_only=True)) as store:
         after = store.judged_pages()
     changed = int((before.is_relevant != after.is_relevant).sum())
-    noun = "page" if changed == 1 else "pages"
-    return f"all {pages:,} pages are judged again: {changed:,} further {noun} changed sides; so is what waits"
+    others = "1 other page" if changed == 1 else f"{changed:,} other pages"
+    return f"the judge has learned from them: {others} of {pages:,} changed sides"

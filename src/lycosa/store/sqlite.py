@@ -121,7 +121,6 @@ class SqliteStore(SqliteReports):
             db.execute("update runs set ended_at = ?, stop_reason = ? where id = ?", (ended_at, stop_reason, run))
 
     def write(self, batch: rows.Batch) -> None:
-        is_graded_again = bool(batch.answers or batch.taken_over or batch.grades) or batch.threshold is not None
         changes: tuple[tuple[str, Collection[Any]], ...] = (
             (_insert("hosts", rows.HostRow, verb="insert or replace"), batch.hosts.values()),
             (_insert("frontier", rows.LinkRow), batch.links),
@@ -135,7 +134,7 @@ class SqliteStore(SqliteReports):
             (TAKE_OVER, batch.taken_over),
             (RELEASE, [()] if batch.answers else []),
             (BIND_ONE, [(row.page_id,) for row in batch.judgements]),
-            (BIND, [()] if is_graded_again else []),
+            (BIND, [()] if batch.answers or batch.taken_over or batch.grades else []),
             ("update hosts set relevant = 0 where relevant != 0", [()] if batch.recounts_hosts else []),
             (RECOUNT_HOSTS, [()] if batch.recounts_hosts else []),
             ("delete from links where source_id = ?", [(page,) for page in batch.relinked]),
