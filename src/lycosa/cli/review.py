@@ -175,7 +175,11 @@ def _consequences(workspace: Workspace) -> str:
                 f"goes on: lycosa crawl -o {plain(workspace.directory)}"
             )
         before = store.judged_pages()
-    if not Crawl(directory=workspace.directory).learn_answers():
+    try:
+        is_learning = Crawl(directory=workspace.directory).learn_answers()
+    except LycosaError as error:  # the judge was an object of a program, or somebody has just begun to crawl here
+        return f"these pages are judged as you said; the crawl learns when it goes on ({plain(error)})"
+    if not is_learning:
         return "these pages are judged as you said, and the links on them are ordered by it"
     with closing(SqliteStore(workspace.database, read_only=True)) as store:
         after = store.judged_pages()

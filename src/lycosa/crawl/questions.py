@@ -67,8 +67,8 @@ def doubt(relevance: NDArray[Any], middle: float) -> NDArray[np.float64]:
 def middle_of_doubt(threshold: float, answers: Iterable[bool | None], *, examples: int = ENOUGH_EXAMPLES) -> float:
     """The relevance of the most doubtful pages.
 
-    `answers`: what a person said so far. `examples`: number of seeds that the judge learns from; none by default, if it
-    does not learn.
+    `answers`: what a person said so far. `examples`: number of seeds that the judge learns from; leave it out for a
+    judge that learns nothing.
     """
     counts = Counter(answers)
     has_few = 1 - (examples + counts[True]) / ENOUGH_EXAMPLES
