@@ -10,6 +10,7 @@ import pytest
 from lycosa.crawl.advice import Advice
 from lycosa.crawl.reading import Reading
 from lycosa.judges.contrast.judge import ContrastJudge, ContrastStudy
+from lycosa.store.rows import Batch
 from lycosa.strategies.protocol import StrategyParts
 from lycosa.strategies.table import strategy
 
@@ -188,9 +189,10 @@ class TestQuestions:
     def told(self, rig, html):
         """What is said by a crawl whose pages have this relevance when it has fetched so many."""
 
-        def run(*looks: list[float], threshold: float = 0.5) -> list[str]:
+        def run(*looks: list[float], threshold: float = 0.5, answers: int = 0) -> list[str]:
             pages = [f"http://{'ab'[n % 2]}.test/{n}" for n in range(500)]
             crawl = rig({"http://s.test/": html(*pages, text=CYCLING)} | {url: html(text=url) for url in pages})
+            crawl.store.write(Batch(answers=[(0.0, f"http://x.test/{n}", None, "relevant") for n in range(answers)]))
             for relevance in looks:
                 crawl.crawl("http://s.test/", pages=len(relevance), delay=0.0)
                 for _ in range(2):
@@ -213,6 +215,12 @@ class TestQuestions:
 
     def test_not_where_the_judge_is_sure(self, told):
         assert told([0.5] * 4 + [0.99, 0.01] * 20) == []
+
+    def test_not_to_a_person_who_has_answered_many(self, told):
+        assert told([0.5] * 30, answers=10) == []
+
+    def test_but_to_one_who_has_answered_few(self, told):
+        assert len(told([0.5] * 30, answers=3)) == 1
 
     def test_by_the_crawls_own_threshold(self, told):
         assert told([0.1] * 40) == []

@@ -39,6 +39,8 @@ QUESTIONS_AFTER, QUESTIONS_AGAIN_AFTER = 30, 200
 """Numbers of pages after which questions are offered, and offered again if more pages are in doubt."""
 DOUBTFUL_SHARE, DOUBTFUL_PAGES = 0.15, 5
 """Minimum share, and number, of pages in doubt for which questions are offered."""
+ENOUGH_ANSWERS = 10
+"""Number of answers from which on questions are not offered: the person knows of them."""
 LATEST = 100
 """Number of latest pages whose doubt is compared with that of all pages: if it has doubled, the crawl may drift."""
 SHOWN = 3
@@ -134,7 +136,8 @@ class Advice:
 
     def _about_doubt(self, doubts: NDArray[np.bool_]) -> Iterator[str]:
         count = int(doubts.sum())
-        if count >= max(DOUBTFUL_PAGES, DOUBTFUL_SHARE * len(doubts)):
+        has_many = count >= max(DOUBTFUL_PAGES, DOUBTFUL_SHARE * len(doubts))
+        if has_many and len(self._store.answers()) < ENOUGH_ANSWERS:
             where = os.path.join(self._store.path.parent, "")  # noqa: PTH118 - the closing slash says that it is a directory
             yield (
                 f"{count:,} of {len(doubts):,} pages are in doubt: ten questions would help, while it runs or later: "
