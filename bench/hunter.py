@@ -205,7 +205,9 @@ class Course:
         return judge
 
     def _grade(self, result: Result, name: str, judged: JudgedWorld, task: Task, order: Any) -> None:
-        track: Track = replay(judged, order, task.seeds.tolist(), pages=self.pages)
+        self.record(result, name, replay(judged, order, task.seeds.tolist(), pages=self.pages), task)
+
+    def record(self, result: Result, name: str, track: Track, task: Task) -> None:
         visited = np.array(track.pages)
         is_found = (task.relevant & task.is_graded)[visited]
         is_found &= _is_new(self.world.fingerprints[visited])

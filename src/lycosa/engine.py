@@ -24,6 +24,7 @@ import numpy as np
 from lycosa import __version__
 from lycosa.config import Config, Layer, build, load_crawl, load_file
 from lycosa.crawl.advice import Advice
+from lycosa.crawl.answers import Answers, new_answers
 from lycosa.crawl.commit import CrawlLedger, FoundPage, Records
 from lycosa.crawl.distiller import Distilling
 from lycosa.crawl.loop import run
@@ -59,7 +60,7 @@ from lycosa.results.report import Report
 from lycosa.stopping.forecaster import Forecaster
 from lycosa.stopping.outlook import OUTLOOK, outlook
 from lycosa.stopping.rules import Stop
-from lycosa.store.rows import Batch
+from lycosa.store.rows import Answer, Batch
 from lycosa.store.sqlite import SqliteStore
 from lycosa.strategies.protocol import Strategy, StrategyParts
 from lycosa.strategies.table import from_file
@@ -86,6 +87,7 @@ class Crawl:
         judge: str | PlainJudge | Callable[..., PlainJudge] | None = None,
         strategy: str | Strategy | Callable[..., Strategy] | None = None,
         fetcher: Fetcher | None = None,
+        answers: Mapping[str, bool] | None = None,
         config: Config | str | Path | Mapping[str, Any] | None = None,
         layers: Iterable[Layer] = (),
         **settings: Any,
@@ -93,10 +95,11 @@ class Crawl:
         """`topic`: what pages should be about, in words; without words the seeds are examples of it.
 
         `topics`, `interest`: topics of the book, or a formula over them, instead of words. `judge`, `strategy`: a name,
-        `module:Class`, or an object of your own. `fetcher`: where pages come from, if not from the web. `config`: a
-        TOML file (default: the one that LYCOSA_CONFIG names), a mapping of settings, or a `Config`; `settings`:
-        settings and sections by name, such as politeness={"delay": 2}; `layers`: further settings, each with a name
-        for messages. Later ones win.
+        `module:Class`, or an object of your own. `fetcher`: where pages come from, if not from the web. `answers`: by
+        URL, whether pages are relevant: no judge overrules it, and a page that has not been fetched is awaited.
+        `config`: a TOML file (default: the one that LYCOSA_CONFIG names), a mapping of settings, or a `Config`;
+        `settings`: settings and sections by name, such as politeness={"delay": 2}; `layers`: further settings, each
+        with a name for messages. Later ones win.
         """
         named = topic or interest or " + ".join(topics)
         self.workspace = Workspace(Path(directory) if directory is not None else _directory_for(named))
@@ -104,6 +107,7 @@ class Crawl:
         self._judge = _made(judge)
         self._strategy = None if strategy is None or isinstance(strategy, str) else strategy
         self._fetcher = fetcher
+        self._answers = dict(answers or {})
         self._listeners: list[Listener] = []
         self._has_text = False
         self._running: Running | None = None
@@ -176,6 +180,41 @@ class Crawl:
         """Stop at once; the next run goes on from the last commit."""
         if self._running is not None:
             self._running.cancel()
+
+    def learn_answers(self) -> bool:
+        """Without fetching anything, take over what people said of pages since the last run.
+
+        Whether the judge learns from it, and all pages have been judged again.
+        """
+        config = self.config
+        with self.workspace.locked(), closing(SqliteStore(self.workspace.database)) as store:
+            found, run = store.state(THRESHOLD), store.last_run()
+            if run is None:
+                return False
+            judge = self._judge_for(config, float(found) if found else None)
+            study, strategy = self._studied_strategy(config, judge)
+            state = resume(
+                store,
+                frontier=Frontier(buffer=config.frontier.buffer or None),
+                strategy=strategy,
+                politeness=config.politeness,
+                links=config.link_rules(),
+                rules=config.stop,
+            )
+            clock = SystemClock()
+            ledger = CrawlLedger(
+                state,
+                records=Records(robots=RobotsBook(config.robots, known_robots(store))),
+                urls=Urls(config.urls),
+                politeness=config.politeness,
+                judge=judge.name,
+                clock=clock,
+            )
+            ledger.begin(run.id)
+            Answers(ledger=ledger, clock=clock).look(is_last=True)
+            if study is not None:
+                Learning(study=study, threshold=judge.abilities.threshold, ledger=ledger).look(is_last=True)
+            return study is not None
 
     def report(self) -> Report:
         """What the crawl has found so far."""
@@ -259,6 +298,7 @@ class Crawl:
         abilities = strategy.abilities
         reading = replace(config.reading(judge), digest=abilities.digest)
         seeds = _checked_seeds(config, reading.urls)
+        said = canonical_answers(self._answers, reading.urls)
         clock = SystemClock()
         started = clock.now()
         frontier = Frontier(
@@ -320,17 +360,21 @@ class Crawl:
         )
         distilling = Distilling(config.distill, ledger=ledger, clock=clock)
         rejudge = self._rejudge(config, ledger, readers, reading, clock, study)
-        advice = Advice(ledger=ledger, seeds=len(config.seeds), study=study)
+        answers = Answers(ledger=ledger, clock=clock, learn=rejudge.hurry)
+        advice = Advice(ledger=ledger, seeds=len(config.seeds), study=study, threshold=judge.abilities.threshold)
         readmission = Periodic(ledger.readmit_hosts, every=READMIT_EVERY, clock=clock)
 
         def watch() -> None:
-            for part in (distilling, rejudge, advice, readmission):
+            for part in (distilling, answers, rejudge, advice, readmission):
                 part.look()
             if cause := lookout.look():
                 running.tell(Event("stall", cause))
             running.look(ledger)
 
         rejudge.begin()
+        if said:
+            ledger.write(Batch(answers=new_answers(store, said, at=started)))
+        answers.look()
         running.begin(View(config.budget.pages, frontier, ledger, visitor, lookout, started, forecaster), stop)
         stack.callback(running.end)
         stack.enter_context(heeding_signals(running))
@@ -344,6 +388,7 @@ class Crawl:
             width=config.network.fetches,
             watch=watch,
         )
+        answers.look(is_last=True)
         rejudge.end()
         advice.look(is_last=True)
         running.look(ledger)
@@ -475,6 +520,17 @@ def _directory_for(topic: str) -> Path:
             "to crawl for pages like the seeds, or to go on with a crawl, name its directory: lycosa crawl -o cycling/"
         )
     return Path(name)
+
+
+def canonical_answers(answers: Mapping[str, bool], urls: Urls) -> dict[str, str]:
+    """What is said, by canonical URL. A URL that cannot be one is an error: somebody meant a page."""
+    said = {}
+    for text, is_relevant in answers.items():
+        url, reason = urls.canonical(parse_seed(text))
+        if not url:
+            raise InputError(f"answer on {text!r}: this is no URL that can be crawled: {reason}")
+        said[url] = Answer.RELEVANT if is_relevant else Answer.IRRELEVANT
+    return said
 
 
 def _checked_seeds(config: Config, urls: Urls) -> list[str]:

@@ -284,7 +284,8 @@ class TestCrawl:
         assert result.stderr == ""
         *progress, end = [json.loads(line) for line in result.stdout.splitlines()]
         told = [line for line in progress if line["event"] != "progress"]
-        assert {line["event"] for line in told} == {"judge"}
+        assert {line["event"] for line in told} == {"judge", "advice"}
+        assert [line["message"] for line in told if "lycosa review" in line["message"]]
         assert "what it is about: " in told[-1]["message"]
         assert end["event"] == "end"
         assert [(change["kind"], change["message"]) for change in end["changes"]] == [

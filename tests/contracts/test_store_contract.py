@@ -11,10 +11,12 @@ import pytest
 from lycosa.model import Lease
 from lycosa.store.protocol import Reports
 from lycosa.store.rows import (
+    AnswerRow,
     ArchivePlace,
     Batch,
     CitationCounts,
     CitingPage,
+    DoubtfulPage,
     EventRow,
     HostRow,
     JudgementRow,
@@ -146,6 +148,7 @@ class TestRuns:
         assert store.dormant_links() == store.links_to_revisit() == set()
         assert (store.link(1), store.page(1), store.judgement(1), store.unvisited_links(1)) == (None, None, None, [])
         assert store.progress() == Progress(0, 0)
+        assert (store.answers(), store.pages_with([1]), store.doubtful_pages(0.5, 10)) == ([], {}, [])
         assert (store.relevant_by_host(), store.waiting_seeds(), store.seed_pages()) == ({}, 0, [])
         assert store.latest_texts(titles=10, anchors=10) == []
         assert [len(column) for column in (*store.pages_since(0), *store.judged_pages())] == [0] * 6
@@ -660,6 +663,170 @@ class TestGraph:
         assert [column.dtype for column in judged] == [np.int64, np.float64, np.bool_]
         assert store.judged_pages().ids.tolist() == [2, 3, 3, 5, 6]
         assert store.judged_pages("svm").relevance.tolist() == [1.0]
+
+
+class TestAnswers:
+    """Page 3 was given 0.1 by the judge, pages 2 and 6 0.9, page 5 0.6."""
+
+    def say(self, store: Reports, page: int | None, answer: str, url: str = "") -> None:
+        store.write(Batch(answers=[(1.5, url or f"http://a.test/{page}", page, answer)], recounts_hosts=True))
+
+    def relevance(self, store: Reports, page: int) -> tuple[float, bool]:
+        row = store.judgement(page)
+        return row.relevance, row.is_relevant
+
+    def test_they_come_back_in_order(self, reopen):
+        store = reopen()
+        fill(store)
+        self.say(store, 3, "relevant", "http://b.test/")
+        self.say(store, None, "irrelevant", "http://c.test/7")
+        self.say(store, 5, "skipped")
+        store = reopen()
+        first, second, third = store.answers()
+        assert first == AnswerRow(1, 1.5, "http://b.test/", 3, "relevant", None, 0.1, False)
+        assert second == AnswerRow(2, 1.5, "http://c.test/7", None, "irrelevant", None, None, False)
+        assert [row.is_relevant for row in (first, second, third)] == [True, False, None]
+        assert store.answers(after=2) == [third]
+
+    def test_an_answer_decides_the_relevance(self, reopen):
+        store = reopen()
+        fill(store)
+        self.say(store, 3, "relevant")
+        self.say(store, 2, "irrelevant")
+        store = reopen()
+        assert self.relevance(store, 3) == (1.0, True)
+        assert self.relevance(store, 2) == (0.0, False)
+        assert store.relevant_by_host() == {1: 2, 2: 1}
+        assert rows(store, "select name, relevant from hosts where pages > 0") == [("a.test", 2), ("b.test", 1)]
+
+    @pytest.mark.parametrize(
+        "again",
+        [
+            Batch(grades=[(0.7, True, 2), (0.2, False, 1)]),
+            Batch(judgements=[judgement(2, 0.7), judgement(3, 0.2)]),
+            Batch(threshold=0.05),
+        ],
+        ids=["grades", "judgements", "threshold"],
+    )
+    def test_no_judge_overrules_it(self, reopen, again):
+        store = reopen()
+        fill(store)
+        self.say(store, 3, "relevant")
+        self.say(store, 2, "irrelevant")
+        reopen().write(again)
+        store = reopen()
+        assert self.relevance(store, 3) == (1.0, True)
+        assert self.relevance(store, 2) == (0.0, False)
+
+    def test_the_last_one_counts(self, reopen):
+        store = reopen()
+        fill(store)
+        for answer, expected in [("relevant", 1.0), ("irrelevant", 0.0), ("relevant", 1.0)]:
+            self.say(store, 3, answer)
+            assert self.relevance(store, 3) == (expected, bool(expected))
+
+    def test_what_is_taken_back_is_judged_as_if_it_had_never_been_said(self, reopen):
+        store = reopen()
+        fill(store)
+        self.say(store, 3, "relevant")
+        self.say(store, 2, "irrelevant")
+        self.say(store, 3, "withdrawn")
+        assert self.relevance(store, 3) == (0.1, False)
+        store.write(Batch(grades=[(0.7, True, 2)]))
+        self.say(store, 2, "withdrawn")
+        store = reopen()
+        assert self.relevance(store, 2) == (0.7, True)
+        assert [row.own_relevance for row in store.answers()] == [None] * 4
+
+    def test_the_threshold_holds_for_what_the_judge_says(self, reopen):
+        store = reopen()
+        fill(store)
+        self.say(store, 5, "irrelevant")
+        store.write(Batch(threshold=0.7))
+        self.say(store, 5, "withdrawn")
+        assert self.relevance(reopen(), 5) == (0.6, False)
+
+    def test_a_page_that_comes_later(self, reopen):
+        store = reopen()
+        fill(store)
+        self.say(store, None, "relevant", "http://b.test/4")
+        store.write(Batch(judgements=[judgement(4, 0.2)]))
+        assert self.relevance(store, 4) == (0.2, False)
+        store.write(Batch(taken_over=[(4, 5, 1)]))
+        store = reopen()
+        assert self.relevance(store, 4) == (1.0, True)
+        assert [(row.page_id, row.after_pages) for row in store.answers()] == [(4, 5)]
+
+    def test_the_view(self, reopen):
+        store = reopen()
+        fill(store)
+        self.say(store, 3, "relevant", "http://b.test/")
+        self.say(store, 5, "relevant")
+        self.say(store, 5, "withdrawn")
+        self.say(store, None, "irrelevant", "http://d.test/")
+        assert rows(reopen(), "select * from answered_pages") == [
+            ("http://b.test/", "three", "relevant", 1.5, 0.1, 1),
+            ("http://d.test/", None, "irrelevant", 1.5, None, None),
+        ]
+
+    def test_pages_by_the_hashes_of_their_urls(self, reopen):
+        fill(reopen())
+        hashes = [-number * 2**40 for number in (3, 5, 7, 99)]
+        assert reopen().pages_with(hashes) == {"http://b.test/": 3, "http://a.test/5": 5}
+
+
+class TestDoubtfulPages:
+    def fill(self, store: Reports) -> None:
+        """Pages 11 to 15 with relevance .05, .4, .55, .7 and 1; 20 and 21 wait, 22 was dropped."""
+        begin(store)
+        store.write(
+            Batch(
+                hosts={1: host(1, "a.test")},
+                links=[
+                    *(link(n, f"http://a.test/{n}", state="done", distance=int(n > 11)) for n in range(11, 18)),
+                    link(20, "http://a.test/20"),
+                    link(21, "http://a.test/21"),
+                    link(22, "http://a.test/22", state="dropped"),
+                ],
+                pages=[
+                    *(page(n, number=n - 10, title=f"t{n}", words=9, fingerprint=n) for n in range(11, 16)),
+                    page(16, number=6, words=9, duplicate_of=12),
+                    page(17, number=7, words=0),
+                ],
+                judgements=[
+                    judgement(n, relevance)
+                    for n, relevance in zip(range(11, 18), (0.05, 0.4, 0.55, 0.7, 1, 0.5, 0.5), strict=True)
+                ],
+                edges=[(13, 0, 20, "", ""), (13, 1, 21, "", ""), (13, 2, 20, "", ""), (13, 3, 22, "", "")],
+                notes=[(13, b"note")],
+            )
+        )
+
+    def ids(self, store: Reports, threshold: float = 0.5, count: int = 4, which: str = "open") -> list[int]:
+        return [row.id for row in store.doubtful_pages(threshold, count, which)]
+
+    def test_those_near_the_threshold_and_the_first_seeds(self, reopen):
+        self.fill(reopen())
+        store = reopen()
+        assert self.ids(store) == [11, 12, 13]  # 16 duplicates 12, 17 has no text: they count, and are left out
+        assert self.ids(store, 0.8, 1) == [11, 14]
+        assert self.ids(store, 0.5, 9) == [11, 12, 13, 14, 15]
+
+    def test_what_is_known_of_them(self, reopen):
+        self.fill(reopen())
+        found = {row.id: row for row in reopen().doubtful_pages(0.5, 4)}
+        assert found[13] == DoubtfulPage(13, 3, "http://a.test/13", "a.test", "t13", 0.55, 13, 1, 2, b"note")
+        assert (found[12].waiting, found[12].note) == (0, b"")
+
+    def test_none_is_asked_about_twice(self, reopen):
+        store = reopen()
+        self.fill(store)
+        said = [(12, "relevant"), (13, "skipped"), (14, "irrelevant"), (15, "relevant"), (15, "withdrawn")]
+        store.write(Batch(answers=[(0.0, f"http://a.test/{n}", n, answer) for n, answer in said]))
+        store = reopen()
+        assert self.ids(store, 0.5, 9) == [11, 15]
+        assert self.ids(store, 0.5, 9, "skipped") == [13]
+        assert self.ids(store, 0.5, 9, "asked") == [12, 13, 14]
 
 
 class TestReports:

@@ -10,6 +10,7 @@ import pytest
 from lycosa.crawl.advice import Advice
 from lycosa.crawl.reading import Reading
 from lycosa.judges.contrast.judge import ContrastJudge, ContrastStudy
+from lycosa.store.rows import Batch
 from lycosa.strategies.protocol import StrategyParts
 from lycosa.strategies.table import strategy
 
@@ -172,3 +173,63 @@ class TestOneHost:
         pages = [*urls("a", 60), "http://b.test/"]
         web = {url: html(text=CYCLING) for url in pages} | {"http://a.test/": html(*pages, text=CYCLING)}
         assert advised(web, "http://a.test/", "http://b.test/", words="bicycle tandem") == []
+
+
+class Doubting:
+    """A study of which only the relevance matters."""
+
+    learns_from_seeds = False
+
+    def __init__(self, *relevance: float) -> None:
+        self.relevance = np.array(relevance, dtype=np.float32)
+
+
+class TestQuestions:
+    @pytest.fixture
+    def told(self, rig, html):
+        """What is said by a crawl whose pages have this relevance when it has fetched so many."""
+
+        def run(*looks: list[float], threshold: float = 0.5, answers: int = 0) -> list[str]:
+            pages = [f"http://{'ab'[n % 2]}.test/{n}" for n in range(500)]
+            crawl = rig({"http://s.test/": html(*pages, text=CYCLING)} | {url: html(text=url) for url in pages})
+            crawl.store.write(Batch(answers=[(0.0, f"http://x.test/{n}", None, "relevant") for n in range(answers)]))
+            for relevance in looks:
+                crawl.crawl("http://s.test/", pages=len(relevance), delay=0.0)
+                for _ in range(2):
+                    study = Doubting(*relevance)
+                    Advice(ledger=crawl.ledger, seeds=1, study=study, threshold=threshold).look()
+            events = crawl.sql("select message from events where kind = 'advice' order by id")
+            return [message for (message,) in events if "in doubt" in message]
+
+        return run
+
+    def test_they_are_offered_once_where_many_pages_are_in_doubt(self, told, tmp_path):
+        (message,) = told([0.5] * 12 + [0.01] * 18, [0.5] * 40)
+        where = f"{tmp_path}/crawl/"
+        assert message == (
+            f"12 of 30 pages are in doubt: ten questions would help, while it runs or later: lycosa review {where}"
+        )
+
+    def test_not_before_there_are_thirty_pages(self, told):
+        assert told([0.5] * 29) == []
+
+    def test_not_where_the_judge_is_sure(self, told):
+        assert told([0.5] * 4 + [0.99, 0.01] * 20) == []
+
+    def test_not_to_a_person_who_has_answered_many(self, told):
+        assert told([0.5] * 30, answers=10) == []
+
+    def test_but_to_one_who_has_answered_few(self, told):
+        assert len(told([0.5] * 30, answers=3)) == 1
+
+    def test_by_the_crawls_own_threshold(self, told):
+        assert told([0.1] * 40) == []
+        assert len(told([0.1] * 40, threshold=0.1)) == 1
+
+    def test_once_more_when_doubt_has_grown(self, told):
+        first, second = told([0.5] * 8 + [0.01] * 22, [0.01] * 120 + [0.5] * 90, [0.01] * 200 + [0.5] * 100)
+        assert first.startswith("8 of 30 pages")
+        assert second.startswith("90 of 100 pages are in doubt")
+
+    def test_not_when_it_is_as_it_was(self, told):
+        assert len(told([0.5] * 8 + [0.01] * 22, [0.5, 0.01] * 150)) == 1

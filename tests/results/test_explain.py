@@ -8,6 +8,7 @@ from lycosa.errors import InputError
 from lycosa.fetch.urls import UrlRules
 from lycosa.model import Kind, Outcome
 from lycosa.results.explain import explain
+from lycosa.store.rows import Batch
 from lycosa.strategies.hunter.tables import FEATURES
 from lycosa.strategies.papers.best_first import BestFirst, BestFirstSettings
 from lycosa.strategies.protocol import Abilities, StrategyParts
@@ -233,3 +234,13 @@ class TestUrls:
         crawl.crawl(A)
         cited = told(crawl, B)["cited by"].split(" | ")
         assert [line.split()[0] for line in cited] == sources[:5]
+
+
+def test_a_person_said_so(rig, html, told):
+    crawl = rig({A: html(text=CYCLING)})
+    crawl.crawl(A)
+    crawl.store.write(Batch(answers=[(1.7e9, A, 1, "irrelevant")]))
+    assert told(crawl, A)["judgement"].startswith("not relevant: a person said so on 2023-11-14")
+    assert "; keywords gave it 0." in told(crawl, A)["judgement"]
+    crawl.store.write(Batch(answers=[(1.7e9, A, 1, "withdrawn")]))
+    assert told(crawl, A)["judgement"].startswith("relevant: 0.")

@@ -1,11 +1,12 @@
 """The command line: words on a terminal. Every command is a file, loaded when it is used.
 
-    crawl, status, explain, sql, export, judge, feedback, distill, compare, evolve, demo
+    crawl, status, explain, sql, export, judge, feedback, review, distill, compare, evolve, demo
                             a command each
     topics, topic_examples  lycosa topics …: the tree and training; documents and examples
     world                   lycosa world …
     opened                  a crawl that a command looks at
     pages_by_url            a handful of pages, fetched by a crawl of their own
+    dialogue, keys          questions to a person, and what is pressed
     progress                how a running crawl shows itself
     terminal                what may go to a terminal
 
@@ -38,6 +39,7 @@ COMMANDS = {
     "export": "Write pages, links or sites as JSON lines, Parquet or CSV.",
     "judge": "Score documents as a crawl would: relevance, topics, and the words that speak for and against.",
     "feedback": "Teach a crawl's judge by pages that are useful or not.",
+    "review": "Answer a few questions about pages: is this one? The judge learns from each answer.",
     "distill": "Print the top hubs and authorities of a crawl, and the sites that specialise in its topic.",
     "compare": "Compare crawl strategies on a recorded web, where it is known which pages are relevant.",
     "evolve": "Evolve a crawl strategy on a recorded web whose labels say which pages are good.",

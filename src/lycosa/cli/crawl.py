@@ -14,8 +14,9 @@ import typer
 from rich.table import Table
 
 from lycosa.cli.progress import Lines, Panels
+from lycosa.cli.review import asking
 from lycosa.cli.terminal import err, is_terminal, out, plain
-from lycosa.config import Config
+from lycosa.crawl.answers_file import read_answers
 from lycosa.crawl.commit import STEERED
 from lycosa.crawl.watching import Silence, Watcher
 from lycosa.engine import Crawl
@@ -80,6 +81,12 @@ def crawl(
     setting: list[str] = typer.Option(
         [], "--set", help="Any setting: --set politeness.max_tries=5. May be given several times."
     ),
+    answers: Path | None = typer.Option(
+        None,
+        "--answers",
+        help="A file that says of pages whether they are what you want: on each line a URL, a tab, and yes or no. No "
+        "judge overrules it; pages that have not been fetched are awaited. To be asked instead: lycosa review.",
+    ),
     as_json: bool = typer.Option(False, "--json", help="Progress and summary as JSON lines."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no summary."),
 ) -> None:
@@ -90,6 +97,8 @@ def crawl(
 
     The crawl lives in a directory: what it found, what it will do next, and what the web answered. Run the same
     command again to go on where it stopped, however it stopped. Ctrl-C finishes what is under way first.
+
+    In a terminal, the key r asks you about ten pages that would teach the judge most, while the crawl goes on.
     """
     crawl = Crawl(
         topic,
@@ -100,6 +109,7 @@ def crawl(
         directory=output,
         judge=judge,
         strategy=strategy,
+        answers=read_answers(answers, parse=parse_seed) if answers else None,
         config=config_file,
         layers=[
             (
@@ -118,7 +128,7 @@ def crawl(
     network = crawl.config.network
     if not network.contact and not network.allow and not quiet:
         err.print("[yellow]note:[/] no contact is set; --contact you@example.org lets site owners reach you")
-    report = start(crawl, _watcher(crawl.config, as_json=as_json, quiet=quiet))
+    report = start(crawl, _watcher(crawl, as_json=as_json, quiet=quiet))
     if not quiet:
         summary(crawl.workspace, report.reason, as_json=as_json)
     _check_any_page(crawl.workspace)
@@ -183,12 +193,12 @@ SNIFFED = 4096
 """Bytes of a seeds file that tell what it is."""
 
 
-def _watcher(config: Config, *, as_json: bool, quiet: bool) -> Watcher:
+def _watcher(crawl: Crawl, *, as_json: bool, quiet: bool) -> Watcher:
     if quiet:
         return Silence()
     if as_json or not is_terminal():
         return Lines(as_json=as_json)
-    return Panels(config.title)
+    return Panels(crawl.config.title, asking(crawl.workspace))
 
 
 def _check_any_page(workspace: Workspace) -> None:

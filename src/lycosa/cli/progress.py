@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
+from threading import Thread
 
 from rich.live import Live
 from rich.panel import Panel
 from rich.table import Table
 
+from lycosa.cli.keys import keys_pressed, pressed
 from lycosa.cli.terminal import err, out, plain, printable, sparkline
 from lycosa.crawl.stall import clock_time
 from lycosa.crawl.watching import Event, View
@@ -17,6 +22,7 @@ from lycosa.stopping.forecast import Forecast
 from lycosa.stopping.outlook import forecast_line, forecast_values
 
 SPARKS = 60
+QUESTIONS_KEY = "r"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,37 +123,71 @@ def _spark(relevance: list[float]) -> str:
     return sparkline([mean / top for mean in means[-SPARKS:]])
 
 
-class Panels:
-    """A live panel for a person at a terminal."""
+Asking = Callable[[Callable[[], bool]], None]
+"""Asks a person questions until all are answered, or the function it is given says that it is over."""
 
-    def __init__(self, title: str) -> None:
+
+class Panels:
+    """A live panel for a person at a terminal, who can open questions by a key; the crawl goes on meanwhile."""
+
+    def __init__(self, title: str, asking: Asking | None = None) -> None:
+        """`asking`: what the key opens; it runs in a thread of its own while the panel rests."""
         self._title = title
+        self._asking = asking if asking is not None and sys.stdin.isatty() else None
         self._live = Live(console=out, auto_refresh=False, transient=True)
         self._meter: Meter | None = None
         self._next = 0.0
         self._notice = ""
         self._course = ""
         """The latest change of it."""
+        self._terminal = ExitStack()
+        self._questions: Thread | None = None
+        self._is_over = False
 
     def begin(self, view: View) -> None:
         self._meter = Meter(view)
+        if self._asking is not None:
+            self._terminal.enter_context(pressed())
         self._live.start()
 
     def look(self) -> None:
+        if self._is_asking():
+            return
         now = time.time()
         if self._meter is not None and now >= self._next:
             self._next = now + 0.25
             self._live.update(self._panel(self._meter.snapshot(now)), refresh=True)
 
+    def _is_asking(self) -> bool:
+        """Whether the terminal belongs to questions; they begin and end here."""
+        if self._asking is None:
+            return False
+        if self._questions is None:
+            if QUESTIONS_KEY not in keys_pressed():
+                return False
+            self._live.stop()
+            self._questions = Thread(target=self._asking, args=(lambda: self._is_over,), daemon=True)
+            self._questions.start()
+        elif not self._questions.is_alive():
+            self._questions = None
+            self._live.start()
+        return self._questions is not None
+
     def tell(self, event: Event) -> None:
         if event.kind == "interrupted":
             self._notice = event.message
+            if self._questions is not None:
+                err.print(f"[yellow]{plain(event.message)}[/]")
         elif event.kind not in ("stall", "end"):  # a stall is in the next snapshot
             self._course = f"{event.kind}: {event.message}"
         self._next = 0.0
 
     def end(self) -> None:
+        self._is_over = True
+        if self._questions is not None:
+            self._questions.join()
         self._live.stop()
+        self._terminal.close()
 
     def _panel(self, shot: Snapshot) -> Panel:
         grid = Table.grid(padding=(0, 2))
@@ -167,6 +207,8 @@ class Panels:
         grid.add_row("relevance", f"[green]{shot.spark}[/]")
         if self._course:
             grid.add_row("course", plain(self._course, 160))
+        if self._asking is not None:
+            grid.add_row("questions", f"[dim]{QUESTIONS_KEY}: a few questions, which teach the judge; it crawls on[/]")
         grid.add_row("now", f"[yellow]{self._notice}[/]" if self._notice else plain(shot.state))
         minutes, seconds = divmod(int(shot.seconds), 60)
         return Panel(grid, title=plain(self._title, 60), subtitle=f"{minutes}:{seconds:02d}", expand=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from pathlib import Path
 
 import typer
@@ -12,7 +13,7 @@ from rich.table import Table
 from lycosa.cli.opened import DIRECTORY, opened
 from lycosa.cli.terminal import out, plain
 from lycosa.stopping.outlook import OUTLOOK
-from lycosa.store.rows import RunRow
+from lycosa.store.rows import Answer, RunRow
 from lycosa.workspace import Workspace
 
 
@@ -28,6 +29,8 @@ def status(
         excluded = store.exclusions(15)
         set_aside = store.hosts_set_aside(10)
         outlook = json.loads(store.state(OUTLOOK) or "{}")
+        said = Counter({row.url: row.answer for row in store.answers()}.values())
+    answers = {answer: said[answer] for answer in (Answer.RELEVANT, Answer.IRRELEVANT)}
     harvest = totals.relevant / max(1, totals.pages)
     harvest_recent = sum(relevant for _, relevant in recent) / max(1, len(recent))
     if as_json:
@@ -42,6 +45,7 @@ def status(
             "waiting": totals.waiting,
             "forecast": outlook.get("forecast"),
             "calibration": outlook.get("calibration"),
+            "answers": answers,
             "is_running": workspace.holder() is not None,
             "stop_reason": run.stop_reason if run else None,
             "outcomes": [{"kind": kind, "reason": reason, "count": count} for kind, reason, count in outcomes],
@@ -57,6 +61,11 @@ def status(
         f"{harvest:.1%}, last 1,000 {harvest_recent:.1%}"
     )
     out.print(f"{totals.links:,} URLs seen, {totals.waiting:,} wait")
+    if any(answers.values()):
+        count = sum(answers.values())
+        noun = "page" if count == 1 else "pages"
+        relevant, others = answers[Answer.RELEVANT], answers[Answer.IRRELEVANT]
+        out.print(f"{count:,} {noun} judged by a person: {relevant:,} relevant, {others:,} not")
     for line in outlook.get("words", []):
         out.print(plain(line, 300))
     _table("what happened", [(f"{kind}: {reason}", f"{count:,}") for kind, reason, count in outcomes])

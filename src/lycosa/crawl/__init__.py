@@ -16,6 +16,9 @@
 
 Beside the line, after each turn of the loop:
 
+    answers       what people say of pages, while it runs or before
+    answers_file  answers that somebody wrote down
+    questions     which pages to ask people about
     rejudge       a judge that learned, was retrained by feedback, or found its threshold takes over
     distiller     hubs and authorities (paper FC), and what is fetched first because of them;
                   citation_graph holds who cites whom

@@ -6,6 +6,7 @@
     seeds of two things             crawl them apart
     nothing relevant                after a hundred pages
     one host                        the crawl is as fast as that host's delay allows
+    pages in doubt                  a few answers of a person would help; early, and when doubt has grown
 
 It is advice: the crawl goes on. What was said is kept with the crawl, so that it is not said again on resume.
 """
@@ -13,9 +14,14 @@ It is advice: the crawl goes on. What was said is kept with the crawl, so that i
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 
+import numpy as np
+from numpy.typing import NDArray
+
 from lycosa.crawl.commit import CrawlLedger
+from lycosa.crawl.questions import IN_DOUBT, doubt
 from lycosa.crawl.rejudge import spoken_words, words_for
 from lycosa.judges.contrast.page_vector import PageVector
 from lycosa.judges.contrast.two_topics import parting
@@ -29,6 +35,14 @@ NOTHING_AFTER = 100
 """Number of pages without a relevant one after which to say so; at the end of a crawl a fifth of it."""
 ONE_HOST_AFTER = 50
 LONGEST_WAIT = 200
+QUESTIONS_AFTER, QUESTIONS_AGAIN_AFTER = 30, 200
+"""Numbers of pages after which questions are offered, and offered again if more pages are in doubt."""
+DOUBTFUL_SHARE, DOUBTFUL_PAGES = 0.15, 5
+"""Minimum share, and number, of pages in doubt for which questions are offered."""
+ENOUGH_ANSWERS = 10
+"""Number of answers from which on questions are not offered: the person knows of them."""
+LATEST = 100
+"""Number of latest pages whose doubt is compared with that of all pages: if it has doubled, the crawl may drift."""
 SHOWN = 3
 """Number of URLs named."""
 
@@ -36,15 +50,20 @@ SHOWN = 3
 class Advice:
     """Looks at a running crawl, and speaks up through its ledger."""
 
-    def __init__(self, *, ledger: CrawlLedger, seeds: int, study: LearnedTopic | None = None) -> None:
+    def __init__(
+        self, *, ledger: CrawlLedger, seeds: int, study: LearnedTopic | None = None, threshold: float = 0.5
+    ) -> None:
         self._ledger = ledger
         self._store = ledger.state.store
         self._study = study
+        self._threshold = threshold
         self._said: list[str] = json.loads(self._store.state(ADVISED) or b"[]")
         self._seeds_at = seeds
         """Number of pages after which to look at the seeds."""
         self._patience = 10 * seeds + LONGEST_WAIT
         """Number of pages after which seeds that still wait are no longer waited for."""
+        self._drift_at = QUESTIONS_AGAIN_AFTER
+        """Number of pages after which to look for drift."""
 
     def look(self, *, is_last: bool = False) -> None:
         """Called after each turn of the loop; mostly does nothing."""
@@ -57,6 +76,12 @@ class Advice:
             self._say("nothing", *self._about_finds(pages))
         if self._is_open("host") and pages >= ONE_HOST_AFTER:
             self._say("host", *self._about_hosts(pages))
+
+        if self._is_open("questions") and pages >= QUESTIONS_AFTER:
+            self._say("questions", *self._about_doubt(self._doubts()))
+        if self._is_open("drift") and pages >= self._drift_at:
+            self._drift_at = pages + LATEST // 2
+            self._about_drift()
 
     def _is_open(self, subject: str) -> bool:
         return subject not in self._said
@@ -76,7 +101,8 @@ class Advice:
         empty = [seed.url for seed in seeds if seed.words < NO_TEXT]
         if empty:
             yield _about_empty(empty, len(seeds), has_words=has_words)
-        examples = study.examples
+        urls = {seed.number - 1: seed.url for seed in seeds}
+        examples = {place: words for place, words in study.examples.items() if place in urls}
         if len(examples) == 1 and not has_words:
             yield (
                 "one page is the only example: it cannot say which of its words are the topic; two to nine more seeds, "
@@ -87,7 +113,6 @@ class Advice:
                 "most seeds do not fit the topic's words: they are only places to start from, not examples; if they "
                 "are, --set judge.seeds_are_examples=yes"
             )
-        urls = {seed.number - 1: seed.url for seed in seeds}
         if parts := parting([PageVector(*words) for words in examples.values()]):
             places = list(examples)
             spoken = spoken_words(self._store)
@@ -103,6 +128,28 @@ class Advice:
                 f"none of {pages:,} pages is relevant but seeds: nothing near them matches the topic; seeds nearer to "
                 "it, other words, or a lower --threshold would help"
             )
+
+    def _doubts(self) -> NDArray[np.bool_]:
+        """Which pages are in doubt, in order of fetching; none if nothing is learned from answers."""
+        relevance = self._study.relevance if self._study is not None else np.zeros(0, dtype=np.float32)
+        return doubt(relevance, self._threshold) >= IN_DOUBT
+
+    def _about_doubt(self, doubts: NDArray[np.bool_]) -> Iterator[str]:
+        count = int(doubts.sum())
+        has_many = count >= max(DOUBTFUL_PAGES, DOUBTFUL_SHARE * len(doubts))
+        if has_many and len(self._store.answers()) < ENOUGH_ANSWERS:
+            where = os.path.join(self._store.path.parent, "")  # noqa: PTH118 - the closing slash says that it is a directory
+            yield (
+                f"{count:,} of {len(doubts):,} pages are in doubt: ten questions would help, while it runs or later: "
+                f"lycosa review {where}"
+            )
+
+    def _about_drift(self) -> None:
+        """Said once, when the latest pages are in doubt far more often than those before."""
+        doubts = self._doubts()
+        latest, earlier = doubts[-LATEST:], doubts[:-LATEST]
+        if len(earlier) and latest.mean() >= max(2 * earlier.mean(), 2 * DOUBTFUL_SHARE):
+            self._say("drift", *self._about_doubt(latest))
 
     def _about_hosts(self, pages: int) -> Iterator[str]:
         visited = [host for host in self._ledger.state.hosts if host.pages]

@@ -118,6 +118,11 @@ class Rejudge:
             self._adopt(judge)
             self._take_over(lesson)
 
+    def hurry(self) -> None:
+        """Judge all pages again at the next look: a person has said what some of them are."""
+        if self._learning is not None:
+            self._learning.hurry()
+
     def end(self) -> None:
         """The crawl has stopped, perhaps before all start pages were fetched: they decide all the same."""
         if self._has_open_threshold:
@@ -175,6 +180,9 @@ class Learning:
         self._kept = np.zeros(0, dtype=np.float32)
         """By place in the crawl: the relevance that the store has; NaN where it is not known."""
         self._told_at = int(self._store.state(LEARNED_AT) or 0)
+
+    def hurry(self) -> None:
+        self._next = 0
 
     def look(self, *, is_last: bool = False) -> Judge | None:
         """A judge of what is known by now, if it is time for one; pages have then been judged again by it."""

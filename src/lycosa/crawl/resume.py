@@ -7,10 +7,13 @@ then is not on record, so any host may have been asked just before.
 from __future__ import annotations
 
 import json
-from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from lycosa.crawl.hosts import HostTable
 from lycosa.crawl.link_rules import LinkRules
@@ -22,6 +25,7 @@ from lycosa.fetch.politeness import Politeness
 from lycosa.fetch.robots import RobotsFile, RobotsState
 from lycosa.frontier.frontier import Frontier
 from lycosa.lib.hashindex import HashIndex
+from lycosa.model import Visit
 from lycosa.stopping.figures import Tally
 from lycosa.stopping.rules import NO_RULES, StopRules
 from lycosa.store.protocol import Store
@@ -83,8 +87,8 @@ def resume(
     dropped = frontier.load(waiting.ids, waiting.hosts, waiting.scores)
     try:
         if strategy.abilities.is_retold:
-            for visit, targets in store.visits():
-                strategy.tell(visit, targets)
+            for _ in retold(store, strategy):
+                pass
         strategy.restore(store.state(STRATEGY) or b"")
     except ValueError as error:
         raise ConfigError(
@@ -110,6 +114,26 @@ def resume(
         threshold=float(threshold) if threshold else None,
         dropped=dropped,
     )
+
+
+def retold(store: Store, strategy: Strategy) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+    """Tell the strategy all visits again, and people's answers where it was told them first; return the visits."""
+    learn = strategy.abilities.answer
+    answers = [row for row in store.answers() if row.page_id is not None] if learn is not None else []
+    own = {row.page_id: row for row in answers if row.own_relevance is not None}
+    told: dict[int, dict[int, bool | None]] = defaultdict(dict)
+    for row in answers:
+        if row.after_pages is not None and row.page_id is not None:
+            told[row.after_pages][row.page_id] = row.is_relevant
+    for count, (visit, targets) in enumerate(store.visits(), start=1):
+        answered = own.get(visit.lease.id)
+        if answered is not None and answered.own_relevance is not None and visit.judgement is not None:
+            judged = replace(visit.judgement, relevance=answered.own_relevance, is_relevant=answered.own_is_relevant)
+            visit = replace(visit, judgement=judged)
+        strategy.tell(visit, targets)
+        yield visit, targets
+        if learn is not None and count in told:
+            learn(told[count])
 
 
 def tally_of(store: Store, rules: StopRules) -> Tally:

@@ -39,6 +39,11 @@ class UrlIndex:
         """Numbers of the page's links, then of its rejected URLs; and which of them are new."""
         return self._index.find_or_add(np.frombuffer(page.link_hashes, dtype=np.int64), self._next)
 
+    def find(self, url: str) -> int | None:
+        """The number of a canonical URL; None if the crawl has not seen it."""
+        number = int(self._index.find(np.array([url_hash(url)]))[0])
+        return number if number > 0 else None
+
     def add_seed(self, url: str, score: float, batch: Batch) -> bool:
         """Whether it is new."""
         return self._add(url, None, FoundLink(0, 0, score), batch)

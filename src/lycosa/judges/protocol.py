@@ -67,13 +67,21 @@ class Study(Protocol):
     def recent_verdicts(self) -> NDArray[np.float32]:
         """How likely each page is about the topic: not much older than the latest pages."""
 
+    def answer(self, place: int, is_relevant: bool | None) -> None:
+        """A person has said whether a page is relevant; None: the answer is taken back.
+
+        `place` is the page's position in the order in which pages were added, from 0. While the answer stands, the
+        relevance of the page is 1 or 0, whatever is learned; what follows for other pages, `learn` computes.
+        """
+
 
 class LearnedTopic(Study, Protocol):
     """A study whose findings the crawl takes over, and can put in words."""
 
     @property
     def examples(self) -> Mapping[int, WordCounts]:
-        """Seeds that are examples of the topic, by their place in the crawl."""
+        """Pages that are examples of the topic, by their place in the crawl: seeds, and pages that a person says are
+        relevant."""
 
     @property
     def has_words(self) -> bool:

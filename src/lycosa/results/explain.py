@@ -10,10 +10,11 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 
+from lycosa.crawl.resume import retold
 from lycosa.errors import InputError
 from lycosa.fetch.urls import Urls, url_hash
 from lycosa.store.protocol import Reports
-from lycosa.store.rows import HostRow, LinkRow, State
+from lycosa.store.rows import Answer, HostRow, LinkRow, State
 from lycosa.strategies.hunter.tables import FEATURES
 from lycosa.strategies.protocol import Strategy
 
@@ -81,8 +82,7 @@ def _factors(store: Reports, link: LinkRow, host: HostRow, strategy: Strategy) -
     if not abilities.is_retold:
         return
     citing = []
-    for visit, targets in store.visits():
-        strategy.tell(visit, targets)
+    for visit, targets in retold(store, strategy):
         places = (targets == link.id).nonzero()[0]
         if len(places):
             citing.append((visit, targets, int(places[0])))
@@ -172,7 +172,13 @@ def _page(store: Reports, link: int) -> Iterator[tuple[str, str]]:
         verdict = "relevant" if judgement.is_relevant else "not relevant"
         best = sorted(json.loads(judgement.terms).items(), key=lambda item: -item[1])[:SHOWN_TERMS]
         deciding = ", ".join(f"{term} {share:.3f}" for term, share in best) or "none of the topic's words"
-        yield "judgement", f"{verdict}: {judgement.relevance:.3f} by {judgement.judge} ({deciding})"
+        said = [row for row in store.answers() if row.page_id == link and row.answer != Answer.SKIPPED]
+        if said and said[-1].is_relevant is not None:
+            own = said[-1].own_relevance or 0.0
+            who = f"a person said so on {_when(said[-1].at)}; {judgement.judge} gave it {own:.3f}"
+            yield "judgement", f"{verdict}: {who} ({deciding})"
+        else:
+            yield "judgement", f"{verdict}: {judgement.relevance:.3f} by {judgement.judge} ({deciding})"
 
 
 def _host(host: HostRow) -> str:

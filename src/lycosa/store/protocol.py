@@ -85,6 +85,9 @@ class Store(Protocol):
     def unvisited_links(self, page: int) -> list[rows.UnvisitedLink]:
         """Waiting links on a page that were never tried, in page order; one that occurs twice is listed twice."""
 
+    def answers(self, after: int = 0) -> list[rows.AnswerRow]:
+        """What people said of pages, oldest first: the answers with numbers greater than `after`."""
+
     # Figures
 
     def totals(self) -> rows.Totals: ...
@@ -138,6 +141,16 @@ class Reports(Store, Protocol):
         """The `count` most relevant pages that link to it; unjudged ones last."""
 
     def citation_counts(self, link: int) -> rows.CitationCounts: ...
+
+    def pages_with(self, hashes: Collection[int]) -> dict[str, int]:
+        """The pages whose URLs have these hashes: their numbers, by URL."""
+
+    def doubtful_pages(self, threshold: float, count: int, which: str = rows.OPEN) -> list[rows.DoubtfulPage]:
+        """The `count` pages whose relevance is nearest to the threshold, and the seeds among the first `count` pages.
+
+        Only pages that nobody was asked about (OPEN), that were skipped (SKIPPED), or that were answered or skipped
+        (ASKED). Pages without text and exact duplicates are left out.
+        """
 
     # The whole crawl
 

@@ -20,6 +20,20 @@ class State:
     DROPPED = "dropped"
 
 
+OPEN, SKIPPED, ASKED = "open", "skipped", "asked"
+"""Pages by whether a person was asked about them."""
+
+
+class Answer:
+    """What a person says of a page."""
+
+    RELEVANT = "relevant"
+    IRRELEVANT = "irrelevant"
+    SKIPPED = "skipped"
+    WITHDRAWN = "withdrawn"
+    """An earlier answer is taken back."""
+
+
 class LinkRow(NamedTuple):
     """A URL seen for the first time."""
 
@@ -147,6 +161,11 @@ class Batch:
     """(page, what the strategy keeps of it)."""
     feedback: list[tuple[float, str, bool, str]] = field(default_factory=list)
     """(at, url, is_useful, topic)."""
+    answers: list[tuple[float, str, int | None, str]] = field(default_factory=list)
+    """(at, url, page, answer): what people say of pages; the page is None if it has not been fetched. The last answer
+    decides the page's relevance, whatever judges say of it in this batch or in any later one."""
+    taken_over: list[tuple[int, int, int]] = field(default_factory=list)
+    """(page, after how many pages, number of the answer): answers that the strategy has been told."""
     state: dict[str, bytes] = field(default_factory=dict)
     """Named pieces of state that must agree with the rest: archive position, strategy."""
 
@@ -195,6 +214,42 @@ class SeedPage(NamedTuple):
     words: int
     relevance: float | None
     is_relevant: bool
+
+
+class AnswerRow(NamedTuple):
+    id: int
+    at: float
+    url: str
+    page_id: int | None
+    """None while the page has not been fetched."""
+    answer: str
+    after_pages: int | None
+    """Number of pages the crawl had when its strategy was told the answer; None: it has not been told."""
+    own_relevance: float | None
+    """What the judge itself says of the page, while an answer stands."""
+    own_is_relevant: bool
+
+    @property
+    def is_relevant(self) -> bool | None:
+        """None: the answer says neither."""
+        return {Answer.RELEVANT: True, Answer.IRRELEVANT: False}.get(self.answer)
+
+
+class DoubtfulPage(NamedTuple):
+    """A page that a person could be asked about."""
+
+    id: int
+    number: int
+    url: str
+    host: str
+    title: str
+    relevance: float
+    fingerprint: int
+    distance: int
+    waiting: int
+    """Number of waiting links on it."""
+    note: bytes
+    """What the strategy keeps of it; may be empty."""
 
 
 class UnvisitedLink(NamedTuple):

@@ -184,5 +184,29 @@ where pages > 0
 order by relevant desc, density desc, name;
 """
 
-MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD)
+FOURTH = """
+-- What people said of pages (lycosa review), oldest first: of each page the last answer counts.
+create table answers (
+    id integer primary key,
+    at real not null,
+    url text not null,
+    page_id integer references pages (id),
+    answer text not null,
+    after_pages integer
+);
+create index answers_by_page on answers (page_id);
+
+-- What the judge itself says of a page whose relevance a person has decided.
+alter table judgements add column own_relevance real;
+alter table judgements add column own_is_relevant integer;
+
+create view answered_pages as
+select a.url, p.title, a.answer, a.at, j.own_relevance as judged, p.number
+from answers a left join pages p on p.id = a.page_id left join judgements j on j.page_id = a.page_id
+     and j.judge = (select min(judge) from judgements where page_id = a.page_id)
+where a.id = (select max(b.id) from answers b where b.url = a.url) and a.answer in ('relevant', 'irrelevant')
+order by a.id;
+"""
+
+MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD, FOURTH)
 VERSION = len(MIGRATIONS)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lycosa.model import Lease, Visit
 from lycosa.store import rows
-from lycosa.store.rows import NOFOLLOW, NOT_WORTH, REVISIT, State
+from lycosa.store.rows import NOFOLLOW, NOT_WORTH, REVISIT, Answer, State
 from lycosa.store.sqlite_connection import explained, fields, select
 from lycosa.store.sqlite_reports import SqliteReports
 from lycosa.store.stored_visits import visits
@@ -28,13 +28,39 @@ def _insert(table: str, row: type[tuple[Any, ...]], *, verb: str = "insert") -> 
 
 
 BEGIN_RUN = "insert into runs (started_at, pid, version, config) values (?, ?, ?, ?)"
-SET_THRESHOLD = "update judgements set is_relevant = relevance >= ?"
+SET_THRESHOLD = "update judgements set is_relevant = relevance >= ?1, own_is_relevant = own_relevance >= ?1"
 GRADE = "update judgements set relevance = ?, is_relevant = ? where page_id = (select id from pages where number = ?)"
 RELEVANT_BY_HOST = """
 select f.host_id, sum(j.is_relevant) as relevant from judgements j join frontier f on f.id = j.page_id group by 1
 """
 RECOUNT_HOSTS = f"""
 update hosts set relevant = found.relevant from ({RELEVANT_BY_HOST}) as found where found.host_id = hosts.id
+"""
+ANSWER = "insert into answers (at, url, page_id, answer) values (?, ?, ?, ?)"
+TAKE_OVER = "update answers set page_id = ?, after_pages = ? where id = ?"
+STANDING = f"""
+select a.page_id as page, a.answer = '{Answer.RELEVANT}' as value from answers a
+where a.page_id is not null and a.answer in ('{Answer.RELEVANT}', '{Answer.IRRELEVANT}')
+      and a.id = (select max(b.id) from answers b where b.page_id = a.page_id)
+"""
+BIND = f"""
+update judgements set own_relevance = iif(own_relevance is null or relevance != said.value, relevance, own_relevance),
+    own_is_relevant = iif(own_relevance is null or relevance != said.value, is_relevant, own_is_relevant),
+    relevance = said.value, is_relevant = said.value
+from ({STANDING}) as said where said.page = judgements.page_id
+"""
+BIND_ONE = f"{BIND} and judgements.page_id = ?"
+RELEASE = f"""
+update judgements set relevance = own_relevance, is_relevant = own_is_relevant, own_relevance = null,
+    own_is_relevant = null
+where page_id in (select page_id from answers) and own_relevance is not null
+      and page_id not in (select page from ({STANDING}))
+"""
+ANSWERS = """
+select a.id, a.at, a.url, a.page_id, a.answer, a.after_pages, j.own_relevance, j.own_is_relevant
+from answers a left join judgements j on j.page_id = a.page_id
+     and j.judge = (select min(judge) from judgements where page_id = a.page_id)
+where a.id > ? order by a.id
 """
 LEASE = "select id, url, host_id, score, distance, tries, redirects from frontier where id = ?"
 PRINTS = "select fingerprint, id from pages where fingerprint != 0 and duplicate_of is null order by number"
@@ -104,6 +130,11 @@ class SqliteStore(SqliteReports):
             (_insert("judgements", rows.JudgementRow, verb="insert or replace"), batch.judgements),
             (SET_THRESHOLD, [] if batch.threshold is None else [(batch.threshold,)]),
             (GRADE, batch.grades),
+            (ANSWER, batch.answers),
+            (TAKE_OVER, batch.taken_over),
+            (RELEASE, [()] if batch.answers else []),
+            (BIND_ONE, [(row.page_id,) for row in batch.judgements]),
+            (BIND, [()] if batch.answers or batch.taken_over or batch.grades else []),
             ("update hosts set relevant = 0 where relevant != 0", [()] if batch.recounts_hosts else []),
             (RECOUNT_HOSTS, [()] if batch.recounts_hosts else []),
             ("delete from links where source_id = ?", [(page,) for page in batch.relinked]),
@@ -180,6 +211,10 @@ class SqliteStore(SqliteReports):
 
     def unvisited_links(self, page: int) -> list[rows.UnvisitedLink]:
         return self._all(rows.UnvisitedLink._make, UNVISITED, (page,))
+
+    def answers(self, after: int = 0) -> list[rows.AnswerRow]:
+        found = self._all(rows.AnswerRow._make, ANSWERS, (after,))
+        return [row._replace(own_is_relevant=bool(row.own_is_relevant)) for row in found]
 
     def totals(self) -> rows.Totals:
         return rows.Totals(*map(self._number, TOTALS))

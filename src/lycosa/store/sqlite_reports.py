@@ -9,7 +9,7 @@ from typing import Any
 
 from lycosa.errors import StoreError
 from lycosa.store import rows
-from lycosa.store.rows import State
+from lycosa.store.rows import Answer, State
 from lycosa.store.sqlite_connection import SqliteConnection, Values, select
 
 FIND_LINK = select(rows.LinkRow, "frontier where hash = ? and url = ?")
@@ -23,6 +23,35 @@ where l.target_id = ? order by j.relevance desc, l.source_id, l.position limit ?
 CITATION_COUNTS = """
 select count(distinct l.source_id), count(distinct case when j.is_relevant then l.source_id end)
 from links l left join judgements j on j.page_id = l.source_id where l.target_id = ?
+"""
+PAGES_WITH = """
+select f.url, p.id from pages p cross join frontier f on f.id = p.id
+where f.hash in (select value from json_each(?))
+"""
+LAST = """
+select page_id from answers a
+where page_id is not null and id = (select max(b.id) from answers b where b.page_id = a.page_id) and answer
+"""
+WHICH = {
+    rows.OPEN: f"page_id not in ({LAST} != '{Answer.WITHDRAWN}')",
+    rows.SKIPPED: f"page_id in ({LAST} = '{Answer.SKIPPED}')",
+    rows.ASKED: f"page_id in ({LAST} != '{Answer.WITHDRAWN}')",
+}
+DOUBTFUL = f"""
+with near as (
+    select page_id, relevance from judgements where {{}}
+    order by iif(relevance < ?1, relevance / ?1, (1 - relevance) / (1.00001 - ?1)) desc, page_id limit ?2
+), first as (
+    select page_id, relevance from judgements
+    where {{}} and page_id in (select p.id from pages p join frontier f on f.id = p.id
+                             where p.number <= ?2 and f.distance = 0)
+)
+select p.id, p.number, f.url, h.name, p.title, c.relevance, p.fingerprint, f.distance,
+       (select count(distinct l.target_id) from links l join frontier t on t.id = l.target_id
+        where l.source_id = p.id and t.state = '{State.WAITING}'), coalesce(n.value, x'')
+from (select * from near union select * from first) c join pages p on p.id = c.page_id
+     join frontier f on f.id = p.id join hosts h on h.id = f.host_id left join notes n on n.page_id = p.id
+where p.duplicate_of is null and p.words > 0 group by p.id order by p.number
 """
 OUTCOME_COUNTS = "select kind, reason, count(*) from outcomes group by 1, 2 order by 3 desc, 1, 2 limit ?"
 EXCLUSIONS = f"""
@@ -70,6 +99,12 @@ class SqliteReports(SqliteConnection):
 
     def citation_counts(self, link: int) -> rows.CitationCounts:
         return self._first(rows.CitationCounts._make, CITATION_COUNTS, (link,)) or rows.CitationCounts(0, 0)
+
+    def pages_with(self, hashes: Collection[int]) -> dict[str, int]:
+        return dict(self._rows(PAGES_WITH, (json.dumps(list(hashes)),)))
+
+    def doubtful_pages(self, threshold: float, count: int, which: str = rows.OPEN) -> list[rows.DoubtfulPage]:
+        return self._all(rows.DoubtfulPage._make, DOUBTFUL.format(WHICH[which], WHICH[which]), (threshold, count))
 
     def last_run(self) -> rows.RunRow | None:
         return self._first(rows.RunRow._make, select(rows.RunRow, "runs order by id desc limit 1"))

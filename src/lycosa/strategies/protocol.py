@@ -89,6 +89,9 @@ class Abilities:
     """Why all waiting links have to be scored again since the last call; empty if they need not be."""
     factors: Callable[[Visit, Link], Mapping[str, float]] = _no_factors
     """The factors of the score of a link on a visited page, by name; empty if it has none."""
+    answer: Callable[[Mapping[int, bool | None]], None] | None = None
+    """Learns, by link, whether a person says that visited pages are relevant (None: the answer is taken back), and
+    scores waiting links by it. None: it learns nothing; all waiting links are scored again by `again`."""
     forecasting: Forecasting | None = None
     """Set if its scores are predictions: the harvest can be forecast, and a better link is worth waiting for."""
     advice: Callable[[], str] | None = None

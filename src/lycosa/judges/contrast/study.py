@@ -41,6 +41,9 @@ SEED_SITE_WEIGHT = 0.1
 whole, and its pages that say so in other words would drown the topic: debian-docs .85 → .94 of the way from random to
 oracle (development topics; 10 crawls better, 1 worse). Generated webs do not change; wikispeedia with its pages
 assigned to hosts at random: −.007 to −.011 (± .006)."""
+ENOUGH_CONFIRMED = 3
+"""Without other examples: number of pages that a person says are relevant from which they are examples. One page alone
+would say less about the topic than its words do."""
 MAX_GROWTH = 1.25
 """Growth of the crawl for which verdicts are recent."""
 
@@ -78,6 +81,8 @@ class ContrastStudy:
         self._is_example: NDArray[np.bool_] = np.zeros(64, dtype=np.bool_)
         self._seeds: list[int] = []
         """Page numbers."""
+        self._answers: dict[int, bool] = {}
+        """By page number: whether a person says that the page is relevant."""
         self._table_scores = TableScores()
         self._weighing = self._weighed_by(idf_of_table())
         self._scale = Scale(0.0, 1.0)
@@ -123,8 +128,19 @@ class ContrastStudy:
         relevance = self.judge_vector(page)
         self._relevance[number] = max(relevance, MIN_EXAMPLE_RELEVANCE) if is_example else relevance
         self._said = grown(self._said, number + 1)
-        self._said[number] = self._verdict.view.judged(page.words, page.counts)[0] if self._verdict else self._relevance[number]
+        self._said[number] = (
+            self._verdict.view.judged(page.words, page.counts)[0] if self._verdict else self._relevance[number]
+        )
         return float(self._relevance[number])
+
+    def answer(self, place: int, is_relevant: bool | None) -> None:
+        page = self._given + place
+        self._answers.pop(page, None)
+        if is_relevant is None:
+            self._relevance[page] = self.judge_vector(self._pages[page])
+        else:
+            self._answers[page] = is_relevant
+            self._relevance[page] = self._said[page] = float(is_relevant)
 
     # ── results ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -192,8 +208,11 @@ class ContrastStudy:
         return self._judged(weighing, scores, total_norm, self._doubt(r))
 
     def _examples(self) -> list[int]:
-        found: list[int] = np.flatnonzero(self._is_example[: self._pages.count]).tolist()
-        return found
+        """Those given, seeds that are examples, and pages that a person says are relevant, once they are enough."""
+        found = set(np.flatnonzero(self._is_example[: self._pages.count]).tolist())
+        found -= {page for page, is_relevant in self._answers.items() if not is_relevant}
+        confirmed = {page for page, is_relevant in self._answers.items() if is_relevant}
+        return sorted(found | confirmed if found or len(confirmed) >= ENOUGH_CONFIRMED else found)
 
     def _weighed_by(self, idf: Floats) -> Weighing:
         return Weighing(self._pages, idf, examples=self._examples(), keywords=self._keywords, settings=self.settings)
@@ -201,7 +220,7 @@ class ContrastStudy:
     def _doubt(self, relevance: Floats) -> Floats:
         """By page: how surely it is not about the topic."""
         doubt = 1.0 - relevance
-        doubt[self._is_example[: self._pages.count]] = 0.0
+        doubt[self._examples()] = 0.0
         return doubt
 
     def _site_weights(self, relevance: Floats) -> Floats:
@@ -210,6 +229,7 @@ class ContrastStudy:
         relevant = [seed for seed in self._seeds if relevance[seed] >= MIN_SEED_RELEVANCE]
         hosts = self._pages.hosts
         weights[np.isin(hosts, hosts[relevant]) & (hosts > 0)] = SEED_SITE_WEIGHT
+        weights[list(self._answers)] = 1.0
         return weights
 
     def _judged(self, weighing: Weighing, scores: Floats, total_norm: float, doubt: Floats) -> _Learned:
@@ -217,8 +237,9 @@ class ContrastStudy:
         scores = weighing.by_others(scores)
         scale = weighing.scale(scores, total_norm, doubt)
         found = scale.relevance(scores, self.settings.steepness)
-        is_example = self._is_example[: self._pages.count]
-        found[is_example] = np.maximum(found[is_example], MIN_EXAMPLE_RELEVANCE)
+        examples = self._examples()
+        found[examples] = np.maximum(found[examples], MIN_EXAMPLE_RELEVANCE)
+        found[list(self._answers)] = list(self._answers.values())
         return _Learned(weighing, scores, scale, found)
 
     # ── what is said of the pages ─────────────────────────────────────────────────────────────────────────
@@ -231,6 +252,7 @@ class ContrastStudy:
         learned = self._learned()  # not `learn`: when that is done is for the strategy to decide
         known: NDArray[Any] = np.full(self._pages.count, np.nan)
         known[examples] = 1.0
+        known[list(self._answers)] = list(self._answers.values())
         self._verdict = verdict(
             Evidence(
                 self._pages,

@@ -21,10 +21,13 @@ from numpy.typing import NDArray
 
 from lycosa.crawl.link_rules import joining, rising
 from lycosa.crawl.loop import run
+from lycosa.crawl.questions import AskablePages
 from lycosa.crawl.redirects import redirect_target
 from lycosa.fetch.urls import url_hash
 from lycosa.frontier.frontier import Frontier
+from lycosa.judges.contrast.page_vector import telling_words
 from lycosa.judges.protocol import Judge
+from lycosa.lab.replay.person import AskedReplay, Person
 from lycosa.lab.worlds.world import World
 from lycosa.lib.clock import VirtualClock
 from lycosa.model import Fetched, Judgement, Kind, Lease, Outcome, Page, Visit
@@ -41,6 +44,8 @@ MISSING = Outcome(Kind.HTTP_ERROR, "http 404", status=404)
 HOST = 1
 """Nobody has to be spared in a replay: to the frontier all links are of one host."""
 MAX_REDIRECTS = 5
+WORDS = 200
+"""Number of words by which pages are compared when questions are chosen."""
 
 
 class JudgedWorld:
@@ -146,6 +151,7 @@ class ReplayLedger:
         strategy: TimedStrategy,
         follow_nofollow: bool = False,
         rules: StopRules = NO_RULES,
+        person: Person | None = None,
     ) -> None:
         self._judged = judged
         self._world = judged.world
@@ -154,6 +160,7 @@ class ReplayLedger:
         self._leases: list[Lease] = []
         self._strategy = strategy
         self._take_change = strategy.abilities.take_change
+        self._person = person
         self._follow_nofollow = follow_nofollow
         self._scores: NDArray[np.float64] = np.zeros(len(self._world.urls) + 1)
         """By link, as the strategy gave them: the frontier has them rounded."""
@@ -186,6 +193,34 @@ class ReplayLedger:
             news = score_again(self._strategy, self._frontier, self._visits())
             self._scores[news.links] = news.scores
             self.track.changes.append((len(self.track.pages), change))
+        if self._person is not None and self._person.is_due(len(self.track.pages)):
+            self._ask(self._person)
+
+    def _ask(self, person: Person) -> None:
+        learn = self._strategy.abilities.answer
+        assert learn is not None, f"{self._strategy.name} learns nothing from answers"
+        links, is_seed = [lease.id for lease in self._leases], [lease.distance == 0 for lease in self._leases]
+        said = person.answer(AskedReplay(self.track.pages, links, is_seed, self._askable))
+        if said:
+            learn(said)
+
+    def _askable(self, relevance: NDArray[Any], is_settled: NDArray[np.bool_]) -> AskablePages:
+        world, pages = self._world, self.track.pages
+        return AskablePages(
+            relevance=relevance,
+            waiting=np.array([self._waiting_links(page) for page in pages]),
+            hosts=world.host_of[pages].tolist(),
+            vectors=[telling_words(self._judged.visit(page)[0].terms, WORDS) for page in pages],
+            fingerprints=world.fingerprints[pages].tolist(),
+            is_first=np.array(self.track.distance) == 0,
+            is_settled=is_settled,
+        )
+
+    def _waiting_links(self, page: int) -> int:
+        """Number of waiting links on a visited page."""
+        low, high = self._world.link_offsets[page : page + 2].tolist()
+        links = self._discovery.meet(self._world.link_urls[low:high], 0)
+        return int(np.count_nonzero(self._frontier.is_waiting(links)))
 
     def _lease(self, link: int) -> Lease:
         discovery, world = self._discovery, self._world
@@ -280,16 +315,24 @@ def replay(
     follow_nofollow: bool = False,
     rules: StopRules = NO_RULES,
     advice: Callable[[], str] = str,
+    person: Person | None = None,
 ) -> Track:
     """Crawl the world from the seeds until `pages` are fetched, a rule says stop, or nothing is left.
 
-    A function instead of a strategy is handed the discovery: only bounds such as the oracle need it.
+    A function instead of a strategy is handed the discovery: only bounds such as the oracle need it. `person`: who
+    answers questions; the strategy has to learn from answers.
     """
     discovery = Discovery(judged.world)
     timed = TimedStrategy(strategy(discovery) if callable(strategy) else strategy)
     frontier = Frontier(buffer=buffer, slots_per_host=width, slots_per_address=width)
     ledger = ReplayLedger(
-        judged, discovery, frontier=frontier, strategy=timed, follow_nofollow=follow_nofollow, rules=rules
+        judged,
+        discovery,
+        frontier=frontier,
+        strategy=timed,
+        follow_nofollow=follow_nofollow,
+        rules=rules,
+        person=person,
     )
     ledger.add_seeds(seeds)
     ledger.track.ending = drive(

@@ -28,10 +28,13 @@ class FixedRelevance:
         self.idf_of_table: Floats = np.ones(SIZE, dtype=np.float32)
         self.idf_of_table[0] = 0
         self._relevance: list[float] = []
+        self._answers: dict[int, bool] = {}
 
     @property
     def relevance(self) -> Floats:
-        return np.array(self._relevance, dtype=np.float32)
+        relevance = np.array(self._relevance, dtype=np.float32)
+        relevance[list(self._answers)] = list(self._answers.values())
+        return relevance
 
     def add(
         self,
@@ -49,3 +52,8 @@ class FixedRelevance:
 
     def recent_verdicts(self) -> Floats:
         return self.relevance
+
+    def answer(self, place: int, is_relevant: bool | None) -> None:
+        self._answers.pop(place, None)
+        if is_relevant is not None:
+            self._answers[place] = is_relevant

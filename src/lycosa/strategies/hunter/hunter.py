@@ -129,6 +129,7 @@ class Hunter(Strategy):
             note=lambda: self._note,
             again=self.again,
             factors=self.factors,
+            answer=self.answer,
             forecasting=self,
         )
 
@@ -215,6 +216,12 @@ class Hunter(Strategy):
             self._due.append(changed)
             if len(self._due) > FRONT:  # on resume, there are many visits without an `ask`
                 self._due = [np.unique(np.concatenate(self._due))]
+
+    def answer(self, answers: Mapping[int, bool | None]) -> None:
+        """A person has said which of these visited pages are relevant. Links are scored by it at once."""
+        for link, is_relevant in answers.items():
+            self.study.answer(int(self._evidence.links.page[link]) - 1, is_relevant)
+        self._review()
 
     def _review(self) -> None:
         """Recompute judge, sums and weights, and score every waiting link by them."""

@@ -1,0 +1,188 @@
+"""lycosa review: answer a few questions; the judge learns from them, also while the crawl runs."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import typer
+
+from lycosa.cli.dialogue import WIDTH, Dialogue
+from lycosa.cli.keys import Keys, PressedKeys, TypedLines, pressed
+from lycosa.cli.opened import DIRECTORY
+from lycosa.cli.progress import Asking
+from lycosa.cli.terminal import err, out, plain, printable
+from lycosa.config import Config, build, load_crawl
+from lycosa.crawl.answers import new_answers
+from lycosa.crawl.answers_file import read_answers
+from lycosa.crawl.resume import THRESHOLD
+from lycosa.engine import Crawl, canonical_answers
+from lycosa.errors import LycosaError
+from lycosa.fetch.urls import Urls, parse_seed
+from lycosa.judge_choice import FOR_TOPICS, is_trained, judge_of
+from lycosa.judges.protocol import JudgeAbilities
+from lycosa.results.archived_pages import ArchivedPages
+from lycosa.results.open_questions import Question, first_lines, open_questions
+from lycosa.store.rows import Batch
+from lycosa.store.sqlite import SqliteStore
+from lycosa.workspace import Workspace
+
+QUESTIONS = 10
+LEARNED_AT_ONCE = 5_000
+"""Number of pages up to which a crawl that does not run learns from the answers now: it takes seconds."""
+COLUMNS = "url\tanswer\trelevance\twaiting\ttitle"
+
+
+def review(
+    directory: Path = DIRECTORY,
+    count: int = typer.Option(QUESTIONS, "--count", "-n", min=1, help="Number of questions."),
+    as_list: bool = typer.Option(
+        False,
+        "--list",
+        help="Print the questions as a table with tabs instead of asking; fill in its second column, and give it back "
+        "with --answers.",
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Print the questions as JSON lines instead of asking."),
+    answers: Path | None = typer.Option(
+        None, "--answers", help="A file of answers instead of questions: on each line a URL, a tab, and yes or no."
+    ),
+) -> None:
+    """Answer a few questions about pages: is this one? The judge learns from each answer.
+
+    The pages are those that teach it most: it is in doubt about them, many waiting links depend on them, and no two
+    are alike. No page is asked about twice. Your answer is final: no judge overrules it.
+
+    Press y or n; s skips a page; b goes back and takes the last answer back; q ends it. Every answer is kept at once.
+
+    Works while the crawl runs, which takes the answers over within seconds, and when it has stopped.
+    """
+    workspace = Workspace.existing(directory)
+    with reviewing(workspace) as crawl:
+        if answers is not None:
+            said = canonical_answers(read_answers(answers, parse=parse_seed), Urls(crawl.config.urls))
+            news = new_answers(crawl.store, said, at=time.time())
+            crawl.store.write(Batch(answers=news))
+            waiting = sum(page is None for _, _, page, _ in news)
+            rest = f"; {waiting:,} on pages that have not been fetched: they wait for them" if waiting else ""
+            out.print(f"{len(news):,} new answers of {len(said):,} in {plain(answers)}{rest}")
+            given = len(news) - waiting
+        elif as_list or as_json:
+            _print(crawl.questions(count), as_json=as_json)
+            return
+        else:
+            has_keys = sys.stdin.isatty()
+            with pressed() if has_keys else nullcontext():
+                given = converse(crawl, PressedKeys() if has_keys else TypedLines(), count)
+    if given:
+        out.print(_consequences(workspace))
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """A crawl that a person is asked about."""
+
+    workspace: Workspace
+    config: Config
+    store: SqliteStore
+
+    def questions(self, count: int) -> list[Question]:
+        config = self.config
+        found = self.store.state(THRESHOLD)
+        try:
+            abilities = judge_of(config, self.workspace, threshold=float(found) if found else None).abilities
+        except LycosaError:  # the judge was an object of a program
+            abilities = JudgeAbilities(threshold=config.judge.threshold or FOR_TOPICS)
+        return open_questions(
+            self.store,
+            threshold=abilities.threshold,
+            count=count,
+            has_words=bool(config.topic) and not is_trained(config) and config.judge.seeds_are_examples == "auto",
+            is_learning=abilities.study is not None,
+        )
+
+    def keep(self, question: Question, answer: str) -> None:
+        self.store.write(Batch(answers=[(time.time(), question.url, question.page, answer)]))
+
+    def lines(self, question: Question) -> list[str]:
+        texts = ArchivedPages.of_text(self.workspace.archive, self.store)
+        return first_lines(self.store, texts, question.page, width=WIDTH)
+
+
+@contextmanager
+def reviewing(workspace: Workspace) -> Iterator[Reviewed]:
+    config = build((str(workspace.config), load_crawl(workspace.config, is_begun=True)))
+    with closing(SqliteStore(workspace.database)) as store:
+        yield Reviewed(workspace, config, store)
+
+
+def converse(crawl: Reviewed, keys: Keys, count: int) -> int:
+    """Ask; return the number of answers. Ctrl-C ends it like q."""
+    questions = crawl.questions(count)
+    if not questions:
+        out.print("nothing to ask: no page is in doubt, or all of them were asked about")
+        return 0
+    dialogue = Dialogue(keys, crawl.keep, crawl.lines)
+    try:
+        dialogue.ask(questions)
+    except KeyboardInterrupt:
+        out.print()
+    out.print(dialogue.summary)
+    return len(dialogue.given)
+
+
+def asking(workspace: Workspace) -> Asking:
+    """Questions about a crawl that runs in this process, for a thread of their own."""
+
+    def ask(is_over: Callable[[], bool]) -> None:
+        try:
+            with reviewing(workspace) as crawl:
+                if converse(crawl, PressedKeys(is_over), QUESTIONS):
+                    out.print("the crawl takes them over within seconds")
+                if is_over():
+                    out.print("the crawl has ended; more questions: lycosa review")
+        except LycosaError as error:
+            err.print(f"[red]lycosa:[/] {plain(error)}")
+
+    return ask
+
+
+def _print(questions: list[Question], *, as_json: bool) -> None:
+    if as_json:
+        for question in questions:
+            print(json.dumps(asdict(question)))
+        return
+    print(COLUMNS)
+    for question in questions:
+        fields = (question.url, "", f"{question.relevance:.3f}", str(question.waiting), question.title)
+        print("\t".join(printable(text) for text in fields))
+
+
+def _consequences(workspace: Workspace) -> str:
+    """In plain words, what the answers change."""
+    if workspace.holder() is not None:
+        return "the running crawl takes them over within seconds, and orders what waits by them"
+    with closing(SqliteStore(workspace.database)) as store:
+        pages = store.totals().pages
+        if pages > LEARNED_AT_ONCE:
+            store.write(Batch(recounts_hosts=True))
+            return (
+                f"these pages are judged as you said; what follows for the other {pages:,} the crawl learns when it "
+                f"goes on: lycosa crawl -o {plain(workspace.directory)}"
+            )
+        before = store.judged_pages()
+    try:
+        is_learning = Crawl(directory=workspace.directory).learn_answers()
+    except LycosaError as error:  # the judge was an object of a program, or somebody has just begun to crawl here
+        return f"these pages are judged as you said; the crawl learns when it goes on ({plain(error)})"
+    if not is_learning:
+        return "these pages are judged as you said, and the links on them are ordered by it"
+    with closing(SqliteStore(workspace.database, read_only=True)) as store:
+        after = store.judged_pages()
+    changed = int((before.is_relevant != after.is_relevant).sum())
+    others = "1 other page" if changed == 1 else f"{changed:,} other pages"
+    return f"the judge has learned from them: {others} of {pages:,} changed sides"
