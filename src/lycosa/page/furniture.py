@@ -11,8 +11,8 @@ The memory is bounded, whatever the web sends:
   is forgotten. A host that turns to another section thus has other furniture after some forty pages.
 - A host has at most 2,048 blocks; where more would be needed, the rarest are forgotten, and those of the newest page
   kept.
-- All hosts together have at most half a million blocks, of 8 bytes each. Beyond that, hosts are forgotten, first the
-  one whose latest page was longest ago.
+- There are at most 10,000 hosts, and half a million blocks of 8 bytes each on all of them. Beyond that, hosts are
+  forgotten, first the one whose latest page was longest ago.
 
 A page that has only blocks its host has shown before is not counted: it is a copy, or an error message.
 """
@@ -33,6 +33,7 @@ WINDOW = 128
 MAX_BLOCKS = 2_048
 """Maximum number of blocks of a host."""
 MAX_BLOCKS_IN_ALL = 500_000
+MAX_HOSTS = 10_000
 _NUMBER = np.dtype("u4")
 _FORMAT = 1
 
@@ -53,10 +54,12 @@ _NEW_HOST = _Host(0, np.zeros(0, _NUMBER), np.zeros(0, _NUMBER))
 class Furniture:
     """The blocks of each host, by its number. Hashes of blocks come and go as in `own_text.block_hashes`."""
 
-    def __init__(self, *, window: int = WINDOW, max_blocks: int = MAX_BLOCKS, in_all: int = MAX_BLOCKS_IN_ALL) -> None:
+    def __init__(
+        self, *, window: int = WINDOW, max_blocks_in_all: int = MAX_BLOCKS_IN_ALL, max_hosts: int = MAX_HOSTS
+    ) -> None:
         self._window = window
-        self._max_blocks = max_blocks
-        self._in_all = in_all
+        self._max_blocks_in_all = max_blocks_in_all
+        self._max_hosts = max_hosts
         self._hosts: dict[int, _Host] = {}
         """The one with the latest page last."""
         self.blocks = 0
@@ -68,14 +71,16 @@ class Furniture:
 
     def add(self, host: int, blocks: bytes) -> None:
         """Count a page of a host, given the hashes of its blocks."""
+        if not blocks:
+            return
         known = self._hosts.pop(host, _NEW_HOST)
         self.blocks -= len(known.hashes)
-        known = _counted(known, np.frombuffer(blocks, _NUMBER), self._max_blocks)
+        known = _counted(known, np.frombuffer(blocks, _NUMBER))
         if known.pages >= self._window:
             known = _kept(_Host(known.pages // 2, known.hashes, known.counts // 2), least=1)
         self._hosts[host] = known
         self.blocks += len(known.hashes)
-        while self.blocks > self._in_all:
+        while self.blocks > self._max_blocks_in_all or len(self) > self._max_hosts:
             self.blocks -= len(self._hosts.pop(next(iter(self._hosts))).hashes)
 
     def of(self, host: int) -> bytes:
@@ -109,7 +114,7 @@ class Furniture:
         return furniture
 
 
-def _counted(known: _Host, blocks: NDArray[np.uint32], most: int) -> _Host:
+def _counted(known: _Host, blocks: NDArray[np.uint32]) -> _Host:
     """The host with one page more."""
     places = np.searchsorted(known.hashes, blocks)
     is_known = np.zeros(len(blocks), np.bool_)
@@ -122,7 +127,7 @@ def _counted(known: _Host, blocks: NDArray[np.uint32], most: int) -> _Host:
     counts[places[is_known]] += 1
     known = _Host(known.pages + 1, known.hashes, counts)
     least = 2
-    while len(known.hashes) and len(known.hashes) + len(new) > most:
+    while len(known.hashes) and len(known.hashes) + len(new) > MAX_BLOCKS:
         known = _kept(known, least=least)
         least += 1
     places = np.searchsorted(known.hashes, new)

@@ -17,7 +17,6 @@ number of their tag, since getting its name takes three times as long.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -84,10 +83,8 @@ def _tag_table(kinds: Mapping[int, str]) -> dict[int, tuple[int, str]]:
 _TAGS = _tag_table(_TAGS_OF_KIND)
 _TAGS_WITH_ROLES = _TAGS | _tag_table({_LANDMARK: " ".join(_ROLE_BEARERS)})
 _UNKNOWN_TAG = (_INLINE, "")
-_SEVERAL = 2
-"""Minimum number of links in a block that is known by the words around them alone; and there must be two words."""
-_LONGEST_FRAME = 400
-"""Maximum number of characters of such a block."""
+_SEVERAL, _LONGEST_FRAME = 2, 400
+"""Minimum number of links, and maximum number of characters, of a block that is known by the words around its links."""
 _TWO_WORDS = re.compile(r"[^\W\d_]{2}.*?[\W\d_][^\W\d_]{2}")
 _MAX_NAME = 32
 
@@ -129,7 +126,7 @@ class Document:
     """The text in pieces; a space joins each to the next."""
     block_hashes: list[int] = field(default_factory=list)
     """32 bits of each block: equal texts have equal hashes, in every process and on every machine. Of a short block
-    with several links, only the words around them count: `Next: …, Up: …` is the same on every page."""
+    with several links, only the words around these count: `Next: …, Up: …` is the same on every page."""
     lengths_before: list[int] = field(default_factory=list)
     """Number of characters in the blocks before each block."""
     link_blocks: list[int] = field(default_factory=list)
@@ -251,22 +248,22 @@ class _Walker:
         return document
 
     def _hash_frames(self) -> None:
-        """Give short blocks with several links the hash of the words around the links."""
+        """Give short blocks with several links the hash of the words around these, if there are two or more."""
         document = self._document
         text, starts, ends = document.text, document.starts, document.ends
+        first = 0
         for block, count in Counter(document.link_blocks).items():
-            if count < _SEVERAL or len(document.blocks[block]) > _LONGEST_FRAME:
-                continue
-            first = bisect_left(document.link_blocks, block)
-            place = document.block_start(block)
-            end = place + len(document.blocks[block])
-            around = []
-            for link in range(first, first + count):
-                around.append(text[place : starts[link]])
-                place = min(ends[link], end)
-            frame = _MARK.join([*around, text[place:end]])
-            if _TWO_WORDS.search(frame):
-                document.block_hashes[block] = crc32(frame.encode("utf-8", "replace"))
+            if count >= _SEVERAL and len(document.blocks[block]) <= _LONGEST_FRAME:
+                place = document.block_start(block)
+                end = place + len(document.blocks[block])
+                around = []
+                for link in range(first, first + count):
+                    around.append(text[place : starts[link]])
+                    place = min(ends[link], end)
+                frame = _MARK.join([*around, text[place:end]])
+                if _TWO_WORDS.search(frame):
+                    document.block_hashes[block] = crc32(frame.encode("utf-8", "replace"))
+            first += count
 
     def _blocks(self) -> list[str]:
         """The text of each block, with marks; regions are noted in the document."""

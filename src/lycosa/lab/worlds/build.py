@@ -185,7 +185,7 @@ class _HostFurniture:
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
-        self._furniture = Furniture(window=sys.maxsize, in_all=sys.maxsize)
+        self._furniture = Furniture(window=sys.maxsize, max_blocks_in_all=sys.maxsize, max_hosts=sys.maxsize)
 
     def add(self, page: Page) -> None:
         self._furniture.add(self._numbers.setdefault(host_key(page.url), len(self._numbers)), page.blocks)
