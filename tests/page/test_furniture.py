@@ -36,8 +36,18 @@ def of(furniture: Furniture, host: int = HOST) -> list[int]:
 class TestShare:
     @pytest.mark.parametrize(
         ("pages", "having", "is_furniture"),
-        [(1, 1, False), (2, 2, False), (3, 2, False), (3, 3, True), (6, 3, False), (6, 4, True), (30, 11, False)]
-        + [(30, 12, True), (90, 31, False), (90, 32, True)],
+        [
+            (1, 1, False),
+            (2, 2, False),
+            (3, 2, False),
+            (3, 3, True),
+            (6, 3, False),
+            (6, 4, True),
+            (30, 11, False),
+            (30, 12, True),
+            (90, 31, False),
+            (90, 32, True),
+        ],
     )
     def test_a_third_of_the_pages_and_two_more(self, pages, having, is_furniture):
         furniture = filled(*[[7]] * having, *[[]] * (pages - having))

@@ -73,6 +73,14 @@ class TestKnownFurniture:
         page = read(f"<p>{row}</p><p>{PROSE}</p>", site(f"<p>{row}</p><p>own …</p>"))
         assert page.own_text == PROSE
 
+    def test_several_such_rows(self):
+        rows = (
+            "<p>Next: <a href=/n>…</a>, Up: <a href=/u>…</a></p><p>posted by <a href=/a>…</a> in <a href=/t>…</a></p>"
+        )
+        links = "<a href=/1>…</a> <a href=/2>…</a> <a href=/3>…</a>"
+        page = read(f"<p>{links} {PROSE}</p>{rows}", site(f"<p>{links}</p>{rows}<p>…</p>"))
+        assert page.own_text == f"… … … {PROSE}"
+
     @pytest.mark.parametrize(
         "row",
         [
@@ -110,13 +118,16 @@ class TestDeclaredFurniture:
             "<div role=complementary>…</div>",
             "<div role=banner>… <a href=/>home</a></div>",
             "<main><nav>…</nav></main>",
+            "<main>.</main><aside>…</aside>",
+            "<main></main><aside>…</aside>",
+            "<nav></nav><nav>…</nav>",
             "<nav><div>…<footer>…</footer></div>…</nav>",
         ],
     )
     def test_is_dropped_from_the_first_page_on(self, element):
         html = element.replace("…", "<i>menu</i>")
-        assert read(f"{html}<p>{PROSE}</p>").own_text == PROSE
-        assert read(f"<p>{PROSE}</p>{html}").own_text == PROSE
+        assert read(f"{html}<p>{PROSE}</p>").own_text.strip(". ") == PROSE.strip(".")
+        assert read(f"<p>{PROSE}</p>{html}").own_text.strip(". ") == PROSE.strip(".")
 
     @pytest.mark.parametrize(
         "html",
@@ -196,6 +207,20 @@ class TestLinks:
         assert link(page, "/o").context.startswith("Before it. After it.")
         assert link(page, "/m").context == "menu row"
 
+    def test_contexts_are_those_of_a_page_without_furniture(self):
+        blocks = [f"<p>{n} {PROSE} See <a href=/{n}>number {n}</a> and more. {PROSE}</p>" for n in range(5)]
+        menus = ["<nav>a long row of <a href=/m>menu</a> entries</nav>" * n for n in range(5)]
+        page = read("".join(menu + block for menu, block in zip(menus, blocks, strict=True)))
+        without = read("".join(blocks))
+        assert page.own_text == without.text
+        assert [link(page, f"/{n}").context for n in range(5)] == [each.context for each in without.links]
+
+    def test_the_reach_of_a_context_begins_where_the_own_part_of_the_link_ends(self):
+        html = f"<a href=/o><p>Eyes</p><nav>{'menu ' * 30}</nav></a><p>{'word ' * 100}</p>"
+        context = link(read(html), "/o").context
+        assert context.startswith("Eyes word word")
+        assert 80 <= len(context) <= 90
+
     def test_a_link_over_several_blocks(self):
         html = f"<nav>menu</nav><a href=/o><h2>Spiders</h2><nav>more</nav><p>{PROSE}</p></a><p>and then</p>"
         page = read(html)
@@ -203,9 +228,8 @@ class TestLinks:
         assert link(page, "/o").context.startswith("Spiders Wolf spiders")
 
     def test_a_link_of_the_menu_that_the_text_repeats(self):
-        html = (
-            f"<nav><a href=/o rel=nofollow>Menu</a></nav><p>See <a href=/o>the eyes</a>. {PROSE} <a href=/o>x</a></p>"
-        )
+        text = f"See <a href=/o>the eyes</a>. {PROSE} <a href=/o>x</a>"
+        html = f"<nav><a href=/o rel=nofollow>Menu</a></nav><p>{text}</p>"
         (found,) = read(html).links
         assert (found.anchor, found.path, found.rel, found.position) == ("the eyes", "html/body/p/a", "", 0)
         assert found.context.startswith("See the eyes. Wolf")
