@@ -225,7 +225,8 @@ class _Walker:
     def finish(self) -> Document:
         """Collapse white space, tell blocks apart, locate the marks and remove them."""
         document = self._document
-        parts = "\n".join(self._blocks()).split(_MARK)
+        marked_blocks = self._blocks()
+        parts = "\n".join(marked_blocks).split(_MARK)
         lines = "".join(parts)
         document.text = lines.replace("\n", " ")
         starts = document.starts = [len(document.text)] * len(document.hrefs)
@@ -237,8 +238,8 @@ class _Walker:
         document.block_hashes = list(map(crc32, lines.encode("utf-8", "replace").split(b"\n")))
         blocks = document.link_blocks = [len(document.blocks) - 1] * len(starts)
         # Marks still waiting found no more text: they belong at the end, the initial value of all positions.
-        places, breaks = accumulate(map(len, parts)), accumulate(part.count("\n") for part in parts)
-        for number, place, block in zip(self._marked, places, breaks, strict=False):
+        block_of_mark = [block for block, text in enumerate(marked_blocks) for _ in range(text.count(_MARK))]
+        for number, place, block in zip(self._marked, accumulate(map(len, parts)), block_of_mark, strict=False):
             if number >= 0:
                 starts[number] = place
                 blocks[number] = block
