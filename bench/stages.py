@@ -150,8 +150,8 @@ def time_crawl(settings: config.Config, workspace: Workspace, requests: list[byt
     """Crawl; keep some of what is sent to the readers in `requests`."""
     marshalled = reader_pool._request
 
-    def keep(response: Response) -> bytes:
-        request = marshalled(response)
+    def keep(response: Response, furniture: bytes) -> bytes:
+        request = marshalled(response, furniture)
         if len(requests) < WARM_UP + SAMPLE:
             requests.append(request)
         return request
@@ -181,7 +181,8 @@ def time_reading(settings: config.Config, requests: list[bytes]) -> dict[str, An
     )
 
     def read_again(request: bytes) -> None:
-        reader_pool._pack(reading.read_response(Response(*marshal.loads(request)), how), whole_pages=False)
+        *answered, furniture = marshal.loads(request)
+        reader_pool._pack(reading.read_response(Response(*answered), how, furniture), whole_pages=False)
 
     detect_language(FOREIGN)
     for request in requests[:WARM_UP]:  # fills the memos

@@ -168,7 +168,7 @@ class Rig:
             assert self.ledger is not None
             assert self.stop is not None
             reader = InlineReader(self.reading())
-            self.visitor = LiveVisitor(fetcher=self.fetcher, reader=reader, clock=self.clock)
+            self.visitor = LiveVisitor(fetcher=self.fetcher, reader=reader, furniture=state.furniture, clock=self.clock)
             return await run(
                 frontier=self.frontier,
                 strategy=chosen,

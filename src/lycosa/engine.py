@@ -31,7 +31,7 @@ from lycosa.crawl.loop import run
 from lycosa.crawl.reader_pool import Readers
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.rejudge import Learning, Rejudge
-from lycosa.crawl.resume import THRESHOLD, CrawlState, known_robots, open_archive, resume
+from lycosa.crawl.resume import FURNITURE, THRESHOLD, CrawlState, known_robots, open_archive, resume
 from lycosa.crawl.stall import Lookout
 from lycosa.crawl.visits import Fetcher, LiveVisitor
 from lycosa.crawl.watching import (
@@ -338,7 +338,7 @@ class Crawl:
         if lost:
             ledger.note("archive", lost)
         ledger.add_seeds(seeds)
-        visitor = LiveVisitor(fetcher=fetcher, reader=readers, clock=clock)
+        visitor = LiveVisitor(fetcher=fetcher, reader=readers, furniture=state.furniture, clock=clock)
         stack.push_async_callback(visitor.cancel)
         forecaster = Forecaster(
             abilities.forecasting,
@@ -393,7 +393,7 @@ class Crawl:
         advice.look(is_last=True)
         running.look(ledger)
         expected = json.dumps(outlook(forecaster(), forecaster.calibration()))
-        ledger.write(Batch(state={OUTLOOK: expected.encode()}))
+        ledger.write(Batch(state={OUTLOOK: expected.encode(), FURNITURE: state.furniture.save()}))
         store.end_run(number, ended_at=clock.now(), stop_reason=reason)
         running.tell_progress()
         running.tell(Event("end", reason))

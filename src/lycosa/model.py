@@ -163,6 +163,7 @@ class Page:
     url: str
     title: str = ""
     text: str = ""
+    """All text of the document, with menus and footers."""
     language: str = ""
     """ISO 639-1 code; empty if there is too little text to tell."""
     charset: str = ""
@@ -177,15 +178,24 @@ class Page:
     is_noindex: bool = False
     is_nofollow: bool = False
     fingerprint: int = 0
-    """64-bit simhash of the text; near-duplicates differ in few bits. 0 if there is no text."""
+    """64-bit simhash of title and own text; near-duplicates differ in few bits. 0 if there is no text."""
     terms: Mapping[str, int] = field(default_factory=dict)
-    """Stems of title and text with their counts (`lib.text`)."""
+    """Stems of title and own text with their counts (`lib.text`)."""
     words: int = 0
-    """Number of words in title and text, stop words excluded."""
+    """Number of words in title and own text, stop words excluded."""
     link_hashes: bytes = b""
     """`url_hash` of each link, then of each rejected URL: 8 bytes each, in native byte order."""
     digest: bytes = b""
     """What the strategy computes from the page in the reader process; empty if it computes nothing there."""
+    own_text: str = ""
+    """The text without furniture, which is what stands on many pages of the host (`page.own_text`)."""
+    blocks: bytes = b""
+    """Hashes of the text's blocks, by which furniture is recognised (`page.own_text.block_hashes`)."""
+
+    @property
+    def content(self) -> str:
+        """The own text; of a page that was not read from a document, the text."""
+        return self.own_text or self.text
 
 
 @dataclass(frozen=True, slots=True)

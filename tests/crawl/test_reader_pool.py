@@ -110,7 +110,7 @@ class TestReading:
                 return await readers.read(document("Bikes", 3, "Recreational cycling on quiet roads."))
 
         visit = asyncio.run(go())
-        assert visit.page == replace(read(visit.fetched, reading).page, text="", terms={})
+        assert visit.page == replace(read(visit.fetched, reading).page, text="", own_text="", terms={})
         assert visit.page.words > 3
 
     def test_another_judge_takes_over(self, reading):

@@ -202,9 +202,9 @@ class TestUnderWay:
         crawl = rig({A: html()})
         read = InlineReader.read
 
-        async def slowly(reader, fetched):
+        async def slowly(reader, fetched, furniture):
             await self.pass_time(crawl, 40)
-            return await read(reader, fetched)
+            return await read(reader, fetched, furniture)
 
         monkeypatch.setattr(InlineReader, "read", slowly)
         watch = Watch(crawl)

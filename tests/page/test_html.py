@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from lycosa.lib.text import term_counts
 from lycosa.model import Page
 from lycosa.page import PageLimits, read_document
+from lycosa.page.own_text import MAX_HASHES
 
 URL = "http://a.test/"
 
@@ -182,6 +183,10 @@ HOSTILE = {
     "entities": b"&notit;" * 100_000 + b"<a href=x>deep</a>",
     "images in one link": b"<a href=x>deep" + b"<img alt=x>" * 50_000,
     "spaces": b" " * 3_000_000 + b"<a href=x>deep</a>",
+    "blocks": b"".join(b"<p>%d" % number for number in range(100_000)) + b"<a href=x>deep</a>",
+    "navigation": b"<nav>menu</nav>" * 100_000 + b"<a href=x>deep</a>",
+    "nested navigation": b"<nav>menu<footer>" * 50_000 + b"<a href=x>deep</a>",
+    "links of one block": b"<p>" + b"<a href=y>an</a> or " * 50_000 + b"<a href=x>deep</a>",
 }
 
 
@@ -196,6 +201,7 @@ def test_hostile_documents(body):
     assert len(link.rel) <= 200
     assert link.path.count("/") <= PageLimits().path_depth
     assert len(page.text) <= PageLimits().max_text
+    assert len(page.blocks) <= 4 * MAX_HASHES
 
 
 def test_ten_thousand_links():
@@ -209,16 +215,20 @@ TAGS = re.findall(
     r"<[^>]*>",
     """<a href=x></a><a href='y\0z'><b></b><div></div><p><br><table><td></table><svg></svg><math><title></title>
     <script></script><template><select><option><textarea><frameset><frame src=f><iframe src=i><base href=b>
-    <img alt='an image'><area href=r><plaintext><meta charset=utf-16><html lang=de><noscript>""",
+    <img alt='an image'><area href=r><plaintext><meta charset=utf-16><html lang=de><noscript>
+    <nav></nav><header></header><footer></footer><main></main><div role=navigation>""",
 )
 TEXTS = ["one", " ", "two words", "\0", "\xad", "\u3000", "é", "\x1f", "\x01", "&#0;", "&shy;", "&nbsp;"]
+TEXTS += ["\x02", "&#2;", "more than forty characters, so that the page has a text of its own"]
 fragments = st.sampled_from([*TAGS, *TEXTS, "<![CDATA[", "]]>", "<!--", "-->"])
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(fragments, max_size=40))
 def test_whatever_the_markup_the_page_is_sound(parts):
-    check(read("".join(parts)))
+    page = read("".join(parts))
+    check(page)
+    check(read("".join(parts), furniture=page.blocks[:4]))
 
 
 @settings(max_examples=200, deadline=None)
@@ -235,12 +245,14 @@ def check(page: Page) -> None:
     for value in (page.text, page.title, *(part for link in page.links for part in link[:5])):
         assert "\0" not in value
         value.encode()
-    assert page.terms == term_counts(f"{page.title} {page.text}")
+    assert page.terms == term_counts(f"{page.title} {page.own_text}")
+    assert bool(page.own_text) == bool(page.text)
+    assert page.own_text == " ".join(page.own_text.split())
     assert len({link.url for link in page.links}) == len(page.links)
     for position, link in enumerate(page.links):
         assert link.position == position
-        assert link.context in page.text
+        assert link.context in page.text or link.context in page.own_text
         assert link.anchor in page.text or link.anchor in ("an image", "")
-        if link.anchor in page.text:
+        if link.anchor in page.text and page.own_text == page.text:
             assert link.anchor in link.context
         assert link.path.startswith("html/")

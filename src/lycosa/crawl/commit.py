@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lycosa.crawl.redirects import redirect_target
-from lycosa.crawl.resume import ARCHIVE, STRATEGY, CrawlState
+from lycosa.crawl.resume import ARCHIVE, FURNITURE, STRATEGY, CrawlState
 from lycosa.crawl.visit_rows import Place, is_relevant, judgement_row, outcome_row, page_row, robots_row, signed
 from lycosa.fetch.archive import Archive
 from lycosa.fetch.cache import PageCache
@@ -44,6 +44,8 @@ STEERED = frozenset({"focus", "judge", "answers", "distilled", "advice"})
 """Events that change the crawl's course, or would."""
 SYNC_EVERY = 1.0
 """Seconds between two times that the archive is written down to the disk."""
+SAVE_FURNITURE_EVERY = 10.0
+"""Seconds between two commits with what is known of the furniture of hosts, which may be megabytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +87,7 @@ class CrawlLedger:
         self._abilities = state.strategy.abilities
         self._run = 0
         self._synced_at = 0.0
+        self._furniture_saved_at = clock.now()
         self._revised: dict[int, float] = {}
         """Scores given by `ask` since the last commit."""
         self._found: list[FoundPage] = []
@@ -164,6 +167,10 @@ class CrawlLedger:
             batch.state[ARCHIVE] = json.dumps(records.archive.position()).encode()
         if records.cache is not None:
             records.cache.commit()
+        now = self._clock.now()
+        if now - self._furniture_saved_at >= SAVE_FURNITURE_EVERY:
+            self._furniture_saved_at = now
+            batch.state[FURNITURE] = self._state.furniture.save()
         if learned := self._state.strategy.save():
             batch.state[STRATEGY] = learned
         self._state.store.write(batch)
@@ -266,6 +273,7 @@ class CrawlLedger:
         lease = visit.lease
         host = self._state.hosts[lease.host]
         host.pages += 1
+        self._state.furniture.add(host.id, page.blocks)
         batch.pages.append(
             page_row(visit, page, place, run=self._run, number=self.pages + 1, twin=self._duplicate_of(page, lease.id))
         )

@@ -44,8 +44,8 @@ class InlineReader:
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
 
-    async def read(self, fetched: Fetched) -> Visit:
-        return read(fetched, self._reading)
+    async def read(self, fetched: Fetched, furniture: bytes = b"") -> Visit:
+        return read(fetched, self._reading, furniture)
 
     def adopt(self, reading: Reading) -> None:
         self._reading = reading
@@ -96,10 +96,10 @@ class Readers:
         """Number of readers that are ready; the others are being started."""
         return sum(reader.is_ready.done() for reader in self._readers)
 
-    async def read(self, fetched: Fetched) -> Visit:
+    async def read(self, fetched: Fetched, furniture: bytes = b"") -> Visit:
         if fetched.outcome.kind is not Kind.FETCHED or fetched.response is None:
             return Visit(fetched, fetched.outcome)
-        job = _Job(_request(fetched.response), asyncio.get_running_loop().create_future())
+        job = _Job(_request(fetched.response, furniture), asyncio.get_running_loop().create_future())
         self._queue.append(job)
         self.dispatch()
         result = await job.answer
@@ -275,9 +275,9 @@ def _import_path() -> bytes:
     return marshal.dumps([os.path.abspath(entry) for entry in sys.path])  # noqa: PTH100 - of any text
 
 
-def _request(response: Response) -> bytes:
+def _request(response: Response, furniture: bytes) -> bytes:
     headers = [pair for pair in response.headers if pair[0] in NEEDED_HEADERS]
-    return marshal.dumps((response.url, response.status, headers, response.body))
+    return marshal.dumps((response.url, response.status, headers, response.body, furniture))
 
 
 def _pack(result: Read, *, whole_pages: bool) -> bytes:
@@ -301,6 +301,8 @@ def _pack(result: Read, *, whole_pages: bool) -> bytes:
             page.words,
             page.link_hashes,
             page.digest,
+            page.own_text if whole_pages else "",
+            page.blocks,
         )
     judgement_fields = None
     if judgement is not None:
@@ -341,9 +343,9 @@ def serve(sock: socket.socket) -> None:
             if len(given) == 1:
                 reading, _, whole_pages = pickle.loads(given[0])  # noqa: S301 - from the crawl, our parent
                 continue
-            url, status, headers, body = given
+            *answered, furniture = given
             try:
-                result = read_response(Response(url, status, headers, body), reading)
+                result = read_response(Response(*answered), reading, furniture)
             except Exception as error:
                 result = Read(Outcome(Kind.UNREADABLE, "reader fault", f"{type(error).__name__}: {error}"[:300]))
             answer = _pack(result, whole_pages=whole_pages)

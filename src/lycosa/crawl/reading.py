@@ -2,8 +2,9 @@
 
     decode → parse → expand → digest → judge
 
-The content encoding is removed under caps, the document parsed, the links resolved and checked against the URL rules,
-the strategy's digest computed, and the judge asked. Whatever the web sent, the result is a value.
+The content encoding is removed under caps, the document parsed, its own text told from the furniture of its host, the
+links resolved and checked against the URL rules, the strategy's digest computed, and the judge asked. Whatever the web
+sent, the result is a value.
 """
 
 from __future__ import annotations
@@ -42,15 +43,18 @@ class Read:
     judgement: Judgement | None = None
 
 
-def read(fetched: Fetched, reading: Reading) -> Visit:
-    """The whole step: a document becomes a judged page; any other outcome passes through unchanged."""
+def read(fetched: Fetched, reading: Reading, furniture: bytes = b"") -> Visit:
+    """The whole step: a document becomes a judged page; any other outcome passes through unchanged.
+
+    `furniture`: what is known of the page's host so far (`Furniture.of`).
+    """
     if fetched.outcome.kind is not Kind.FETCHED or fetched.response is None:
         return Visit(fetched, fetched.outcome)
-    result = read_response(fetched.response, reading)
+    result = read_response(fetched.response, reading, furniture)
     return Visit(fetched, result.outcome, result.page, result.judgement)
 
 
-def read_response(response: Response, reading: Reading) -> Read:
+def read_response(response: Response, reading: Reading, furniture: bytes = b"") -> Read:
     """Decode, parse, judge and expand one document."""
     decoded = decode(response.body, response.header("content-encoding"), limits=reading.decode_limits)
     if decoded.reason:
@@ -63,6 +67,7 @@ def read_response(response: Response, reading: Reading) -> Read:
         resolver=reading.urls.resolver,
         product_token=reading.product_token,
         limits=reading.limits,
+        furniture=furniture,
     )
     page = replace(
         page,

@@ -26,12 +26,13 @@ from lycosa.fetch.robots import RobotsFile, RobotsState
 from lycosa.frontier.frontier import Frontier
 from lycosa.lib.hashindex import HashIndex
 from lycosa.model import Visit
+from lycosa.page.furniture import Furniture
 from lycosa.stopping.figures import Tally
 from lycosa.stopping.rules import NO_RULES, StopRules
 from lycosa.store.protocol import Store
 from lycosa.strategies.protocol import Strategy
 
-ARCHIVE, STRATEGY, THRESHOLD = "archive", "strategy", "threshold"
+ARCHIVE, STRATEGY, THRESHOLD, FURNITURE = "archive", "strategy", "threshold", "furniture"
 """Names of state in the store."""
 WINDOW = 1_000
 """Number of pages over which the current harvest rate is taken."""
@@ -57,6 +58,8 @@ class CrawlState:
     """Minimum relevance of a relevant page, where the start pages decided it."""
     dropped: list[int]
     """Links that the frontier's buffer has no room for any more."""
+    furniture: Furniture
+    """What stands on many pages of a host. A kill loses what the pages of the last moments have added to it."""
 
     def recount(self) -> None:
         """Take the figures from the store again: its judgements have changed."""
@@ -113,6 +116,7 @@ def resume(
         revisits=store.links_to_revisit(),
         threshold=float(threshold) if threshold else None,
         dropped=dropped,
+        furniture=Furniture.restored(store.state(FURNITURE)),
     )
 
 

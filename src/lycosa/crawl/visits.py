@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 from lycosa.errors import LycosaError
 from lycosa.lib.clock import Clock
 from lycosa.model import Fetched, Kind, Lease, Outcome, Visit
+from lycosa.page.furniture import Furniture
 
 log = logging.getLogger(__name__)
 GATHERING = 0.015
@@ -22,7 +23,7 @@ class Fetcher(Protocol):
 
 
 class Reader(Protocol):
-    async def read(self, fetched: Fetched) -> Visit: ...
+    async def read(self, fetched: Fetched, furniture: bytes = b"") -> Visit: ...
 
 
 class Visitor(Protocol):
@@ -51,9 +52,11 @@ class UnderWay(NamedTuple):
 class LiveVisitor:
     """A task per visit."""
 
-    def __init__(self, *, fetcher: Fetcher, reader: Reader, clock: Clock) -> None:
+    def __init__(self, *, fetcher: Fetcher, reader: Reader, furniture: Furniture, clock: Clock) -> None:
+        """`furniture`: what is known of hosts by now; others add to it."""
         self._fetcher = fetcher
         self._reader = reader
+        self._furniture = furniture
         self._clock = clock
         self._tasks: set[asyncio.Task[None]] = set()
         self._done: list[Visit] = []
@@ -75,7 +78,7 @@ class LiveVisitor:
         try:
             fetched = await self._fetcher.fetch(lease)
             self.under_way[lease.id] = self.under_way[lease.id]._replace(is_fetched=True)
-            visit = await self._reader.read(fetched)
+            visit = await self._reader.read(fetched, self._furniture.of(lease.host))
         except LycosaError as error:
             # A person has to do something, such as free some disk: going on would fail page after page.
             self._error = self._error or error

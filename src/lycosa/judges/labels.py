@@ -76,7 +76,7 @@ def number_of(topic: str, topics: Sequence[str]) -> int:
 
 def document_key(page: Page) -> bytes:
     """Equal for documents with the same words, equally often and, as far as known, in the same order."""
-    whole = f"{sorted(page.terms.items())}\n{page.title}\n{page.text}"
+    whole = f"{sorted(page.terms.items())}\n{page.title}\n{page.content}"
     return blake2b(whole.encode("utf-8", "replace"), digest_size=16).digest()
 
 

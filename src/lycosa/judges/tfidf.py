@@ -109,7 +109,7 @@ def labelled(space: TermSpace, examples: Iterable[Example], labels: Labels) -> I
 
 def bigrams_of(page: Page, window: int) -> Iterable[str]:
     """Pairs of neighbouring stems, in order, from the first `window` words that are not stop words."""
-    head = stems(f"{page.title[: window * _CHARACTERS]}\n{page.text[: window * _CHARACTERS]}")
+    head = stems(f"{page.title[: window * _CHARACTERS]}\n{page.content[: window * _CHARACTERS]}")
     return map(" ".join, pairwise(head[:window]))
 
 
@@ -131,7 +131,7 @@ def vocabulary(
     documents = with_text = 0
     for page in pages:
         documents += 1
-        with_text += bool(page.text)
+        with_text += bool(page.content)
         counts[0].update(page.terms.keys())
         if window:
             counts[1].update(set(bigrams_of(page, window)))

@@ -13,6 +13,7 @@ from lycosa.page.fingerprint import simhash
 from lycosa.page.language import detect_language
 from lycosa.page.limits import PageLimits
 from lycosa.page.links import Resolve, resolve_links
+from lycosa.page.own_text import OwnText, block_hashes
 from lycosa.page.robots import read_directives
 from lycosa.page.slow_documents import simplified
 from lycosa.page.walk import Document, walk
@@ -29,29 +30,33 @@ def read_document(
     resolver: Callable[[str], Resolve],
     product_token: str = PRODUCT_TOKEN,
     limits: PageLimits = PageLimits(),  # noqa: B008 - frozen
+    furniture: bytes = b"",
 ) -> Page:
     """Read a document by its media type: `text/plain` as text, everything else as HTML, however broken.
 
     Plain text has no title and no links, even if it contains URLs. `body` must be without its content encoding.
     `resolver` returns, for a base URL, the function that turns an href into a URL or a reason (see `links.Resolve`).
+    `furniture`: what is known of the page's host (`Furniture.of`).
     """
     charset = find_charset(body, content_type)
     # The walk marks links with NULs, so the document must have none. The parser would drop or replace them anyway.
     source = as_utf8(body, charset).replace(b"\0", b"")
     if content_type.partition(";")[0].strip().lower() == "text/plain":
-        document = Document(text=" ".join(source.decode("utf-8", "replace").split()))
+        document = Document(text=" ".join(source.decode("utf-8", "replace").split()))  # one text, without blocks
     else:
-        document = walk(LexborHTMLParser(simplified(source)), path_depth=limits.path_depth)
-    found = resolve_links(document, url=url, resolver=resolver, limits=limits)
+        parser = LexborHTMLParser(simplified(source))
+        document = walk(parser, path_depth=limits.path_depth, has_roles=b"role" in source)
+    own = OwnText(document, furniture)
+    found = resolve_links(document, own, url=url, resolver=resolver, limits=limits)
     directives = read_directives(document.metas, x_robots_tag, product_token=product_token)
     title = document.title[: limits.max_title]
-    text = _cut(document.text, limits.max_text)
-    terms = term_counts(f"{title} {text}")
+    own_text = _cut(own.text, limits.max_text)
+    terms = term_counts(f"{title} {own_text}")
     return Page(
         url=url,
         title=title,
-        text=text,
-        language=detect_language(text, declared=document.language),
+        text=_cut(document.text, limits.max_text),
+        language=detect_language(own_text, declared=document.language),
         charset=charset.name,
         links=found.links,
         rejected=found.rejected,
@@ -59,8 +64,10 @@ def read_document(
         canonical=_canonical(document.canonical, found.base, resolver, limits),
         is_noindex=directives.is_noindex,
         is_nofollow=directives.is_nofollow,
-        fingerprint=simhash(terms) if text else 0,
+        fingerprint=simhash(terms) if own_text else 0,
         terms=terms,
+        own_text=own_text,
+        blocks=block_hashes(document),
     )
 
 

@@ -2,6 +2,8 @@
 
 The caller passes in a `Resolve`, which decides what is a URL, which URLs are accepted, and how they are spelt. It is
 called once for each distinct href on a page, without its fragment.
+
+The context of a link in the page's own text is made of own text only, that of a link in furniture of its block alone.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from dataclasses import dataclass, field
 
 from lycosa.model import Link
 from lycosa.page.limits import PageLimits
+from lycosa.page.own_text import OwnText
 from lycosa.page.walk import Document
 
 Resolve = Callable[[str], tuple[str, str]]
@@ -36,7 +39,7 @@ class ResolvedLinks:
 
 
 def resolve_links(
-    document: Document, *, url: str, resolver: Callable[[str], Resolve], limits: PageLimits
+    document: Document, own: OwnText, *, url: str, resolver: Callable[[str], Resolve], limits: PageLimits
 ) -> ResolvedLinks:
     """Every link of a document: kept, rejected, or counted by the reason for which it was dropped."""
     base = _base_of(document, url, resolver, limits)
@@ -45,6 +48,7 @@ def resolve_links(
     links, rejected, dropped = result.links, result.rejected, result.dropped
     known: dict[str, tuple[str, str]] = {"": (url, "")} if base == url else {}
     number_of: dict[str, int] = {}
+    in_furniture: set[int] = set()
     for at, written in enumerate(document.hrefs):
         href = written.partition("#")[0]
         answer = known.get(href)
@@ -57,11 +61,18 @@ def resolve_links(
         elif not reason:
             number = number_of.get(target)
             if number is not None:
-                links[number] = _merged(links[number], document, at, limits)
+                first, is_better = links[number], number in in_furniture and own.has(at)
+                if is_better or not first.anchor or "nofollow" in first.rel:
+                    again = _link(target, first.position, document, own, at, limits)
+                    links[number] = _merged(first, again, is_better=is_better)
+                    if is_better and again.anchor:
+                        in_furniture.remove(number)
                 continue
             if len(links) < limits.max_links:
                 number_of[target] = len(links)
-                links.append(_link(target, len(links), document, at, limits))
+                if not own.has(at):
+                    in_furniture.add(len(links))
+                links.append(_link(target, len(links), document, own, at, limits))
                 continue
             target, reason = "", TOO_MANY
         elif target and (target in rejected or len(rejected) < limits.max_links):
@@ -78,29 +89,30 @@ def _base_of(document: Document, url: str, resolver: Callable[[str], Resolve], l
     return url
 
 
-def _link(target: str, position: int, document: Document, at: int, limits: PageLimits) -> Link:
-    text = document.text
+def _link(target: str, position: int, document: Document, own: OwnText, at: int, limits: PageLimits) -> Link:
     start = document.starts[at]
     end = min(document.ends[at], start + limits.max_anchor)
-    anchor = text[start:end].rstrip()
+    anchor = document.text[start:end].rstrip()
     if not anchor and at in document.labels:
         # Cut before collapsing white space: an attribute can be megabytes long.
         anchor = " ".join(document.labels[at][: 2 * limits.max_anchor].split())[: limits.max_anchor]
     rel = document.rels[at]
     if rel:
         rel = " ".join(rel[:_MAX_REL].lower().split())
-    return Link(target, anchor, _context(text, start, end, limits.context_reach), document.paths[at], rel, position)
+    context = _context(*own.around(at, end), limits.context_reach)
+    return Link(target, anchor, context, document.paths[at], rel, position)
 
 
-def _merged(first: Link, document: Document, at: int, limits: PageLimits) -> Link:
-    """A link that is repeated on the page: the repetition may supply an anchor, or lift a nofollow."""
-    has_nofollow = "nofollow" in first.rel
-    if first.anchor and not has_nofollow:
-        return first
-    again = _link(first.url, first.position, document, at, limits)
-    if not first.anchor and again.anchor:
+def _merged(first: Link, again: Link, *, is_better: bool) -> Link:
+    """A link that is repeated on the page: the repetition may supply an anchor, or lift a nofollow.
+
+    `is_better`: the first is furniture and the repetition is not, so words and place are those of the latter.
+    """
+    if again.anchor and is_better:
+        first = first._replace(anchor=again.anchor, context=again.context, path=again.path)
+    elif again.anchor and not first.anchor:
         first = first._replace(anchor=again.anchor, context=again.context)
-    if has_nofollow and "nofollow" not in again.rel:
+    if "nofollow" in first.rel and "nofollow" not in again.rel:
         # It is enough if one of the two vouches for the target.
         first = first._replace(rel=again.rel)
     return first

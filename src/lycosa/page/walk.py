@@ -1,9 +1,14 @@
-"""One traversal of the tree of a document, which yields its text and the positions of its links.
+"""One traversal of the tree of a document, which yields its text, its blocks and the positions of its links.
 
 The text is one string with white space collapsed, and links are positions in it, so anchors and contexts are slices. To
 achieve this, pieces of text are collected as they are, with a mark (a NUL, which no HTML parser lets through) before
 the first visible character after the start or end of a link. A mark thus always touches a word, and white space is
 collapsed as if it were a letter. Afterwards the marks are located and removed.
+
+A block is a run of text between two boundaries of block-level elements: a paragraph, a list item, a cell, a heading,
+the text of a div beside its inner blocks. Boundaries are collected as pieces, too: a control character between spaces,
+which no text needs; a document that has one of its own has one block more. Some blocks stand in regions that the
+document itself declares to be no content: navigation, banners, footers and the like.
 
 The traversal keeps its own stack instead of recursing, so any nesting is safe. Elements are identified by Lexbor's
 number of their tag, since getting its name takes three times as long.
@@ -11,24 +16,33 @@ number of their tag, since getting its name takes three times as long.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import NamedTuple
+from zlib import crc32
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _MARK = "\0"
+_EDGE = "\x02"
+_BOUNDARY = f" {_EDGE} "
 _SOFT_HYPHEN = "\xad"
 
 # How the walk treats an element. Nearly all elements are inline or block, so these are tested first.
 _INLINE, _BLOCK, _ANCHOR, _SKIPPED, _AREA, _FRAME, _IMAGE, _TITLE, _BASE, _LINK, _META, _HTML = range(12)
+_LANDMARK, _CONTENT, _REGION = range(12, 15)
 
 _TAGS_OF_KIND = {
     _INLINE: """abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label map mark math meter
         noscript output progress q rp rt ruby s samp small span strike strong sub sup svg time tt u var wbr""",
-    _BLOCK: """address article aside audio blockquote body br button canvas caption center col colgroup dd
-        details dialog dir div dl dt fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 head
-        header hgroup hr input legend li listing main menu nav object ol optgroup option p plaintext pre
-        search section select summary table tbody td textarea tfoot th thead tr ul video xmp""",
+    _BLOCK: """address audio blockquote body br button canvas caption center col colgroup dd
+        details dialog dir div dl dt fieldset figcaption figure form frameset h1 h2 h3 h4 h5 h6 head
+        hgroup hr input legend li listing object ol optgroup option p plaintext pre
+        section select summary table tbody td textarea tfoot th thead tr ul video xmp""",
+    _LANDMARK: "article aside footer header main menu nav search",
     _ANCHOR: "a",
     _SKIPPED: "script style template noembed noframes",
     _AREA: "area",
@@ -43,14 +57,47 @@ _TAGS_OF_KIND = {
 """The text of noscript counts: it is for readers without scripts, like us."""
 
 
-def _tag_table() -> dict[int, tuple[int, str]]:
+_ROLE_OF_TAG = {
+    "article": "main",
+    "aside": "complementary",
+    "footer": "contentinfo",
+    "header": "banner",
+    "main": "main",
+    "menu": "menu",
+    "nav": "navigation",
+    "search": "search",
+}
+_ROLE_BEARERS = ("div", "form", "section", "ul")
+"""Elements besides the landmarks whose role attribute counts."""
+_FURNITURE_ROLES = frozenset(["navigation", "search", "menu", "menubar"])
+_OUTER_ROLES = frozenset(["banner", "complementary", "contentinfo"])
+"""Roles of furniture outside of the main content; within, such elements are headings, notes and signatures."""
+_CONTENT_ROLES = frozenset(["article", "main"])
+
+
+def _tag_table(kinds: Mapping[int, str]) -> dict[int, tuple[int, str]]:
     maker = LexborHTMLParser("")
-    return {maker.create_node(tag).tag_id: (kind, tag) for kind, tags in _TAGS_OF_KIND.items() for tag in tags.split()}
+    return {maker.create_node(tag).tag_id: (kind, tag) for kind, tags in kinds.items() for tag in tags.split()}
 
 
-_TAGS = _tag_table()
+_TAGS = _tag_table(_TAGS_OF_KIND)
+_TAGS_WITH_ROLES = _TAGS | _tag_table({_LANDMARK: " ".join(_ROLE_BEARERS)})
 _UNKNOWN_TAG = (_INLINE, "")
+_SEVERAL, _LONGEST_FRAME = 2, 400
+"""Minimum number of links, and maximum number of characters, of a block that is known by the words around its links."""
+_TWO_WORDS = re.compile(r"[^\W\d_]{2}.*?[\W\d_][^\W\d_]{2}")
 _MAX_NAME = 32
+
+
+class Region(NamedTuple):
+    """A part of a document that is declared to be no content."""
+
+    first: int
+    """Number of its first piece or block."""
+    end: int
+    """Number of the first one after it."""
+    is_outer: bool
+    """It is a header, a footer or an aside, rather than navigation."""
 
 
 @dataclass(slots=True)
@@ -75,20 +122,39 @@ class Document:
     """Position at which the text after the link starts."""
     labels: dict[int, str] = field(default_factory=dict)
     """Substitutes for the anchors of links without text, by link number: the alt of an image, the title of a frame."""
+    blocks: list[str] = field(default_factory=list)
+    """The text in pieces; a space joins each to the next."""
+    block_hashes: list[int] = field(default_factory=list)
+    """32 bits of each block: equal texts have equal hashes, in every process and on every machine. Of a short block
+    with several links, only the words around these count: `Next: …, Up: …` is the same on every page."""
+    lengths_before: list[int] = field(default_factory=list)
+    """Number of characters in the blocks before each block."""
+    link_blocks: list[int] = field(default_factory=list)
+    """By link: the block in which it starts."""
+    regions: list[Region] = field(default_factory=list)
+    """What the document declares to be furniture."""
+
+    def block_start(self, block: int) -> int:
+        """Position in the text at which a block starts."""
+        return self.lengths_before[block] + block
 
 
-def walk(parser: LexborHTMLParser, *, path_depth: int) -> Document:
-    """Text, links and declarations of a parsed document, which must not contain NULs."""
-    walker = _Walker(path_depth)
+def walk(parser: LexborHTMLParser, *, path_depth: int, has_roles: bool = True) -> Document:
+    """Text, blocks, links and declarations of a parsed document, which must not contain NULs.
+
+    Without `has_roles`, role attributes are not looked for.
+    """
+    walker = _Walker(path_depth, _TAGS_WITH_ROLES if has_roles else _TAGS)
     if parser.root is not None:
         walker.go_through(parser.root)
     return walker.finish()
 
 
 class _Walker:
-    def __init__(self, path_depth: int) -> None:
+    def __init__(self, path_depth: int, tags: Mapping[int, tuple[int, str]]) -> None:
         self._document = Document()
         self._path_depth = path_depth
+        self._tags = tags
         self._pieces: list[str] = []
         self._names: list[str] = []
         """Tags from the root to the current element."""
@@ -97,20 +163,35 @@ class _Walker:
         self._waiting: list[int] = []
         """The same for marks that will be placed before the next visible text."""
         self._open_links: list[int] = []
+        self._regions: list[Region] = []
+        """Of pieces, not of blocks."""
+        self._is_in_region = False
+        self._region_links = -1
+        """Number of links before the region that is open, if it is a banner."""
+        self._content_depth = 0
 
     def go_through(self, node: LexborNode) -> None:
         """Visit a node, its descendants and what follows. A single loop: a call per node would cost too much."""
         names, waiting, open_links = self._names, self._waiting, self._open_links
-        add_piece, tag_of = self._pieces.append, _TAGS.get
+        add_piece, tag_of = self._pieces.append, self._tags.get
         open_elements: list[tuple[LexborNode, int]] = []
+        is_edge = True  # the last piece is a boundary
         while True:
             text = node.text_content
             if text is not None:
-                add_piece(self._with_marks(text) if waiting else text)
+                if not is_edge or not text.isspace():
+                    add_piece(self._with_marks(text) if waiting else text)
+                    is_edge = False
             else:
                 kind, name = tag_of(node.tag_id, _UNKNOWN_TAG)
                 if kind == _BLOCK:
-                    add_piece(" ")
+                    if not is_edge:
+                        add_piece(_BOUNDARY)
+                        is_edge = True
+                elif kind == _LANDMARK:
+                    add_piece(_BOUNDARY)
+                    is_edge = True
+                    kind = self._open_landmark(node, name)
                 elif kind != _INLINE:
                     kind = self._at_anchor(node) if kind == _ANCHOR else self._at_special(node, kind, name)
                 child = None if kind == _SKIPPED else node.first_child
@@ -121,6 +202,8 @@ class _Walker:
                     continue
                 if kind == _ANCHOR:
                     waiting.append(~open_links.pop())
+                elif kind > _LANDMARK:
+                    self._close_landmark(kind)
             following = node.next
             while following is None:
                 if not open_elements:
@@ -128,33 +211,79 @@ class _Walker:
                 node, kind = open_elements.pop()
                 names.pop()
                 if kind == _BLOCK:
-                    add_piece(" ")
+                    if not is_edge:
+                        add_piece(_BOUNDARY)
+                        is_edge = True
                 elif kind == _ANCHOR:
                     waiting.append(~open_links.pop())
+                elif kind > _LANDMARK:
+                    self._close_landmark(kind)
+                    is_edge = True
                 following = node.next
             node = following
 
     def finish(self) -> Document:
-        """Collapse white space, locate the marks and remove them."""
+        """Collapse white space, tell blocks apart, locate the marks and remove them."""
         document = self._document
-        raw = "".join(self._pieces)
-        if _SOFT_HYPHEN in raw:
-            raw = raw.replace(_SOFT_HYPHEN, "")
-        parts = " ".join(raw.split()).split(_MARK)
-        document.text = "".join(parts)
+        marked_blocks = self._blocks()
+        parts = "\n".join(marked_blocks).split(_MARK)
+        lines = "".join(parts)
+        document.text = lines.replace("\n", " ")
         starts = document.starts = [len(document.text)] * len(document.hrefs)
         ends = document.ends = starts.copy()
+        if not lines:
+            return document
+        document.blocks = lines.split("\n")
+        document.lengths_before = list(accumulate(map(len, document.blocks), initial=0))
+        document.block_hashes = list(map(crc32, lines.encode("utf-8", "replace").split(b"\n")))
+        blocks = document.link_blocks = [len(document.blocks) - 1] * len(starts)
         # Marks still waiting found no more text: they belong at the end, the initial value of all positions.
-        for number, place in zip(self._marked, accumulate(map(len, parts)), strict=False):
+        block_of_mark = [block for block, text in enumerate(marked_blocks) for _ in range(text.count(_MARK))]
+        for number, place, block in zip(self._marked, accumulate(map(len, parts)), block_of_mark, strict=False):
             if number >= 0:
                 starts[number] = place
+                blocks[number] = block
             else:
                 ends[~number] = place
+        self._hash_frames()
         return document
+
+    def _hash_frames(self) -> None:
+        """Give short blocks with several links the hash of the words around these, if there are two or more."""
+        document = self._document
+        text, starts, ends = document.text, document.starts, document.ends
+        first = 0
+        for block, count in Counter(document.link_blocks).items():
+            if count >= _SEVERAL and len(document.blocks[block]) <= _LONGEST_FRAME:
+                place = document.block_start(block)
+                end = place + len(document.blocks[block])
+                around = []
+                for link in range(first, first + count):
+                    around.append(text[place : starts[link]])
+                    place = min(ends[link], end)
+                frame = _MARK.join([*around, text[place:end]])
+                if _TWO_WORDS.search(frame):
+                    document.block_hashes[block] = crc32(frame.encode("utf-8", "replace"))
+            first += count
+
+    def _blocks(self) -> list[str]:
+        """The text of each block, with marks; regions are noted in the document."""
+        blocks: list[str] = []
+        place = 0
+        for region in self._regions:
+            blocks += self._blocks_of(place, region.first)
+            first, place = len(blocks), region.end
+            blocks += self._blocks_of(region.first, region.end)
+            self._document.regions.append(Region(first, len(blocks), region.is_outer))
+        return blocks + self._blocks_of(place, len(self._pieces))
+
+    def _blocks_of(self, first: int, end: int) -> list[str]:
+        raw = "".join(self._pieces[first:end]).replace(_SOFT_HYPHEN, "")
+        return [block for part in " ".join(raw.split()).split(_EDGE) if (block := part.strip())]
 
     def _with_marks(self, text: str) -> str:
         marks = _MARK * len(self._waiting)
-        text = text.replace(_SOFT_HYPHEN, "")
+        text = text.replace(_SOFT_HYPHEN, "").replace(_EDGE, "")
         if text[:1].isspace():
             text = text.lstrip()
             marks = " " + marks
@@ -170,6 +299,34 @@ class _Walker:
             return _INLINE
         self._open_links.append(self._begin_link(attributes["href"], attributes.get("rel"), "a"))
         return _ANCHOR
+
+    def _open_landmark(self, node: LexborNode, name: str) -> int:
+        """The kind as which an element is closed again that may be content or furniture."""
+        role = ""
+        if self._tags is _TAGS_WITH_ROLES:
+            role = (node.attributes.get("role") or "").strip().lower()
+        role = role or _ROLE_OF_TAG.get(name, "")
+        if role in _CONTENT_ROLES:
+            self._content_depth += 1
+            return _CONTENT
+        is_outer = role in _OUTER_ROLES
+        if self._is_in_region or not (role in _FURNITURE_ROLES or (is_outer and not self._content_depth)):
+            return _BLOCK
+        self._is_in_region = True
+        self._regions.append(Region(len(self._pieces), 0, is_outer))
+        self._region_links = len(self._document.hrefs) if role == "banner" else -1
+        return _REGION
+
+    def _close_landmark(self, kind: int) -> None:
+        self._pieces.append(_BOUNDARY)
+        if kind == _CONTENT:
+            self._content_depth -= 1
+            return
+        self._is_in_region = False
+        region = self._regions.pop()
+        # A banner without a link is the heading of the page.
+        if self._region_links != len(self._document.hrefs):
+            self._regions.append(region._replace(end=len(self._pieces)))
 
     def _at_special(self, node: LexborNode, kind: int, name: str) -> int:
         """Record what an element contains or declares. Returns the kind as which the walk treats it from here."""

@@ -1,6 +1,7 @@
 """The pages of a crawl, read again from its archive: for export, as examples, for a judge that has changed.
 
-The page of a damaged record is skipped and counted. A missing file is an error.
+They are read with the furniture that the crawl has come to know of their hosts by now, which is more than it knew when
+it read the first of them. The page of a damaged record is skipped and counted. A missing file is an error.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lycosa.crawl.reading import Read, Reading, read_response
+from lycosa.crawl.resume import FURNITURE
 from lycosa.errors import ArchiveError
-from lycosa.fetch.urls import UrlRules, Urls, url_hash
+from lycosa.fetch.urls import UrlRules, Urls, host_key, url_hash
 from lycosa.fetch.warc_reader import Location
 from lycosa.fetch.warc_reader import read as read_archived
 from lycosa.judges.protocol import NoJudge
 from lycosa.model import Judgement, Page
+from lycosa.page.furniture import Furniture
 from lycosa.store.protocol import Reports
 
 
@@ -34,6 +37,8 @@ class ArchivedPages:
         self._archive = archive
         self._store = store
         self._reading = reading
+        self._furniture = Furniture.restored(store.state(FURNITURE))
+        self._hosts = {host.name: host.id for host in store.hosts()}
         self.damaged = 0
         """Number of records that could not be read so far."""
 
@@ -59,9 +64,10 @@ class ArchivedPages:
     def at(self, file: str, offset: int) -> Read | None:
         """The record at this place; None if it is damaged."""
         try:
-            return read_response(read_archived(self._archive, Location(file, offset, 0)), self._reading)
+            response = read_archived(self._archive, Location(file, offset, 0))
         except ArchiveError:
             if not (self._archive / file).exists():
                 raise
             self.damaged += 1
             return None
+        return read_response(response, self._reading, self._furniture.of(self._hosts.get(host_key(response.url), 0)))

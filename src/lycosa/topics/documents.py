@@ -42,7 +42,7 @@ class PackedDocument(NamedTuple):
 
 
 def pack_document(page: Page) -> PackedDocument:
-    text = _storable(page.text[:MAX_TEXT])
+    text = _storable(page.content[:MAX_TEXT])
     return PackedDocument(
         hash=content_hash(page),
         source=_storable(page.url[:_MAX_SOURCE]),
@@ -67,10 +67,10 @@ def unpack_document(source: str, title: str, language: str, words: int, text: by
 
 
 def content_hash(page: Page) -> bytes:
-    """16 bytes that identify a document's content: its whole text, or its terms if there is no text."""
-    if not page.text:
+    """16 bytes that identify a document's content: all of its own text, or its terms if there is no text."""
+    if not page.content:
         return terms_hash(page, 16)
-    return blake2b(f"{page.title}\0{page.text}".encode("utf-8", "replace"), digest_size=16).digest()
+    return blake2b(f"{page.title}\0{page.content}".encode("utf-8", "replace"), digest_size=16).digest()
 
 
 def terms_hash(page: Page, size: int) -> bytes:

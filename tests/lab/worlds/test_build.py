@@ -1,5 +1,6 @@
 """From WARC files and labels to a world: what is recorded, what is counted, what is an error."""
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +20,7 @@ HOME = (
     '<title>Wheels</title><p>All about bicycle wheels: <a href="/hub#top">the hub</a>, <a href="old">the old page</a>'
     ' and <a href="http://gone.test/">one that is gone</a>.'
 )
+PROSE = "a wheel has a rim, a hub and spokes, and turns on an axle as long as the road goes on."
 
 
 def answer(url: str, body: str = "", status: int = 200, **headers: str) -> Response:
@@ -243,3 +245,50 @@ def test_a_generated_web_sketched_into_a_world(tmp_path: Path, monkeypatch: pyte
         assert sketched.terms(number).keys() <= rendered.terms(number).keys()
     assert sketched.link_hashes.tolist() == sketched.url_hashes[sketched.link_urls].tolist()
     assert sketched.topics == rendered.topics
+
+
+MENU = "<ul><li><a href='/'>All packages</a><li>Download</ul>"
+MENU_OF = {"a": MENU, "b": "<p>Powered by Spinner"}
+WITH_MENUS = [
+    answer(f"http://{host}.test/{number}", f"<title>T{number}</title>{menu}<p>Number{number} of {host}: {PROSE}")
+    for host, menu in MENU_OF.items()
+    for number in range(4)
+]
+
+
+def test_pages_have_their_own_text_from_the_first_on(make: Callable[..., tuple[World, BuildReport]]) -> None:
+    world, report = make(*WITH_MENUS, answer("http://b.test/5", f"{MENU}<p>{PROSE}"))
+    assert report.pages == 9
+    for page in range(8):
+        assert not {"packag", "download", "spinner", "power"} & world.terms(page).keys()
+        assert world.words[page] == sum(world.terms(page).values())
+    assert {"packag", "download"} <= world.terms(8).keys()  # that is the menu of another host
+    assert world.links(0)[0].context == "All packages"
+
+
+def test_a_record_that_is_there_twice_is_one_page(make: Callable[..., tuple[World, BuildReport]]) -> None:
+    first = answer("http://a.test/", f"<p>All packages<p>{PROSE}")
+    others = [answer("http://a.test/", f"<p>All packages<p>again number{number} {PROSE}") for number in range(4)]
+    world, report = make(first, *others)
+    assert report.skipped == {"duplicate URL": 4}
+    assert "packag" in world.terms(0)
+
+
+def test_several_readers_build_the_same_world(warc: Callable[..., Path], tmp_path: Path) -> None:
+    path = warc(*WITH_MENUS)
+    for readers in (0, 2):
+        build([path], None, tmp_path / f"{readers}.world", readers=readers)
+    assert (tmp_path / "0.world").read_bytes() == (tmp_path / "2.world").read_bytes()
+
+
+def test_furniture_of_generated_webs(tmp_path: Path) -> None:
+    web = GeneratedWeb(WebPlan(seed=5, pages=60, hosts=2, topics=2, paragraphs=2))
+    build_generated(web, tmp_path / "w", readers=0)
+    world = World.open(tmp_path / "w")
+    reading = Reading(urls=Urls(UrlRules()), judge=KeywordJudge("wheels"))
+    for page in range(60):
+        body = web.render(web.url(page)).body.decode()
+        alone = read_response(answer(web.url(page), body), reading).page
+        assert alone is not None
+        dropped = Counter(see=body.count("<h2>See also</h2>"))
+        assert Counter(alone.terms) - dropped == world.terms(page)

@@ -203,7 +203,7 @@ def test_a_container_that_is_no_world_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_world_of_another_format_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert Container(world.path).meta["format"] == 1
-    monkeypatch.setattr("lycosa.lab.worlds.world.FORMAT", 2)
+    assert Container(world.path).meta["format"] == 2
+    monkeypatch.setattr("lycosa.lab.worlds.world.FORMAT", 3)
     with pytest.raises(InputError, match="another version"):
         World.open(world.path)

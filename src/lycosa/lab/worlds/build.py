@@ -5,11 +5,15 @@
 Every response goes through the reader of the crawl (`crawl.reading`): a replayed page is the page a crawl would have
 seen. Records that are left out are counted by reason. Pages are numbered in the order of the archive, however many
 processes read: the same files give the same world.
+
+Pages are read twice: the first time to learn what stands on many pages of a host. In a replay, furniture is thus known
+from the whole recording, while a live crawl comes to know it page by page.
 """
 
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +27,7 @@ from lycosa.crawl.reader_pool import InlineReader, Readers
 from lycosa.crawl.reading import Reading
 from lycosa.errors import InputError
 from lycosa.fetch.fetcher import REDIRECTS, FetchSettings
-from lycosa.fetch.urls import UrlRules, Urls, origin
+from lycosa.fetch.urls import UrlRules, Urls, host_key, origin, url_hash
 from lycosa.fetch.warc_reader import Damage, iterate
 from lycosa.judges.protocol import NoJudge
 from lycosa.lab.generated.addresses import WebAddresses
@@ -31,7 +35,9 @@ from lycosa.lab.generated.prose import Prose
 from lycosa.lab.generated.vocabulary import topics
 from lycosa.lab.generated.web import GeneratedWeb
 from lycosa.lab.worlds.writer import WorldWriter
-from lycosa.model import Fetched, Kind, Lease, Outcome, Response, Visit
+from lycosa.lib.hashindex import HashIndex
+from lycosa.model import Fetched, Kind, Lease, Outcome, Page, Response, Visit
+from lycosa.page.furniture import Furniture
 
 DUPLICATE = "duplicate URL"
 NOT_HTML = "not HTML"
@@ -101,8 +107,9 @@ def build(
     rows = None if labels is None else _label_rows(labels)  # first, as it is quick and may fail
     tally = _Tally()
     with _writer(target) as writer:
+        furniture = asyncio.run(_furniture(_responses(warcs, _Tally()), urls, readers))
         responses = _progressing(_responses(warcs, tally), progress)
-        asyncio.run(_read_all(responses, writer, tally, urls, readers))
+        asyncio.run(_read_all(responses, writer, tally, urls, readers, furniture))
         if not writer.documents:
             raise InputError(f"{_names(warcs)}: no page to build a world from{_reasons(tally.skipped)}")
         if rows is not None:
@@ -131,11 +138,11 @@ def build_generated(
     tally = _Tally()
     with _writer(target) as writer:
         if is_rendered:
-            pages = _progressing((_rendered(web, web.url(page)) for page in range(len(web))), progress)
-            asyncio.run(_read_all(pages, writer, tally, urls, readers))
+            furniture = asyncio.run(_furniture(_pages_of(web), urls, readers))
+            asyncio.run(_read_all(_progressing(_pages_of(web), progress), writer, tally, urls, readers, furniture))
             others = (_rendered(web, url) for url in list(writer.unrecorded()))
             moved = (response for response in others if response.status in REDIRECTS)
-            asyncio.run(_read_all(moved, writer, tally, urls, 0))
+            asyncio.run(_read_all(moved, writer, tally, urls, 0, furniture))
         else:
             _sketch(web, writer, progress)
         names = web.topic_names
@@ -173,12 +180,45 @@ def _responses(warcs: Sequence[Path], tally: _Tally) -> Iterator[Response]:
     tally.skipped += Counter()  # drops zeros
 
 
+class _HostFurniture:
+    """The furniture of each host of a recording, by name: of all its pages, not only of the latest ones."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._furniture = Furniture(window=sys.maxsize, max_blocks_in_all=sys.maxsize, max_hosts=sys.maxsize)
+
+    def add(self, page: Page) -> None:
+        self._furniture.add(self._numbers.setdefault(host_key(page.url), len(self._numbers)), page.blocks)
+
+    def of(self, url: str) -> bytes:
+        return self._furniture.of(self._numbers.get(host_key(url), -1))
+
+
+async def _furniture(responses: Iterable[Response], urls: Urls, readers: int) -> _HostFurniture:
+    furniture = _HostFurniture()
+    seen = HashIndex()
+
+    def is_known(url: str) -> bool:
+        return not seen.find_or_add(np.array([url_hash(url)]), 0)[1][0]
+
+    chosen = (each for each in _chosen(responses, is_known, _Tally(), urls) if each.outcome.kind is Kind.FETCHED)
+    async for visit in _visits(chosen, Reading(urls=urls, judge=NoJudge()), readers, _HostFurniture()):
+        if visit.page is not None:
+            furniture.add(visit.page)
+    return furniture
+
+
 async def _read_all(
-    responses: Iterable[Response], writer: WorldWriter, tally: _Tally, urls: Urls, readers: int
+    responses: Iterable[Response],
+    writer: WorldWriter,
+    tally: _Tally,
+    urls: Urls,
+    readers: int,
+    furniture: _HostFurniture,
 ) -> None:
     """Add every response that is a page or a redirect, in order, while the next ones are read."""
-    chosen = _chosen(responses, writer, tally, urls)
-    async for visit in _visits(chosen, Reading(urls=urls, judge=NoJudge()), readers):
+    chosen = _chosen(responses, writer.has, tally, urls)
+    async for visit in _visits(chosen, Reading(urls=urls, judge=NoJudge()), readers, furniture):
         outcome, page = visit.outcome, visit.page
         if outcome.kind is Kind.REDIRECTED:
             writer.add_redirect(visit.lease.url, status=outcome.status, location=outcome.location)
@@ -191,7 +231,9 @@ async def _read_all(
             writer.add_page(page, status=outcome.status)
 
 
-def _chosen(responses: Iterable[Response], writer: WorldWriter, tally: _Tally, urls: Urls) -> Iterator[Fetched]:
+def _chosen(
+    responses: Iterable[Response], is_known: Callable[[str], bool], tally: _Tally, urls: Urls
+) -> Iterator[Fetched]:
     """The responses that belong into the world, with canonical URLs; the others are counted."""
     types = FetchSettings().content_types
     for response in responses:
@@ -206,7 +248,7 @@ def _chosen(responses: Iterable[Response], writer: WorldWriter, tally: _Tally, u
             skipped = f"http {response.status}"
         elif kind and kind not in types and not is_redirect:
             skipped = NOT_HTML
-        elif writer.has(url):
+        elif is_known(url):
             skipped = DUPLICATE
         else:
             skipped = ""
@@ -229,7 +271,9 @@ def _location(url: str, location: str, urls: Urls) -> str:
     return urls.canonical(joined)[0] or joined
 
 
-async def _visits(chosen: Iterator[Fetched], reading: Reading, readers: int) -> AsyncIterator[Visit]:
+async def _visits(
+    chosen: Iterator[Fetched], reading: Reading, readers: int, furniture: _HostFurniture
+) -> AsyncIterator[Visit]:
     """Read in several processes and yield in order; the number in memory is limited."""
     pool = Readers(reading, count=readers, whole_pages=True) if readers else None
     reader = pool or InlineReader(reading)
@@ -238,7 +282,7 @@ async def _visits(chosen: Iterator[Fetched], reading: Reading, readers: int) -> 
         if pool:
             await pool.start()
         for fetched in chosen:
-            waiting.append(asyncio.create_task(reader.read(fetched)))
+            waiting.append(asyncio.create_task(reader.read(fetched, furniture.of(fetched.lease.url))))
             if len(waiting) > 8 * readers:
                 yield await waiting.popleft()
         while waiting:
@@ -298,6 +342,10 @@ def _label(writer: WorldWriter, rows: Iterable[tuple[str, str]], urls: Urls, tal
 
 
 # ── generated webs ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _pages_of(web: GeneratedWeb) -> Iterator[Response]:
+    return (_rendered(web, web.url(page)) for page in range(len(web)))
 
 
 def _rendered(web: GeneratedWeb, url: str) -> Response:

@@ -25,7 +25,7 @@ from lycosa.lib.hashindex import HashIndex
 from lycosa.lib.text import term_counts
 from lycosa.model import Page
 
-FORMAT = 1
+FORMAT = 2
 CHUNK = 1 << 16
 NO_INDEX, NO_FOLLOW = 1, 2
 """Bits of a page's flags."""
