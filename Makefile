@@ -5,7 +5,7 @@ STAMP := .venv/.installed
 BENCH_STAMP := .venv/.installed-bench
 
 .PHONY: help demo test lint unit docs clean
-.PHONY: sequences bench bench-crawl bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-forecast
+.PHONY: sequences bench bench-crawl bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-forecast bench-trust
 .PHONY: reproduce reproduce-tc reproduce-fc reproduce-ar reproduce-gp reproduce-ga
 
 help:            ## This list
@@ -35,7 +35,7 @@ lint: $(STAMP)            ## Style, types, direction of imports
 unit: $(STAMP)            ## Tests only
 	$(BIN)/pytest -n 2 --dist worksteal -q
 
-bench: bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-forecast bench-crawl    ## All benchmarks
+bench: bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-trust bench-forecast bench-crawl    ## All benchmarks
 
 sequences: $(STAMP)       ## Compare the pages every strategy visits with the recorded ones
 	@$(BIN)/python bench/sequences.py
@@ -54,6 +54,9 @@ bench-distill: $(STAMP)   ## Hubs and authorities of a million pages
 
 bench-evolve: $(STAMP)    ## Simulated visits a second of the compiled kernel
 	@$(BIN)/python bench/evolve.py
+
+bench-trust: $(STAMP)     ## Whether what a crawl says of its pages can be trusted
+	@$(BIN)/python bench/trust.py
 
 bench-hunter: $(STAMP)    ## What the hunter finds, next to the other strategies with the same judge; and what it costs
 	@$(BIN)/python bench/hunter.py
