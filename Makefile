@@ -58,7 +58,7 @@ bench-evolve: $(STAMP)    ## Simulated visits a second of the compiled kernel
 bench-trust: $(STAMP)     ## Whether what a crawl says of its pages can be trusted
 	@$(BIN)/python bench/trust.py
 
-bench-hunter: $(STAMP)    ## What the hunter finds, next to the other strategies with the same judge; and what it costs
+bench-hunter: $(STAMP)    ## What the hunter finds, next to the other strategies; and what it costs
 	@$(BIN)/python bench/hunter.py
 
 bench-forecast: $(STAMP)  ## Whether forecasts hold: the harvest of the next pages, and what is left

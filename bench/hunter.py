@@ -1,4 +1,7 @@
-"""How much the hunter finds, next to every other strategy with the same judge; and what it costs.
+"""How much the hunter finds, next to every other strategy; and what it costs.
+
+The hunter's judge learns during the crawl, that of the others stays as it was before it. What each half of that is worth,
+two further rows say: the hunter with the fixed judge, and best-first with the learning one.
 
     make bench-hunter                     # about half an hour on two cores
     python bench/hunter.py --quick        # a try
@@ -47,6 +50,7 @@ from hunter_live import live
 from lycosa.config import Config
 from lycosa.judge_choice import judge_of
 from lycosa.judges.contrast.judge import ContrastJudge, ContrastSettings, ContrastStudy
+from lycosa.judges.protocol import Judge
 from lycosa.lab.evaluate.significance import holm, wilcoxon
 from lycosa.lab.generated.vocabulary import TOPICS
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
@@ -57,7 +61,8 @@ from lycosa.lab.replay.tasks import Task, make_task, split_topics
 from lycosa.lab.worlds.build import build, build_generated
 from lycosa.lab.worlds.world import World
 from lycosa.lib.near_duplicates import NearDuplicates
-from lycosa.model import Page
+from lycosa.model import Judgement, Page
+from lycosa.strategies.hunter.hunter import review_interval
 from lycosa.strategies.hunter.notes import digest
 from lycosa.strategies.protocol import StrategyParts
 from lycosa.strategies.table import strategy
@@ -79,6 +84,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "without learning weights": {"hunter.freedom": 0.0},
 }
 NO_NEGATIVES = "without the judge's negatives"
+FIXED_HUNTER, LEARNING_BEST_FIRST = "hunter, fixed judge", "best-first, learning judge"
 ABLATED_TOPICS = 10
 PLANS = {
     "generated": WebPlan(seed=11, pages=6_000, hosts=240, topics=10, out_degree=12),
@@ -151,6 +157,28 @@ class Result:
         return (self.area[name] - low) / (high - low)
 
 
+class LearningJudge(Judge):
+    """The hunter's study as a judge for other strategies: it learns from each page it is asked about, in one crawl."""
+
+    name = "contrast, learning"
+
+    def __init__(self, judge: ContrastJudge, seeds: list[int], world: World) -> None:
+        self._judge = judge
+        self._study = judge.study()
+        self._seeds = {world.url(seed) for seed in seeds}
+        self._next = 1
+
+    def judge(self, page: Page) -> Judgement:
+        host = zlib.crc32(page.url.split("/", 3)[2].encode()) + 1
+        relevance = self._study.add(self._study.vector(page.terms), host=host, is_seed=page.url in self._seeds)
+        count = len(self._study.relevance)
+        if count >= self._next:
+            self._study.learn()
+            relevance = float(self._study.relevance[-1])
+            self._next = count + review_interval(count)
+        return Judgement(relevance, relevance >= self._judge.threshold)
+
+
 class Course:
     """A world, and pages read once for all crawls."""
 
@@ -191,6 +219,11 @@ class Course:
         for name, order, settings in _orders(has_ablations):
             parts = StrategyParts.of(judge.abilities, rng=np.random.default_rng(repeat))
             self._grade(result, name, judged, task, strategy(order, parts, settings))
+        parts = replace(StrategyParts.of(judge.abilities, rng=np.random.default_rng(repeat)), study=None)
+        self._grade(result, FIXED_HUNTER, judged, task, strategy("hunter", parts))
+        parts = StrategyParts.of(judge.abilities, rng=np.random.default_rng(repeat))
+        learning = JudgedWorld(self.world, LearningJudge(judge, task.seeds.tolist(), self.world), read=self.page)
+        self._grade(result, LEARNING_BEST_FIRST, learning, task, strategy("best-first", parts))
         if has_ablations and not self.start.distance:  # where there are no examples, the setting means nothing
             study = partial(ContrastStudy, judge.study().topic, ContrastSettings(negative_pages=1e9))
             parts = replace(StrategyParts.of(judge.abilities, rng=rng), study=study)
@@ -233,7 +266,11 @@ def _is_new(prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
 
 
 def report(title: str, results: list[Result]) -> str:
-    names = [name for name in ("hunter", *OTHERS, *ABLATIONS, NO_NEGATIVES) if any(name in r.area for r in results)]
+    names = [
+        name
+        for name in ("hunter", FIXED_HUNTER, LEARNING_BEST_FIRST, *OTHERS, *ABLATIONS, NO_NEGATIVES)
+        if any(name in r.area for r in results)
+    ]
     rows, p_values = [], []
     for name in names:
         known = [result for result in results if name in result.area]

@@ -226,7 +226,7 @@ class Hunter(Strategy):
     def _review(self) -> None:
         """Recompute judge, sums and weights, and score every waiting link by them."""
         evidence, learner, count = self._evidence, self._learner, self._evidence.count
-        interval = _interval(count)
+        interval = review_interval(count)
         self._next_review = count + interval
         self.study.learn()
         relevance = self.study.relevance * np.array(self._is_new_text, dtype=np.float32)
@@ -338,7 +338,7 @@ class Hunter(Strategy):
         return f"{self.name}: {score:.3f} is its {what}, by all pages that link to it"
 
 
-def _interval(count: int) -> int:
+def review_interval(count: int) -> int:
     """Visits until the next review."""
     if count < 15:
         return 1
