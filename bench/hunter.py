@@ -1,7 +1,7 @@
 """How much the hunter finds, next to every other strategy; and what it costs.
 
-The hunter's judge learns during the crawl, that of the others stays as it was before it. What each half of that is worth,
-two further rows say: the hunter with the fixed judge, and best-first with the learning one.
+The hunter's judge learns during the crawl, that of the others stays as it was before it. What each half of that is
+worth, two further rows say: the hunter with the fixed judge, and best-first with the learning one.
 
     make bench-hunter                     # about half an hour on two cores
     python bench/hunter.py --quick        # a try

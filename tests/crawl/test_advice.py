@@ -176,12 +176,13 @@ class TestOneHost:
 
 
 class Doubting:
-    """A study of which only the relevance matters."""
+    """A study of which only the verdicts matter."""
 
     learns_from_seeds = False
 
-    def __init__(self, *relevance: float) -> None:
-        self.relevance = np.array(relevance, dtype=np.float32)
+    def __init__(self, *relevance: float, drift: float = 0.0) -> None:
+        self.drift = drift
+        self.said = np.array(relevance, dtype=np.float32)
 
 
 class TestQuestions:
@@ -189,17 +190,19 @@ class TestQuestions:
     def told(self, rig, html):
         """What is said by a crawl whose pages have this relevance when it has fetched so many."""
 
-        def run(*looks: list[float], threshold: float = 0.5, answers: int = 0) -> list[str]:
+        def run(
+            *looks: list[float], threshold: float = 0.5, answers: int = 0, drift: float = 0.0, named: str = "in doubt"
+        ) -> list[str]:
             pages = [f"http://{'ab'[n % 2]}.test/{n}" for n in range(500)]
             crawl = rig({"http://s.test/": html(*pages, text=CYCLING)} | {url: html(text=url) for url in pages})
             crawl.store.write(Batch(answers=[(0.0, f"http://x.test/{n}", None, "relevant") for n in range(answers)]))
             for relevance in looks:
                 crawl.crawl("http://s.test/", pages=len(relevance), delay=0.0)
                 for _ in range(2):
-                    study = Doubting(*relevance)
+                    study = Doubting(*relevance, drift=drift)
                     Advice(ledger=crawl.ledger, seeds=1, study=study, threshold=threshold).look()
             events = crawl.sql("select message from events where kind = 'advice' order by id")
-            return [message for (message,) in events if "in doubt" in message]
+            return [message for (message,) in events if named in message]
 
         return run
 
@@ -233,3 +236,11 @@ class TestQuestions:
 
     def test_not_when_it_is_as_it_was(self, told):
         assert len(told([0.5] * 8 + [0.01] * 22, [0.5, 0.01] * 150)) == 1
+
+    def test_drift_is_said_once(self, told, tmp_path):
+        (message,) = told([0.99, 0.01] * 120, [0.99, 0.01] * 200, drift=0.7, named="drifted")
+        assert message.startswith("70% of what is called relevant would not be by your words and examples alone")
+        assert message.endswith(f"lycosa review {tmp_path}/crawl/")
+
+    def test_little_drift_is_not(self, told):
+        assert told([0.99, 0.01] * 120, drift=0.4, named="drifted") == []

@@ -17,6 +17,7 @@ from lycosa.cli.progress import Lines, Panels
 from lycosa.cli.review import asking
 from lycosa.cli.terminal import err, is_terminal, out, plain
 from lycosa.crawl.answers_file import read_answers
+from lycosa.crawl.certainty import CERTAINTY, Certainty
 from lycosa.crawl.commit import STEERED
 from lycosa.crawl.watching import Silence, Watcher
 from lycosa.engine import Crawl
@@ -226,6 +227,7 @@ def summary(workspace: Workspace, ending: str, *, as_json: bool) -> None:
         sites = [site for site in islice(store.sites(), 10) if site.relevant]
         changes = [(event.at, event.kind, event.message) for event in store.events(STEERED)]
         outlook = json.loads(store.state(OUTLOOK) or "{}")
+        certainty = Certainty.from_bytes(store.state(CERTAINTY))
     finally:
         store.close()
     harvest = totals.relevant / max(1, totals.pages)
@@ -241,6 +243,7 @@ def summary(workspace: Workspace, ending: str, *, as_json: bool) -> None:
                     "waiting": totals.waiting,
                     "forecast": outlook.get("forecast"),
                     "calibration": outlook.get("calibration"),
+                    "certainty": certainty and certainty._asdict(),
                     "changes": [{"at": at, "kind": kind, "message": message} for at, kind, message in changes],
                     "sites": [{"name": site.name, "relevant": site.relevant, "pages": site.pages} for site in sites],
                     "directory": str(workspace.directory),
@@ -253,6 +256,8 @@ def summary(workspace: Workspace, ending: str, *, as_json: bool) -> None:
         f"{totals.pages:,} pages, [green]{totals.relevant:,} relevant[/] (harvest rate {harvest:.1%}), "
         f"{totals.waiting:,} links still wait"
     )
+    if certainty and certainty.in_words:
+        out.print(certainty.in_words)
     for line in outlook.get("words", []):
         out.print(plain(line, 300))
     for _, kind, message in changes:

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from lycosa.cli.opened import DIRECTORY, opened
 from lycosa.cli.terminal import out, plain
+from lycosa.crawl.certainty import CERTAINTY, Certainty
 from lycosa.stopping.outlook import OUTLOOK
 from lycosa.store.rows import Answer, RunRow
 from lycosa.workspace import Workspace
@@ -29,6 +30,7 @@ def status(
         excluded = store.exclusions(15)
         set_aside = store.hosts_set_aside(10)
         outlook = json.loads(store.state(OUTLOOK) or "{}")
+        certainty = Certainty.from_bytes(store.state(CERTAINTY))
         said = Counter({row.url: row.answer for row in store.answers()}.values())
     answers = {answer: said[answer] for answer in (Answer.RELEVANT, Answer.IRRELEVANT)}
     harvest = totals.relevant / max(1, totals.pages)
@@ -45,6 +47,7 @@ def status(
             "waiting": totals.waiting,
             "forecast": outlook.get("forecast"),
             "calibration": outlook.get("calibration"),
+            "certainty": certainty and certainty._asdict(),
             "answers": answers,
             "is_running": workspace.holder() is not None,
             "stop_reason": run.stop_reason if run else None,
@@ -66,6 +69,8 @@ def status(
         noun = "page" if count == 1 else "pages"
         relevant, others = answers[Answer.RELEVANT], answers[Answer.IRRELEVANT]
         out.print(f"{count:,} {noun} judged by a person: {relevant:,} relevant, {others:,} not")
+    if certainty and certainty.in_words:
+        out.print(certainty.in_words)
     for line in outlook.get("words", []):
         out.print(plain(line, 300))
     _table("what happened", [(f"{kind}: {reason}", f"{count:,}") for kind, reason, count in outcomes])

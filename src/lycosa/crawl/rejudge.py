@@ -26,6 +26,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.crawl.certainty import CERTAINTY, Certainty
 from lycosa.crawl.commit import CrawlLedger
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.resume import THRESHOLD
@@ -194,12 +195,13 @@ class Learning:
         lesson = self._lesson() if has_lesson else ""
         if lesson:
             self._told_at = pages
-        self._regrade(self._news(self._study.verdicts(), 0.0 if is_last else LITTLE), lesson)
+        verdicts = self._study.verdicts()
+        self._regrade(self._news(verdicts, 0.0 if is_last else LITTLE), lesson, Certainty.of(verdicts, self._threshold))
         return self._study.as_judge(self._threshold)
 
-    def _regrade(self, relevance: Mapping[int, float], lesson: str) -> None:
+    def _regrade(self, relevance: Mapping[int, float], lesson: str, certainty: Certainty) -> None:
         """Give pages, by their numbers, the relevance they have now."""
-        batch = Batch(recounts_hosts=True)
+        batch = Batch(recounts_hosts=True, state={CERTAINTY: certainty.to_bytes()})
         batch.grades.extend((value, value >= self._threshold, number) for number, value in relevance.items())
         if lesson:
             batch.state[LEARNED_AT] = str(self._ledger.pages).encode()

@@ -94,6 +94,10 @@ class LearnedTopic(Study, Protocol):
         """How likely each page is about the topic, by all that is known now: what the crawl reports."""
 
     @property
+    def said(self) -> NDArray[np.float32]:
+        """The last verdicts; those on later pages are by their words alone."""
+
+    @property
     def drift(self) -> float:
         """Share of the pages called relevant by the last verdicts that what was given would not call so by itself."""
 

@@ -34,9 +34,13 @@ class Scale(NamedTuple):
     low: float
     high: float
 
+    @property
+    def width(self) -> float:
+        return max(self.high - self.low, 1e-6)
+
     def place(self, scores: Floats) -> Floats:
         """z: 0 at `low`, 1 at `high`."""
-        return (scores - self.low) / max(self.high - self.low, 1e-6)
+        return (scores - self.low) / self.width
 
     def relevance(self, scores: Floats, steepness: float) -> Floats:
         z = self.place(scores)
@@ -45,7 +49,7 @@ class Scale(NamedTuple):
 
     def relevance_of(self, score: float, steepness: float) -> float:
         """The same for a single page."""
-        z = (score - self.low) / max(self.high - self.low, 1e-6)
+        z = (score - self.low) / self.width
         return 1.0 / (1.0 + math.exp(-steepness * (min(max(z, -9.0), 9.0) - 0.5)))
 
 

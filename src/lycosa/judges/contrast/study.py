@@ -25,7 +25,7 @@ from lycosa.judges.contrast.page_vector import (
     telling_words,
 )
 from lycosa.judges.contrast.studied_pages import StudiedPages
-from lycosa.judges.contrast.verdict import Evidence, Verdict, verdict
+from lycosa.judges.contrast.verdict import Conclusion, Findings, verdict
 from lycosa.judges.contrast.weighing import ContrastSettings, TableScores, Weighing, specific, with_same_sum
 from lycosa.lib.growing import grown
 from lycosa.lib.wordhash import numbers_of
@@ -86,7 +86,7 @@ class ContrastStudy:
         self._table_scores = TableScores()
         self._weighing = self._weighed_by(idf_of_table())
         self._scale = Scale(0.0, 1.0)
-        self._verdict: Verdict | None = None
+        self._verdict: Conclusion | None = None
         self._said: Floats = np.zeros(64, dtype=np.float32)
         self._judged_at = 0
         """Number of pages when they were last judged."""
@@ -175,7 +175,7 @@ class ContrastStudy:
         return self.topic.learns_from_seeds
 
     def word_strengths(self) -> Floats:
-        return self.weights * self._weighing.idf
+        return self._verdict.view.word_strengths if self._verdict else self.weights * self._weighing.idf
 
     @property
     def view(self) -> ContrastView:
@@ -254,7 +254,7 @@ class ContrastStudy:
         known[examples] = 1.0
         known[list(self._answers)] = list(self._answers.values())
         self._verdict = verdict(
-            Evidence(
+            Findings(
                 self._pages,
                 examples,
                 self._keywords,
