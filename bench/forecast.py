@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from hunter import LEAST_PAGES, SEEDS, Course, worlds
 from lycosa.fetch.urls import url_hash
 from lycosa.frontier.frontier import Frontier
-from lycosa.judges.contrast.judge import ContrastJudge, ContrastSettings
+from lycosa.judges.contrast.judge import ContrastJudge, ContrastSettings, ContrastStudy
 from lycosa.lab.replay.replay import JudgedWorld, replay
 from lycosa.lab.replay.tasks import Task, make_task, split_topics
 from lycosa.lab.worlds.world import World
@@ -82,7 +82,8 @@ class Moment:
             }
             found[ahead] = {name: each for name, each in made.items() if each is not None}
         study = hunter.study
-        judged = [page is not None and study.judge_vector(page) >= THRESHOLD for page in hunter.all_pages]  # type: ignore[attr-defined]
+        assert isinstance(study, ContrastStudy), study
+        judged = [page is not None and study.verdict_on(page) >= THRESHOLD for page in hunter.all_pages]
         return cls(found, np.array(judged, dtype=np.bool_))
 
 

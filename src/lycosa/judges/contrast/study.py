@@ -269,6 +269,10 @@ class ContrastStudy:
         self._judged_at = self._pages.count
         return self.said
 
+    def verdict_on(self, page: tuple[Words, NDArray[np.uint8]]) -> float:
+        """On any page, by its words alone and the last verdicts."""
+        return self._verdict.view.judged(*page)[0] if self._verdict else self.judge_vector(page)
+
     @property
     def said(self) -> Floats:
         """The last verdicts; those on pages added since are by the words of the page alone. Read-only."""
