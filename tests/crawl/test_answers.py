@@ -47,9 +47,7 @@ def web(html) -> dict[str, str]:
     for number in range(60):
         rng = np.random.default_rng(number)
         subject = CYCLING if number % 3 == 0 else SOUP
-        links = [
-            f"http://{'abcd'[n % 4]}.test/{n} see{number}" for n in ((number + step) % 60 for step in (1, 3, 6, 7))
-        ]
+        links = [f"http://{'abcd'[n % 4]}.test/{n} see" for n in ((number + step) % 60 for step in (1, 3, 6, 7))]
         pages[f"http://{'abcd'[number % 4]}.test/{number}"] = html(*links, text=" ".join(rng.choice(subject, 25)))
     return pages
 

@@ -80,9 +80,10 @@ class TestResume:
         crawl.crawl(pages=8)
         assert [relevance > 0.1 for relevance in relevances(crawl)] == [True] * 3 + [False] * 5
 
-    def test_a_kill_loses_only_the_last_moments(self, rig, web):
+    @pytest.mark.parametrize("delay", [SAVE_FURNITURE_EVERY, SAVE_FURNITURE_EVERY / 100])
+    def test_a_kill_loses_nothing(self, rig, web, delay):
         crawl = rig(web)
-        crawl.crawl(url(0), pages=5, delay=SAVE_FURNITURE_EVERY, is_killed=True)
+        crawl.crawl(url(0), pages=5, delay=delay, is_killed=True)
         crawl.crawl(pages=8)
         assert [relevance > 0.1 for relevance in relevances(crawl)] == [True] * 3 + [False] * 5
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lycosa.crawl.redirects import redirect_target
-from lycosa.crawl.resume import ARCHIVE, FURNITURE, STRATEGY, CrawlState
+from lycosa.crawl.resume import ARCHIVE, FURNITURE, FURNITURE_SINCE, STRATEGY, CrawlState
 from lycosa.crawl.visit_rows import Place, is_relevant, judgement_row, outcome_row, page_row, robots_row, signed
 from lycosa.fetch.archive import Archive
 from lycosa.fetch.cache import PageCache
@@ -45,7 +45,9 @@ STEERED = frozenset({"focus", "judge", "answers", "distilled", "advice"})
 SYNC_EVERY = 1.0
 """Seconds between two times that the archive is written down to the disk."""
 SAVE_FURNITURE_EVERY = 10.0
-"""Seconds between two commits with what is known of the furniture of hosts, which may be megabytes."""
+"""Seconds between two commits with all that is known of the furniture of hosts, which may be megabytes."""
+LONGEST_JOURNAL = 200_000
+"""Bytes of pages since then, from which all is committed earlier."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,13 +169,19 @@ class CrawlLedger:
             batch.state[ARCHIVE] = json.dumps(records.archive.position()).encode()
         if records.cache is not None:
             records.cache.commit()
-        now = self._clock.now()
-        if now - self._furniture_saved_at >= SAVE_FURNITURE_EVERY:
-            self._furniture_saved_at = now
-            batch.state[FURNITURE] = self._state.furniture.save()
+        self._save_furniture(batch)
         if learned := self._state.strategy.save():
             batch.state[STRATEGY] = learned
         self._state.store.write(batch)
+
+    def _save_furniture(self, batch: Batch) -> None:
+        """Now and then all that is known, otherwise the pages since: a killed crawl reads on as it would have."""
+        now, furniture = self._clock.now(), self._state.furniture
+        batch.state[FURNITURE_SINCE] = furniture.journal
+        is_long = len(batch.state[FURNITURE_SINCE]) > LONGEST_JOURNAL
+        if is_long or now - self._furniture_saved_at >= SAVE_FURNITURE_EVERY:
+            self._furniture_saved_at = now
+            batch.state[FURNITURE], batch.state[FURNITURE_SINCE] = furniture.save(), b""
 
     def note(self, kind: str, message: str, state: Mapping[str, bytes] | None = None) -> None:
         """An event of the crawl as a whole, and state that belongs to it."""

@@ -32,7 +32,13 @@ from lycosa.stopping.rules import NO_RULES, StopRules
 from lycosa.store.protocol import Store
 from lycosa.strategies.protocol import Strategy
 
-ARCHIVE, STRATEGY, THRESHOLD, FURNITURE = "archive", "strategy", "threshold", "furniture"
+ARCHIVE, STRATEGY, THRESHOLD, FURNITURE, FURNITURE_SINCE = (
+    "archive",
+    "strategy",
+    "threshold",
+    "furniture",
+    "furniture since",
+)
 """Names of state in the store."""
 WINDOW = 1_000
 """Number of pages over which the current harvest rate is taken."""
@@ -116,7 +122,7 @@ def resume(
         revisits=store.links_to_revisit(),
         threshold=float(threshold) if threshold else None,
         dropped=dropped,
-        furniture=Furniture.restored(store.state(FURNITURE)),
+        furniture=Furniture.restored(store.state(FURNITURE), store.state(FURNITURE_SINCE)),
     )
 
 

@@ -19,6 +19,7 @@ A page that has only blocks its host has shown before is not counted: it is a co
 
 from __future__ import annotations
 
+import struct
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +37,8 @@ MAX_BLOCKS_IN_ALL = 500_000
 MAX_HOSTS = 10_000
 _NUMBER = np.dtype("u4")
 _FORMAT = 1
+_ENTRY = struct.Struct("<qI")
+"""A page in the journal: its host, and the length of the hashes that follow."""
 
 
 class _Host(NamedTuple):
@@ -64,6 +67,7 @@ class Furniture:
         """The one with the latest page last."""
         self.blocks = 0
         """Number of blocks of all hosts."""
+        self._journal: list[bytes] = []
 
     def __len__(self) -> int:
         """Number of hosts."""
@@ -73,6 +77,7 @@ class Furniture:
         """Count a page of a host, given the hashes of its blocks."""
         if not blocks:
             return
+        self._journal.append(_ENTRY.pack(host, len(blocks)) + np.frombuffer(blocks, _NUMBER).astype("<u4").tobytes())
         known = self._hosts.pop(host, _NEW_HOST)
         self.blocks -= len(known.hashes)
         known = _counted(known, np.frombuffer(blocks, _NUMBER))
@@ -88,8 +93,14 @@ class Furniture:
         known = self._hosts.get(host, _NEW_HOST)
         return known.hashes[known.counts >= MORE_PAGES + SHARE * known.pages].tobytes()
 
+    @property
+    def journal(self) -> bytes:
+        """The pages added since it was last saved."""
+        return b"".join(self._journal)
+
     def save(self) -> bytes:
-        """All of it as bytes, the same on all machines."""
+        """All of it as bytes, the same on all machines; a new journal begins."""
+        self._journal.clear()
         hosts = self._hosts.values()
         heads = [(host, known.pages, len(known.hashes)) for host, known in self._hosts.items()]
         columns = [known.hashes for known in hosts] + [known.counts for known in hosts]
@@ -97,21 +108,29 @@ class Furniture:
         return b"".join([head.tobytes(), *(column.astype("<u4").tobytes() for column in columns)])
 
     @classmethod
-    def restored(cls, saved: bytes | None) -> Furniture:
-        """What was saved; nothing is known if nothing was, or by a version that counted otherwise."""
+    def restored(cls, saved: bytes | None, journal: bytes | None = None) -> Furniture:
+        """What was saved, and what has come since; nothing is known of what a version saved that counted otherwise."""
         furniture = cls()
+        if saved and int(np.frombuffer(saved, "<i8", 1)[0]) == _FORMAT:
+            furniture._load(saved)
+        at, journal = 0, journal or b""
+        while at < len(journal):
+            host, size = _ENTRY.unpack_from(journal, at)
+            at += _ENTRY.size
+            furniture.add(host, np.frombuffer(journal[at : at + size], "<u4").astype(_NUMBER).tobytes())
+            at += size
+        return furniture
+
+    def _load(self, saved: bytes) -> None:
         row = 3 * 8
-        if not saved or int(np.frombuffer(saved, "<i8", 1)[0]) != _FORMAT:
-            return furniture
         count = int(np.frombuffer(saved, "<i8", 2)[1])
         heads = np.frombuffer(saved, "<i8", 3 * count, row).reshape(-1, 3)
         columns = np.frombuffer(saved, "<u4", offset=row * (1 + count)).astype(_NUMBER).reshape(2, -1)
         end = 0
         for host, pages, blocks in heads.tolist():
             start, end = end, end + blocks
-            furniture._hosts[host] = _Host(pages, columns[0, start:end], columns[1, start:end])
-        furniture.blocks = end
-        return furniture
+            self._hosts[host] = _Host(pages, columns[0, start:end], columns[1, start:end])
+        self.blocks = end
 
 
 def _counted(known: _Host, blocks: NDArray[np.uint32]) -> _Host:

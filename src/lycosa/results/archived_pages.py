@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lycosa.crawl.reading import Read, Reading, read_response
-from lycosa.crawl.resume import FURNITURE
+from lycosa.crawl.resume import FURNITURE, FURNITURE_SINCE
 from lycosa.errors import ArchiveError
 from lycosa.fetch.urls import UrlRules, Urls, host_key, url_hash
 from lycosa.fetch.warc_reader import Location
@@ -37,7 +37,7 @@ class ArchivedPages:
         self._archive = archive
         self._store = store
         self._reading = reading
-        self._furniture = Furniture.restored(store.state(FURNITURE))
+        self._furniture = Furniture.restored(store.state(FURNITURE), store.state(FURNITURE_SINCE))
         self._hosts = {host.name: host.id for host in store.hosts()}
         self.damaged = 0
         """Number of records that could not be read so far."""
