@@ -11,7 +11,7 @@ import pytest
 from lycosa.fetch.warc_reader import iterate
 from lycosa.judges.contrast.judge import ContrastSettings
 from lycosa.judges.contrast.page_vector import PageVector, telling_words
-from lycosa.judges.contrast.two_topics import MAX_EXAMPLES, parting
+from lycosa.judges.contrast.two_topics import MAX_EXAMPLES, coherence, parting
 from lycosa.lab.replay.tasks import split_topics
 from lycosa.lib.text import term_counts
 from lycosa.page.html import read_document
@@ -33,6 +33,18 @@ def made(topic: range, seed: int, *, own: int = 120, others: int = 180) -> PageV
 
 def empty() -> PageVector:
     return telling_words({}, WORDS)
+
+
+class TestCoherence:
+    def test_pages_on_one_thing_are_nearer_than_chance(self):
+        one = coherence([made(CYCLING, seed) for seed in range(8)])
+        two = coherence([made(CYCLING if seed % 2 else SOUP, seed) for seed in range(8)])
+        unrelated = coherence([made(ANY, seed) for seed in range(8)])
+        assert one > 1.5 * two > 1.5 * unrelated
+        assert 0.5 < unrelated < 1.5
+
+    def test_too_few_to_tell(self):
+        assert coherence([]) == coherence([made(CYCLING, 1)]) == coherence([empty(), empty(), made(SOUP, 1)]) == 1.0
 
 
 class TestMadePages:

@@ -68,6 +68,21 @@ def test_a_persons_words_stay_in_the_topic_though_most_pages_contain_them():
     assert with_word > without
 
 
+def test_pages_that_use_the_words_for_many_things_are_less_likely():
+    one_thing, many_things = study(examples=0, words="bicycle"), study(examples=0, words="bicycle")
+    tell(one_thing, "cycling", 40)
+    for number in range(40):
+        rng = np.random.default_rng(number)
+        others = " ".join(f"thing{word}" for word in rng.integers(0, 10_000, 80))
+        many_things.add(many_things.vector(term_counts("bicycle " * 5 + others)), host=1)
+    for learned in (one_thing, many_things):
+        tell(learned, "cooking", 40)
+    assert one_thing.verdicts()[:40].mean() > 0.9
+    assert 0.4 < many_things.verdicts()[:40].mean() < 0.8
+    page = "bicycle bicycle bicycle bicycle pedal"
+    assert one_thing.as_judge(0.5).score_text(page) > many_things.as_judge(0.5).score_text(page)
+
+
 def test_what_is_said_does_not_change_what_guides():
     plain, asked = study(examples=3), study(examples=3)
     for learned in (plain, asked):

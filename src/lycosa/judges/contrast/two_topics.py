@@ -74,6 +74,16 @@ class Parting(NamedTuple):
     second_words: NDArray[np.int64]
 
 
+def coherence(pages: Sequence[PageVector]) -> float:
+    """How much nearer pages are to each other than unrelated ones: mean cosine / β; 1 if there are too few to tell."""
+    pages = [page for page in pages[:MAX_EXAMPLES] if len(page.words)]
+    if len(pages) < 2:
+        return 1.0
+    rows = np.stack([table_row(page) for page in pages])
+    everyone = np.ones(len(pages), dtype=np.bool_)
+    return _mean_within((rows @ rows.T).astype(np.float64), everyone) / _mean_within(_chance(pages), everyone)
+
+
 def parting(examples: Sequence[PageVector], *, words: int = 200) -> Parting | None:
     """How the examples fall apart; None if they do not."""
     places = np.array([place for place, page in enumerate(examples[:MAX_EXAMPLES]) if len(page.words)], dtype=np.int64)
@@ -81,8 +91,7 @@ def parting(examples: Sequence[PageVector], *, words: int = 200) -> Parting | No
         return None
     rows = np.stack([table_row(examples[place]) for place in places])
     cosines = (rows @ rows.T).astype(np.float64)
-    roots = np.sqrt([len(examples[place].words) for place in places])
-    chance = np.outer(roots, roots) / VOCABULARY
+    chance = _chance([examples[place] for place in places])
     part = _weakest_cut(cosines, chance)
     sureness = min(_mean_within(chance, np.ones(len(chance), dtype=np.bool_)) / ENOUGH, 1.0)
     if _apartness(cosines, chance, part) * sureness < PARTED:
@@ -92,6 +101,13 @@ def parting(examples: Sequence[PageVector], *, words: int = 200) -> Parting | No
     contrast = rows[part].mean(axis=0) - rows[~part].mean(axis=0)
     order = np.argsort(contrast, kind="stable")
     return Parting(places[part].tolist(), places[~part].tolist(), order[::-1][:words], order[:words])
+
+
+def _chance(pages: Sequence[PageVector]) -> _Matrix:
+    """√(k·k′) / V for each pair."""
+    roots = np.sqrt([len(page.words) for page in pages])
+    chance: _Matrix = np.outer(roots, roots) / VOCABULARY
+    return chance
 
 
 def _weakest_cut(cosines: _Matrix, chance: _Matrix) -> _Mask:

@@ -14,8 +14,9 @@ does not depend on them.
 
 Without examples, the pages that contain most of the person's words take their place, up to 100 of those that z₁ finds
 relevant. As they were chosen by their words, they say less about others than examples would, and what is said by them
-is said with half the certainty. The person's words never count less than the table says they should, however many pages
-contain them.
+is said with half the certainty. The less they are alike, the likelier they use the words for many things, and the less
+likely is any page to be on the topic (`_trust`). The person's words never count less than the table says they should,
+however many pages contain them.
 
 Relevance → verdict, on replayed crawls of 500 pages (`bench/trust.py`, test topics, means over webs): calibration error
 from 20 examples .20 → .12, from five .20 → .12, from one .16 → .10; from words .26 → .33, where it is worse: seeds off
@@ -34,8 +35,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.judges.contrast.mixture import HIGHEST, LOWEST, Anchor, separate
-from lycosa.judges.contrast.page_vector import COUNT_WEIGHT, Floats, Scale, idf_of_table
+from lycosa.judges.contrast.page_vector import COUNT_WEIGHT, Floats, PageVector, Scale, idf_of_table
 from lycosa.judges.contrast.studied_pages import StudiedPages
+from lycosa.judges.contrast.two_topics import coherence
 from lycosa.judges.contrast.weighing import ContrastSettings, TableScores, Weighing, specific, with_same_sum
 
 LOW_BY_TABLE = 0.45
@@ -50,6 +52,10 @@ BY_WORDS = Anchor(low=0.1, high=0.6, low_pages=20.0, high_pages=50.0, spread=0.2
 """For z₁, if there are keywords but no examples: on topics of wikispeedia .13 and .56 (± .28)."""
 CERTAINTY_WITHOUT_EXAMPLES = 0.5
 """Factor on the log-odds."""
+INCOHERENT, COHERENT = 1.5, 10.0
+"""Coherence of pages found (`two_topics.coherence`) that use the words for many things, and of those for one."""
+LEAST_TRUST = 0.6
+"""Probability that incoherent ones are about the topic."""
 
 
 class _Method(NamedTuple):
@@ -102,6 +108,8 @@ class VerdictView(NamedTuple):
 
     sides: tuple[_Side, ...]
     intercept: float
+    most: float = 1.0
+    """The probability of a page that is surely one of those on the topic."""
 
     @property
     def word_strengths(self) -> Floats:
@@ -115,7 +123,7 @@ class VerdictView(NamedTuple):
             return 0.0, np.zeros(0, dtype=np.float32)
         parts: Floats = np.sum([side.parts(words, counts) for side in self.sides], axis=0)
         odds = float(parts.sum()) + sum(side.offset for side in self.sides) + self.intercept
-        return float(_probability(np.array([odds]))[0]), parts
+        return self.most * float(_probability(np.array([odds]))[0]), parts
 
 
 class Conclusion(NamedTuple):
@@ -185,14 +193,20 @@ def _by_examples(findings: Findings, examples: list[int], method: _Method, known
     drift = _drift(_probability(odds), separate(by_table, method.anchor(1.0), known).probability(by_table), known)
     if is_given:
         return Conclusion(_said(findings, odds), view, drift)
-    return _hedged(findings, odds, view, drift)
+    return _hedged(findings, odds, view, drift, _trust([pages[number] for number in examples]))
 
 
-def _hedged(findings: Findings, odds: NDArray[Any], view: VerdictView, drift: float) -> Conclusion:
-    """Said with less certainty."""
+def _hedged(findings: Findings, odds: NDArray[Any], view: VerdictView, drift: float, most: float = 1.0) -> Conclusion:
+    """Said with less certainty, and at `most` so likely."""
     sides = tuple(side.times(CERTAINTY_WITHOUT_EXAMPLES) for side in view.sides)
-    hedged = VerdictView(sides, CERTAINTY_WITHOUT_EXAMPLES * view.intercept)
-    return Conclusion(_said(findings, CERTAINTY_WITHOUT_EXAMPLES * odds), hedged, drift)
+    hedged = VerdictView(sides, CERTAINTY_WITHOUT_EXAMPLES * view.intercept, most)
+    return Conclusion(_said(findings, CERTAINTY_WITHOUT_EXAMPLES * odds, most), hedged, drift)
+
+
+def _trust(pages: list[PageVector]) -> float:
+    """How likely pages found are about the topic at all: those that use its words for many things are less alike."""
+    alike = np.log(max(coherence(pages), 1.0) / INCOHERENT) / np.log(COHERENT / INCOHERENT)
+    return float(np.clip(LEAST_TRUST + (1 - LEAST_TRUST) * alike, LEAST_TRUST, 1.0))
 
 
 def _drift(said: NDArray[Any], alone: NDArray[Any], known: NDArray[Any]) -> float:
@@ -217,8 +231,8 @@ def _weighing(findings: Findings, examples: list[int], idf: Floats) -> Weighing:
     return Weighing(findings.pages, idf, examples=examples, keywords=findings.keywords, settings=findings.settings)
 
 
-def _said(findings: Findings, odds: NDArray[Any]) -> Floats:
-    return np.where(np.isnan(findings.known), _probability(odds), findings.known).astype(np.float32)
+def _said(findings: Findings, odds: NDArray[Any], most: float = 1.0) -> Floats:
+    return np.where(np.isnan(findings.known), most * _probability(odds), findings.known).astype(np.float32)
 
 
 def _probability(odds: NDArray[Any]) -> NDArray[np.float64]:
