@@ -68,13 +68,13 @@ class NotAfter:
     formula: Formula
     """The whole formula, with NOT at single topics only."""
 
-    def keeps(self, scores: Mapping[str, float], *, threshold: float) -> bool:
-        """Whether a page passes: with a considerable score, an excluded topic counts as fully there, else not at all.
+    def relevance(self, scores: Mapping[str, float]) -> float:
+        """What is said of a page: with a considerable score, an excluded topic counts as fully there, else not at all.
 
-        So A ∧ ¬B keeps a page with A at the threshold and B below `CONSIDERABLE`: a judge's threshold may be far
+        So A ∧ ¬B has the value of A where B is below `CONSIDERABLE`, and otherwise 0. A judge's threshold may be far
         lower, and nearly every page would pass it with 1 − B.
         """
-        return evaluate(self.formula, scores, negation=lambda score: float(score < CONSIDERABLE)) >= threshold
+        return evaluate(self.formula, scores, negation=lambda score: float(score < CONSIDERABLE))
 
 
 def without_not(formula: Formula) -> NotAfter:

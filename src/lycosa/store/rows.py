@@ -113,6 +113,9 @@ class JudgementRow(NamedTuple):
     scores: str
     terms: str
     best: str
+    guide_relevance: float | None = None
+    """What guides the crawl, where that is not what is said of the page; as is `guide_is_relevant`."""
+    guide_is_relevant: bool | None = None
 
 
 class OutcomeRow(NamedTuple):
@@ -228,6 +231,9 @@ class AnswerRow(NamedTuple):
     own_relevance: float | None
     """What the judge itself says of the page, while an answer stands."""
     own_is_relevant: bool
+    guide_relevance: float | None = None
+    """What guided the crawl before the answer, where that is not what the judge says of the page."""
+    guide_is_relevant: bool = False
 
     @property
     def is_relevant(self) -> bool | None:

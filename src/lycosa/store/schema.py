@@ -208,5 +208,11 @@ where a.id = (select max(b.id) from answers b where b.url = a.url) and a.answer 
 order by a.id;
 """
 
-MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD, FOURTH)
+FIFTH = """
+-- What guides the crawl, where that is not what is said of a page: a NOT that is applied afterwards.
+alter table judgements add column guide_relevance real;
+alter table judgements add column guide_is_relevant integer;
+"""
+
+MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
 VERSION = len(MIGRATIONS)

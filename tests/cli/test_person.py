@@ -1,0 +1,170 @@
+"""A person in the loop, as processes: marks on pages of any crawl, NOT applied afterwards, exports, explanations."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tomli_w
+
+LYCOSA = [sys.executable, "-c", "from lycosa.cli import main; main()"]
+WORDS = {
+    "Recreation/Cycling": "bicycle tandem saddle pedal spoke tyre wheel rider gear chain handlebar bell",
+    "Recreation/Rowing": "oar boat scull river regatta coxswain stroke crew rower blade bow stern",
+    "Science/Physics": "quark electron field photon mass energy particle wave quantum atom proton spin",
+}
+CYCLING, ROWING, PHYSICS = WORDS
+KINDS = ((CYCLING,), (CYCLING, PHYSICS), (ROWING,), (PHYSICS,))
+PAGES = 48
+
+
+def text_about(topics: tuple[str, ...], number: int, words: int = 60) -> str:
+    """Every topic has the same share of the words, each of its own words about as often."""
+    rng = np.random.default_rng(number)
+    listed = [word for topic in topics for word in WORDS[topic].split() * (words // len(topics) // 12)]
+    return " ".join(rng.permutation(listed)) + f" page{number} common words here"
+
+
+def page(number: int) -> str:
+    links = "".join(f'<a href="/{(number + step) % PAGES}">page {number + step}</a> ' for step in (1, 2, 3, 5))
+    return f"<title>Page {number}</title><p>{text_about(KINDS[number % 4], number)}</p>{links}"
+
+
+@pytest.fixture(scope="module")
+def origin():
+    """A site of its own for every topic and for cycling with physics, on loopback."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            name = self.path.strip("/")
+            is_page = name.isdecimal() and int(name) < PAGES
+            body = page(int(name)).encode() if is_page else b""
+            self.send_response(200 if is_page else 404)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://person.test:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def lycosa(*words: object, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [*LYCOSA, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)
+
+
+def done(*words: object, **options: object) -> str:
+    result = lycosa(*words, **options)
+    assert result.returncode == 0, result.stderr
+    assert "Traceback" not in result.stderr
+    return result.stdout
+
+
+def refused(*words: object) -> str:
+    result = lycosa(*words)
+    assert result.returncode == 2, result
+    assert "Traceback" not in result.stderr
+    return result.stderr
+
+
+def query(directory: Path, sql: str) -> list[tuple]:
+    with closing(sqlite3.connect(f"file:{directory / 'crawl.db'}?mode=ro", uri=True)) as db:
+        return db.execute(sql).fetchall()
+
+
+def relevance(directory: Path, url: str = "") -> dict[str, float]:
+    found = dict(query(directory, "select url, relevance from judgements j join frontier f on f.id = j.page_id"))
+    return {url: found[url]} if url else found
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("person") / "settings.toml"
+    config = {
+        "network": {"allow": ["127.0.0.0/8"], "resolve": {"person.test": "127.0.0.1"}, "contact": "me@example.org"},
+        "politeness": {"delay": 0.0, "fetch_time_factor": 0.0, "first_backoff": 0.0},
+        "readers": {"count": 1},
+    }
+    path.write_text(tomli_w.dumps(config))
+    return path
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three topics with a dozen texts each, and a judge."""
+    root = tmp_path_factory.mktemp("book")
+    for topic in WORDS:
+        (root / "examples" / topic).mkdir(parents=True)
+        for number in range(12):
+            text = text_about((topic,), 1000 + number)
+            (root / "examples" / topic / f"{number}.txt").write_text(text)
+    done("topics", "import", root / "examples", "--book", root / "topics.db")
+    done("topics", "train", "--judge", "bayes", "--book", root / "topics.db")
+    return root / "topics.db"
+
+
+@pytest.fixture(scope="module")
+def not_after(origin: str, settings: Path, book: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A crawl of all pages for Cycling AND NOT Physics: a quarter of them is about both."""
+    crawl = tmp_path_factory.mktemp("not") / "crawl"
+    interest = ["--interest", "Cycling AND NOT Physics", "--book", book, "--set", "judge.is_not_after=true"]
+    interest += ["--set", "judge.threshold=0.3"]
+    more = ["--strategy", "best-first", "-c", settings, "-o", crawl, "-n", PAGES, "-q"]
+    done("crawl", *interest, "--seed", f"{origin}/0", *more)
+    return crawl
+
+
+class TestNotAfterwards:
+    def test_what_it_excludes_is_reported_nowhere(self, not_after: Path, origin: str, tmp_path: Path) -> None:
+        wanted = {f"{origin}/{number}" for number in range(0, PAGES, 4)}
+        excluded = {f"{origin}/{number}" for number in range(1, PAGES, 4)}
+        assert {url for (url,) in query(not_after, "select url from relevant_pages")} == wanted
+        assert json.loads(done("status", not_after, "--json"))["relevant"] == len(wanted)
+        assert query(not_after, "select sum(relevant) from hosts") == [(len(wanted),)]
+        (rate,) = query(not_after, "select harvest_rate from harvest order by number desc limit 1")[0]
+        assert rate == pytest.approx(len(wanted) / PAGES)
+        done("export", not_after, "--to", tmp_path / "pages.jsonl")
+        rows = [json.loads(line) for line in (tmp_path / "pages.jsonl").read_text().splitlines()]
+        assert {row["url"] for row in rows if row["is_relevant"]} == wanted
+        assert {row["url"] for row in rows if row["relevance"] >= 0.1} & excluded == set()
+
+    def test_it_guides_the_crawl_all_the_same(self, not_after: Path, origin: str) -> None:
+        """Best-first gives a link the relevance of the page it is on."""
+        guides = dict(
+            query(not_after, "select url, guide_relevance from judgements j join frontier f on f.id = j.page_id")
+        )
+        first = query(not_after, "select f.url, f.score, p.url from frontier f join frontier p on p.id = f.parent_id")
+        on_excluded = [row for row in first if int(row[2].rpartition("/")[2]) % 4 == 1]
+        assert on_excluded
+        assert all(score >= guides[parent] - 1e-6 for _, score, parent in on_excluded)
+        assert min(guides[parent] for *_, parent in on_excluded) > 0.5
+
+    def test_a_wider_focus_does_not_apply_it_either(
+        self, origin: str, settings: Path, book: Path, tmp_path: Path
+    ) -> None:
+        interest = ["--interest", "Cycling AND NOT Physics", "--book", book, "--set", "judge.is_not_after=true"]
+        tunnel = ["--strategy", "tunnel+ariadne", "--set", 'constants={"tunnel.session": 4}']
+        more = ["-c", settings, "-o", tmp_path / "crawl", "-n", PAGES, "-q"]
+        done("crawl", *interest, *tunnel, "--seed", f"{origin}/0", *more)
+        told = [message for (message,) in query(tmp_path / "crawl", "select message from events where kind = 'focus'")]
+        assert any(message.startswith("widened to Recreation:") for message in told)
+        assert not [message for message in told if "NOT" in message]
