@@ -168,3 +168,50 @@ class TestNotAfterwards:
         told = [message for (message,) in query(tmp_path / "crawl", "select message from events where kind = 'focus'")]
         assert any(message.startswith("widened to Recreation:") for message in told)
         assert not [message for message in told if "NOT" in message]
+
+
+def exported(crawl: Path, target: Path, *more: object) -> list[dict]:
+    done("export", crawl, "--to", target, *more)
+    return [json.loads(line) for line in target.read_text().splitlines()]
+
+
+class TestExport:
+    def test_relevant_pages_only(self, not_after: Path, origin: str, tmp_path: Path) -> None:
+        relevant = {url for (url,) in query(not_after, "select url from relevant_pages")}
+        rows = exported(not_after, tmp_path / "pages.jsonl", "--relevant")
+        assert {row["url"] for row in rows} == relevant
+        assert all(row["is_relevant"] and "bicycle" in row["text"] for row in rows)
+        assert len(exported(not_after, tmp_path / "pages.jsonl")) == PAGES
+
+    def test_a_name_that_says_relevant_means_it(self, not_after: Path, tmp_path: Path) -> None:
+        for name in ("relevant-pages.jsonl", "cycling-relevant-pages.jsonl"):
+            rows = exported(not_after, tmp_path / name, "--no-text")
+            assert len(rows) == PAGES // 4
+            assert all(row["is_relevant"] for row in rows)
+        assert len(exported(not_after, tmp_path / "cycling-pages.jsonl", "--no-text")) == PAGES
+        assert "relevant pages only" in done("export", not_after, "--to", tmp_path / "relevant-pages.csv")
+
+    def test_by_relevance(self, origin: str, settings: Path, tmp_path: Path) -> None:
+        crawl = tmp_path / "crawl"
+        done("crawl", "bicycle tandem", "--seed", f"{origin}/0", "-c", settings, "-o", crawl, "-n", 20, "-q")
+        found = sorted(relevance(crawl).values())
+        middle = found[len(found) // 2] + 0.001
+        rows = exported(crawl, tmp_path / "pages.jsonl", "--min-relevance", middle)
+        assert len(rows) == sum(value >= middle for value in found)
+        both = exported(crawl, tmp_path / "pages.jsonl", "--min-relevance", found[-1], "--relevant")
+        assert both
+        assert all(row["relevance"] >= found[-1] and row["is_relevant"] for row in both)
+
+    @pytest.mark.parametrize("name", ["relevant-links.parquet", "irrelevant-pages.jsonl", "not-relevant-pages.csv"])
+    def test_a_name_that_cannot_be_meant_is_refused(self, not_after: Path, tmp_path: Path, name: str) -> None:
+        assert name in refused("export", not_after, "--to", tmp_path / name)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_only_pages_are_relevant(self, not_after: Path, tmp_path: Path) -> None:
+        told = refused("export", not_after, "--to", tmp_path / "pages.jsonl", "--to", tmp_path / "x.csv", "--relevant")
+        assert "x.csv" in told
+        told = refused(
+            "export", not_after, "--to", tmp_path / "pages.csv", "--to", tmp_path / "sites.csv", "--relevant"
+        )
+        assert "only pages can be limited" in " ".join(told.split())
+        assert list(tmp_path.iterdir()) == []
