@@ -63,7 +63,7 @@ from lycosa.stopping.rules import Stop
 from lycosa.store.rows import Answer, Batch
 from lycosa.store.sqlite import SqliteStore
 from lycosa.strategies.protocol import Strategy, StrategyParts
-from lycosa.strategies.table import from_file
+from lycosa.strategies.table import from_file, studying_strategy
 from lycosa.strategies.table import strategy as strategy_named
 from lycosa.topics.book import TopicBook
 from lycosa.workspace import Workspace
@@ -401,26 +401,16 @@ class Crawl:
 
     def _studied_strategy(self, config: Config, judge: Judge) -> tuple[LearnedTopic | None, Strategy]:
         """The strategy, and the study of the topic that it began, if it did."""
-        begun: list[LearnedTopic] = []
-        begin = judge.abilities.study
-
-        def study() -> LearnedTopic:
-            assert begin is not None
-            begun.append(begin())
-            return begun[0]
-
         parts = StrategyParts.of(
             judge.abilities, rng=np.random.default_rng(config.seed), buffer=config.frontier.buffer or None
         )
-        if begin is not None:
-            parts = replace(parts, study=study)
-        strategy = strategy_named(self._strategy or config.strategy, parts, config.constants)
+        study, strategy = studying_strategy(self._strategy or config.strategy, parts, config.constants)
         if strategy.abilities.advice is not None and judge.abilities.interest is None:
             raise ConfigError(
                 f"strategy {config.strategy!r} widens topics of a taxonomy, and this crawl has only words; crawl for a "
                 "--topic or an --interest, or leave tunnel+ out"
             )
-        return begun[0] if begun else None, strategy
+        return study, strategy
 
     def _records(self, config: Config, store: SqliteStore, stack: AsyncExitStack) -> tuple[Records, str]:
         """What is kept beside the store; and what is missing from the archive, in words."""

@@ -215,3 +215,57 @@ class TestExport:
         )
         assert "only pages can be limited" in " ".join(told.split())
         assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def topic_crawl(origin: str, settings: Path, book: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A crawl of all pages for Cycling; to be copied by those who change it."""
+    crawl = tmp_path_factory.mktemp("topic") / "crawl"
+    more = ["--strategy", "best-first", "-c", settings, "-o", crawl, "-n", PAGES, "-q"]
+    done("crawl", "--topic", "Cycling", "--book", book, "--seed", f"{origin}/0", *more)
+    return crawl
+
+
+def judged(crawl: Path, url: str) -> str:
+    facts = json.loads(done("explain", crawl, url, "--json"))
+    (text,) = [text for heading, text in facts if heading == "judgement"]
+    return text
+
+
+class TestExplain:
+    def test_the_words_that_decided_against_a_page(self, topic_crawl: Path, origin: str) -> None:
+        assert query(topic_crawl, "select distinct terms from judgements where not is_relevant") == [("{}",)]
+        told = judged(topic_crawl, f"{origin}/2")
+        assert told.startswith("not relevant: 0.0")
+        assert any(f"{word} -" in told for word in ("oar", "scull", "regatta", "coxswain", "crew", "rower", "river"))
+
+    def test_of_a_page_that_was_read_before_anything_was_known(
+        self, origin: str, settings: Path, tmp_path: Path
+    ) -> None:
+        crawl = tmp_path / "crawl"
+        seeds = [word for number in (0, 4, 8) for word in ("--seed", f"{origin}/{number}")]
+        done("crawl", *seeds, "-c", settings, "-o", crawl, "-n", 24, "-q")
+        unexplained = query(
+            crawl,
+            "select url from judgements j join frontier f on f.id = page_id where terms = '{}' and relevance > .4",
+        )
+        assert unexplained
+        for (url,) in unexplained:
+            told = judged(crawl, url)
+            assert "none of the topic's words" not in told
+            assert any(
+                f"{word} 0." in told for word in ("bicycl", "tandem", "saddl", "pedal", "spoke", "tyre", "rider")
+            )
+
+    def test_a_page_that_not_excludes(self, not_after: Path, origin: str) -> None:
+        facts = dict(json.loads(done("explain", not_after, f"{origin}/1", "--json")))
+        assert facts["judgement"].startswith("not relevant: 0.000")
+        assert "atom -" in facts["judgement"]
+        assert facts["guides"].startswith("the crawl by 0.8")
+
+    def test_without_an_archive_it_is_not_pretended(
+        self, origin: str, settings: Path, book: Path, tmp_path: Path
+    ) -> None:
+        more = ["-c", settings, "-o", tmp_path / "crawl", "-n", 6, "-q", "--set", "archive.is_on=false"]
+        done("crawl", "--topic", "Cycling", "--book", book, "--seed", f"{origin}/0", *more)
+        assert "not in the archive" in judged(tmp_path / "crawl", f"{origin}/2")
