@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -269,3 +272,154 @@ class TestExplain:
         more = ["-c", settings, "-o", tmp_path / "crawl", "-n", 6, "-q", "--set", "archive.is_on=false"]
         done("crawl", "--topic", "Cycling", "--book", book, "--seed", f"{origin}/0", *more)
         assert "not in the archive" in judged(tmp_path / "crawl", f"{origin}/2")
+
+
+def copied(crawl: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(crawl, tmp_path / "crawl"))
+
+
+def harvest(crawl: Path) -> tuple[float, float]:
+    """Mean relevance and share of relevant pages, as the database has them."""
+    return query(crawl, "select avg(relevance), avg(is_relevant) from judgements")[0]
+
+
+def said_harvest(told: str) -> list[float]:
+    """R before and after, share relevant before and after, as printed."""
+    found = re.search(r"R ([\d.]+) → ([\d.]+); relevant \d+ → \d+, ([\d.]+)% → ([\d.]+)%", " ".join(told.split()))
+    assert found, told
+    r_before, r_after, before, after = map(float, found.groups())
+    return [r_before, r_after, before / 100, after / 100]
+
+
+def check_marks(crawl: Path, good: str, bad: str) -> None:
+    """Marks bind, are reported by the crawl's own figures, and leave no trace when they are taken back."""
+    original, (r_before, share_before) = relevance(crawl), harvest(crawl)
+    told = done("feedback", crawl, "--useful", bad, "--not-useful", good)
+    now = relevance(crawl)
+    assert (now[bad], now[good]) == (1.0, 0.0)
+    r_after, share_after = harvest(crawl)
+    assert said_harvest(told) == pytest.approx([r_before, r_after, share_before, share_after], abs=6e-4)
+    assert query(crawl, "select url, answer from answered_pages") == [(bad, "relevant"), (good, "irrelevant")]
+    told = done("feedback", crawl, "--forget", bad, "--forget", good)
+    assert "taken back" in told
+    assert relevance(crawl) == pytest.approx(original, abs=1e-6)
+    assert said_harvest(told) == pytest.approx([r_after, r_before, share_after, share_before], abs=6e-4)
+    assert query(crawl, "select 1 from answered_pages") == []
+
+
+class TestFeedback:
+    @pytest.mark.parametrize("strategy", ["best-first", "hunter"])
+    def test_on_a_crawl_from_words(self, origin: str, settings: Path, tmp_path: Path, strategy: str) -> None:
+        crawl = tmp_path / "crawl"
+        words = ["bicycle tandem", "--strategy", strategy, "--seed", f"{origin}/0"]
+        done("crawl", *words, "-c", settings, "-o", crawl, "-n", 24, "-q")
+        check_marks(crawl, f"{origin}/4", f"{origin}/2")
+
+    def test_on_a_crawl_from_examples(self, origin: str, settings: Path, tmp_path: Path) -> None:
+        crawl = tmp_path / "crawl"
+        seeds = [word for number in (0, 4, 8) for word in ("--seed", f"{origin}/{number}")]
+        done("crawl", *seeds, "-c", settings, "-o", crawl, "-n", 24, "-q")
+        check_marks(crawl, f"{origin}/12", f"{origin}/2")
+
+    def test_on_a_crawl_from_bookmarks(self, origin: str, settings: Path, tmp_path: Path) -> None:
+        items = "".join(f'<DT><A HREF="{origin}/{number}">Page {number}</A>' for number in (0, 4, 8))
+        (tmp_path / "bookmarks.html").write_text(f"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p>{items}</DL><p>")
+        crawl = tmp_path / "crawl"
+        done("crawl", "--seeds", tmp_path / "bookmarks.html", "-c", settings, "-o", crawl, "-n", 24, "-q")
+        check_marks(crawl, f"{origin}/12", f"{origin}/2")
+
+    def test_on_a_crawl_for_a_topic(self, topic_crawl: Path, origin: str, tmp_path: Path) -> None:
+        check_marks(copied(topic_crawl, tmp_path), f"{origin}/4", f"{origin}/2")
+
+    def test_on_a_crawl_for_a_formula(self, not_after: Path, origin: str, tmp_path: Path) -> None:
+        check_marks(copied(not_after, tmp_path), f"{origin}/4", f"{origin}/1")
+
+    def test_on_a_crawl_with_a_judge_of_ones_own(self, origin: str, settings: Path, tmp_path: Path) -> None:
+        (tmp_path / "own.py").write_text(
+            "class Wheels:\n    name = 'wheels'\n\n    def judge(self, page):\n"
+            "        return min(1.0, page.terms.get('wheel', 0) / 5)\n"
+        )
+        env = {**os.environ, "PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"}
+        crawl = tmp_path / "crawl"
+        more = ["--seed", f"{origin}/0", "-c", settings, "-o", crawl, "-n", 12, "-q", "--set", "judge.kind=own:Wheels"]
+        done("crawl", "wheels", *more, env=env)
+        for environment in (env, None):  # also where the judge cannot be made
+            done("feedback", crawl, "--not-useful", f"{origin}/0", env=environment)
+            assert relevance(crawl)[f"{origin}/0"] == 0.0
+            done("feedback", crawl, "--forget", f"{origin}/0", env=environment)
+            assert relevance(crawl)[f"{origin}/0"] == 1.0
+
+    def test_a_judge_of_the_book_learns_from_marks(self, topic_crawl: Path, origin: str, tmp_path: Path) -> None:
+        """Pages on physics and cycling are judged worse after some of them were called useless."""
+        crawl = copied(topic_crawl, tmp_path)
+        mixed = [f"{origin}/{number}" for number in range(1, PAGES, 4)]
+        before = relevance(crawl)
+        marks = [word for url in mixed[:6] for word in ("--not-useful", url)]
+        told = done("feedback", crawl, *marks)
+        assert "the judge has learned" in told
+        after = relevance(crawl)
+        assert np.mean([after[url] for url in mixed[6:]]) < np.mean([before[url] for url in mixed[6:]]) - 0.1
+        done("feedback", crawl, *[word for url in mixed[:6] for word in ("--useful", url)])
+        useful = relevance(crawl)
+        assert np.mean([useful[url] for url in mixed[6:]]) > np.mean([after[url] for url in mixed[6:]]) + 0.1
+        done("feedback", crawl, *[word for url in mixed[:6] for word in ("--forget", url)])
+        assert relevance(crawl) == pytest.approx(before, abs=1e-9)
+
+    def test_a_page_that_is_an_example_already(self, origin: str, settings: Path, book: Path, tmp_path: Path) -> None:
+        own = tmp_path / "topics.db"
+        shutil.copy(book, own)
+        env = {**os.environ, "LYCOSA_CONFIG": str(settings)}
+        marked = [f"{origin}/{number}" for number in (0, 4)]
+        adding = [word for url in marked for word in ("--add", url)]
+        done("topics", "examples", "Cycling", *adding, "--book", own, env=env)
+        done("topics", "train", "--book", own)
+        crawl = tmp_path / "crawl"
+        more = ["--seed", f"{origin}/0", "-c", settings, "-o", crawl, "-n", 24, "-q"]
+        done("crawl", "--topic", "Cycling", "--book", own, *more)
+        examples = json.loads(done("topics", "show", "--book", crawl / "topics.db", "--json"))["topics"]
+        done("feedback", crawl, "--not-useful", marked[0], "--not-useful", marked[1])
+        fewer = json.loads(done("topics", "show", "--book", crawl / "topics.db", "--json"))["topics"]
+        assert fewer[CYCLING]["examples"] == examples[CYCLING]["examples"] - 2
+        done("feedback", crawl, "--forget", marked[0], "--useful", marked[1])
+        again = json.loads(done("topics", "show", "--book", crawl / "topics.db", "--json"))["topics"]
+        assert again == examples
+
+    def test_old_versions_of_the_judge_are_pruned(self, topic_crawl: Path, origin: str, tmp_path: Path) -> None:
+        crawl = copied(topic_crawl, tmp_path)
+        for number in range(0, 24, 4):
+            done("feedback", crawl, "--not-useful", f"{origin}/{number}")
+        with closing(sqlite3.connect(crawl / "topics.db")) as db:
+            versions = [version for (version,) in db.execute("select version from judges order by version")]
+        assert versions == [1, 5, 6, 7]
+
+    def test_a_page_that_the_crawl_does_not_have(self, origin: str, settings: Path, book: Path, tmp_path: Path) -> None:
+        crawl = tmp_path / "crawl"
+        more = ["--seed", f"{origin}/0", "-c", settings, "-o", crawl, "-q", "--strategy", "breadth-first"]
+        done("crawl", "--topic", "Cycling", "--book", book, *more, "-n", 4)
+        far = f"{origin}/30"
+        told = done("feedback", crawl, "--useful", far)
+        assert "not fetched by the crawl yet" in " ".join(told.split())
+        assert "cannot be fetched" in refused("feedback", crawl, "--useful", f"{origin}/nowhere")
+        done("crawl", "-o", crawl, "-c", settings, "-n", PAGES, "-q")
+        assert relevance(crawl)[far] == 1.0
+
+    def test_bad_marks_change_nothing(self, topic_crawl: Path, origin: str, tmp_path: Path) -> None:
+        crawl = copied(topic_crawl, tmp_path)
+        page = f"{origin}/4"
+        assert "no page is marked" in refused("feedback", crawl)
+        assert "decide for one" in refused("feedback", crawl, "--useful", page, "--not-useful", page)
+        told = refused("feedback", crawl, "--useful", page, "--forget", f"{origin}/8")
+        assert "nothing was said of this page" in " ".join(told.split())
+        assert query(crawl, "select 1 from answers") == []
+
+    def test_answers_of_a_review_teach_the_same_judge(self, topic_crawl: Path, origin: str, tmp_path: Path) -> None:
+        crawl = copied(topic_crawl, tmp_path)
+        pages = [f"{origin}/{number}" for number in (1, 5, 9, 13)]
+        (tmp_path / "answers.tsv").write_text("".join(f"{url}\tno\n" for url in pages))
+        other = Path(shutil.copytree(crawl, tmp_path / "other"))
+        done("review", crawl, "--answers", tmp_path / "answers.tsv")
+        done("feedback", other, *[word for url in pages for word in ("--not-useful", url)])
+        assert relevance(crawl) == pytest.approx(relevance(other), abs=1e-9)
+        third = Path(shutil.copytree(topic_crawl, tmp_path / "third"))
+        done("crawl", "-o", third, "--answers", tmp_path / "answers.tsv", "-q", "-n", PAGES)
+        assert relevance(third) == pytest.approx(relevance(other), abs=1e-9)

@@ -162,8 +162,6 @@ class Batch:
     """(run, at, kind, message)."""
     notes: list[tuple[int, bytes]] = field(default_factory=list)
     """(page, what the strategy keeps of it)."""
-    feedback: list[tuple[float, str, bool, str]] = field(default_factory=list)
-    """(at, url, is_useful, topic)."""
     answers: list[tuple[float, str, int | None, str]] = field(default_factory=list)
     """(at, url, page, answer): what people say of pages; the page is None if it has not been fetched. The last answer
     decides the page's relevance, whatever judges say of it in this batch or in any later one."""

@@ -148,7 +148,6 @@ class SqliteStore(SqliteReports):
             (_insert("robots", rows.RobotsRow, verb="insert or replace"), batch.robots.values()),
             (_insert("events", rows.EventRow), batch.events),
             ("insert or replace into notes values (?, ?)", batch.notes),
-            ("insert into feedback (at, url, is_useful, topic) values (?, ?, ?, ?)", batch.feedback),
             ("insert or replace into state values (?, ?)", batch.state.items()),
         )
         with self._transaction() as db:
