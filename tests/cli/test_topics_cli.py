@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -366,7 +367,7 @@ class TestCrawl:
 
 
 def test_examples_and_judgements_by_url(server, book: Path, settings: Path, tmp_path: Path) -> None:
-    env = {"LYCOSA_CONFIG": str(settings), "PATH": "/usr/bin:/bin"}
+    env = {**os.environ, "LYCOSA_CONFIG": str(settings)}
     told = done("topics", "examples", "Cycling", "--add", server.url(0), "--book", book, env=env)
     assert "1 added" in told
     row = json.loads(done("judge", server.url(0), "--topic", "Cycling", "--book", book, "--json", env=env))

@@ -274,6 +274,9 @@ class TestResume:
             told = Told(is_learning=is_learning)
             list(retold(crawl.rig.store, told))
             assert list(told.relevance.values()) == [0.7, answered, 0.7, 0.7]
+        crawl.say({"http://a.test/0": "irrelevant"})
+        crawl.crawl(pages=4, name="best-first")  # scores waiting links again
+        assert crawl.rig.sql("select score from frontier where state = 'waiting'") == [(0.7,)]
 
 
 class GuidedJudge(CompletedJudge):

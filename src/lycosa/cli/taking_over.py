@@ -38,12 +38,12 @@ def take_over(
 
 
 def _taught(workspace: Workspace, config: Config, fetched: Mapping[str, Page] | None) -> Lesson | None:
-    columns = (TextColumn("judging again"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True) as bar:
-        task = bar.add_task("", total=None, visible=False)
+        task = bar.add_task("learning", total=None)
 
         def progress(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total, visible=True)
+            bar.update(task, description="judging again", completed=done, total=total)
 
         return teach(workspace, config, fetched=fetched, progress=progress)
 
