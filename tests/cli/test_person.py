@@ -10,6 +10,8 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Callable
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -423,3 +425,54 @@ class TestFeedback:
         third = Path(shutil.copytree(topic_crawl, tmp_path / "third"))
         done("crawl", "-o", third, "--answers", tmp_path / "answers.tsv", "-q", "-n", PAGES)
         assert relevance(third) == pytest.approx(relevance(other), abs=1e-9)
+
+    def test_judging_again_that_was_cut_off_is_done_when_the_crawl_goes_on(
+        self, topic_crawl: Path, origin: str, settings: Path, tmp_path: Path
+    ) -> None:
+        crawl = copied(topic_crawl, tmp_path)
+        done("feedback", crawl, "--not-useful", f"{origin}/1", "--not-useful", f"{origin}/5")
+        judged = relevance(crawl)
+        with closing(sqlite3.connect(crawl / "crawl.db")) as db:  # as after a kill in the middle
+            db.execute("update judgements set relevance = 0.123")
+            db.execute("delete from state where name = 'judged again'")
+            db.commit()
+        done("crawl", "-o", crawl, "-c", settings, "-n", PAGES, "-q")
+        assert relevance(crawl) == pytest.approx(judged, abs=1e-9)
+
+    def test_while_the_crawl_runs(self, origin: str, settings: Path, tmp_path: Path) -> None:
+        crawl = tmp_path / "crawl"
+        seeds = [word for number in (0, 4, 8) for word in ("--seed", f"{origin}/{number}")]
+        command = [*LYCOSA, "crawl", *seeds, "-c", str(settings), "-o", str(crawl), "--delay", "0.5", "-q"]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            wait_until(lambda: has_pages(crawl, 4))
+            told = " ".join(done("feedback", crawl, "--not-useful", f"{origin}/0").split())
+            assert "the running crawl takes them over within seconds" in told
+            wait_until(lambda: query(crawl, "select 1 from answers where after_pages is not null") != [])
+            assert relevance(crawl)[f"{origin}/0"] == 0.0
+            done("feedback", crawl, "--forget", f"{origin}/0")
+            wait_until(lambda: query(crawl, "select 1 from answers where after_pages is null") == [])
+            assert process.poll() is None
+        finally:
+            process.terminate()
+            process.wait(60)
+        told = [message for (message,) in query(crawl, "select message from events where kind = 'answers'")]
+        assert told == [
+            "a person's answers on 1 page took over: 1 not relevant",
+            "a person's answers on 1 page took over: 1 taken back",
+        ]
+        assert relevance(crawl)[f"{origin}/0"] > 0.5
+
+
+def has_pages(crawl: Path, count: int) -> bool:
+    try:
+        return query(crawl, "select count(*) from pages")[0][0] >= count
+    except sqlite3.OperationalError:  # the crawl is about to begin
+        return False
+
+
+def wait_until(condition: Callable[[], bool], *, seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
