@@ -19,6 +19,7 @@ from lycosa.crawl.rejudge import JUDGED_AGAIN
 from lycosa.crawl.resume import THRESHOLD
 from lycosa.crawl.visit_rows import judgement_row
 from lycosa.errors import ArchiveError
+from lycosa.fetch.urls import url_hash
 from lycosa.judge_choice import is_trained, judge_of
 from lycosa.judges.formula import Formula, Named, Or, join, parse
 from lycosa.judges.protocol import NoJudge
@@ -60,12 +61,14 @@ def teach(
         if not said and not book.marks():
             return None
         pages = ArchivedPages(workspace.archive, store, config.reading(NoJudge()))
+        numbers = store.pages_with([url_hash(url) for url in said])
 
         def text_of(url: str) -> Page | None:
             try:
-                return pages.page_of(url) or (fetched or {}).get(url)
+                found = pages.page_numbered(numbers[url]) if url in numbers else None
             except ArchiveError:  # the file is gone
-                return (fetched or {}).get(url)
+                found = None
+            return found or (fetched or {}).get(url)
 
         lesson = teach_book(book, _interest(book, config), said, text_of)
         if store.state(JUDGED_AGAIN) != str(lesson.version).encode():

@@ -32,6 +32,11 @@ def take_over(
     """
     lesson = _taught(workspace, config, fetched)
     lines = [_consequences(workspace, lesson, before)]
+    if lesson is not None and lesson.untaught:
+        noun = "page" if len(lesson.untaught) == 1 else "pages"
+        lines.append(
+            f"{len(lesson.untaught):,} marked {noun} whose text is not known yet: nothing is learned from that"
+        )
     with closing(SqliteStore(workspace.database, read_only=True)) as store:
         lines += _harvest(before, store.judged_pages())
     return lines

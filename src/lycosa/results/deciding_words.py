@@ -31,17 +31,14 @@ class DecidingWords:
 
     def __call__(self, page: int) -> Words | None:
         """Those of a page, by the judge as it is now; None if its text is not in the archive."""
-        row = self.store.page(page)
-        if row is None or not row.archive_file:
-            return None
         try:
-            again = self.pages.at(row.archive_file, row.archive_offset)
+            again = self.pages.page_numbered(page)
         except ArchiveError:  # the file is gone
-            return None
-        if again is None or again.page is None:
+            again = None
+        if again is None:
             return None
         judge = self._learned()
-        return judge.abilities.strongest(again.page) if judge.abilities.strongest else judge.judge(again.page).terms
+        return judge.abilities.strongest(again) if judge.abilities.strongest else judge.judge(again).terms
 
     def _learned(self) -> Judge:
         """The judge, with what it has learned in the crawl."""

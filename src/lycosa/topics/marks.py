@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
@@ -72,13 +73,16 @@ def fingerprint(rows: Iterable[MarkRow]) -> str:
 
 def apply(db: sqlite3.Connection, filings: Sequence[Filing], topics: Mapping[str, int]) -> None:
     """Let these marks stand, and no others. `topics`: numbers by path. Call it in a transaction."""
-    old = read(db)
-    origins = {row.document: row for row in old}
+    old: dict[str, list[MarkRow]] = defaultdict(list)
+    origins: dict[int, MarkRow] = {}
+    for row in read(db):
+        old[row.url].append(row)
+        origins[row.document] = row
     for row in origins.values():
         _file_under(db, row.document, row.before)
     db.execute("delete from marks")
     for filing in filings:
-        for document, change in _changes(db, filing, old, origins, topics):
+        for document, change in _changes(db, filing, old[filing.url], origins, topics):
             own = set(_topics_of(db, document))
             origin = origins[document]
             _file_under(db, document, (own | set(change.adds)) - set(change.takes))
@@ -100,12 +104,14 @@ class _Numbers(NamedTuple):
 def _changes(
     db: sqlite3.Connection,
     filing: Filing,
-    old: Sequence[MarkRow],
+    known: Sequence[MarkRow],
     origins: dict[int, MarkRow],
     topics: Mapping[str, int],
 ) -> list[tuple[int, _Numbers]]:
-    """By document: what the mark changes. Documents met for the first time are added to `origins`."""
-    known = [row for row in old if row.url == filing.url]
+    """By document: what the mark changes. Documents met for the first time are added to `origins`.
+
+    `known`: the rows of the page's last mark.
+    """
     if filing.page is None or filing.decide is None:
         return [(row.document, _Numbers(row.adds, row.takes)) for row in known]
     found = {document for (document,) in db.execute("select id from documents where source = ?", (filing.url,))}
