@@ -54,7 +54,8 @@ class JudgeSettings:
     widen_by: str = "parent"
     """How tunnelling widens a formula: parent (climb the taxonomy), drop (a frequent topic), weight (the rare one)."""
     is_not_after: bool = False
-    """Ignore the NOT of a formula during the crawl and apply it to the pages found (paper AR, section 2.3)."""
+    """Ignore the NOT of a formula during the crawl and apply it to the pages found (paper AR, section 2.3): pages about
+    an excluded topic lead the way like others, and are not reported as relevant."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:

@@ -63,9 +63,11 @@ from lycosa.stopping.rules import Stop
 from lycosa.store.rows import Answer, Batch
 from lycosa.store.sqlite import SqliteStore
 from lycosa.strategies.protocol import Strategy, StrategyParts
-from lycosa.strategies.table import from_file
+from lycosa.strategies.table import from_file, studying_strategy
 from lycosa.strategies.table import strategy as strategy_named
+from lycosa.teaching import teach
 from lycosa.topics.book import TopicBook
+from lycosa.topics.feedback import Lesson
 from lycosa.workspace import Workspace
 
 READMIT_EVERY = 60.0
@@ -188,6 +190,7 @@ class Crawl:
         """
         config = self.config
         with self.workspace.locked(), closing(SqliteStore(self.workspace.database)) as store:
+            lesson = self._teach(config)
             found, run = store.state(THRESHOLD), store.last_run()
             if run is None:
                 return False
@@ -214,7 +217,7 @@ class Crawl:
             Answers(ledger=ledger, clock=clock).look(is_last=True)
             if study is not None:
                 Learning(study=study, threshold=judge.abilities.threshold, ledger=ledger).look(is_last=True)
-            return study is not None
+            return study is not None or lesson is not None
 
     def report(self) -> Report:
         """What the crawl has found so far."""
@@ -251,6 +254,10 @@ class Crawl:
         if self._judge is not None:
             return CompletedJudge(self._judge, threshold=threshold or config.judge.threshold)
         return judge_of(config, self.workspace, threshold=threshold)
+
+    def _teach(self, config: Config) -> Lesson | None:
+        """A judge of the crawl's own book learns what people have said."""
+        return teach(self.workspace, config) if self._judge is None else None
 
     def _bring_book(self, config: Config) -> None:
         """The crawl gets its own copy of the topic book: it goes on with that, whatever happens to the book."""
@@ -375,6 +382,7 @@ class Crawl:
         if said:
             ledger.write(Batch(answers=new_answers(store, said, at=started)))
         answers.look()
+        self._teach(config)
         running.begin(View(config.budget.pages, frontier, ledger, visitor, lookout, started, forecaster), stop)
         stack.callback(running.end)
         stack.enter_context(heeding_signals(running))
@@ -401,26 +409,16 @@ class Crawl:
 
     def _studied_strategy(self, config: Config, judge: Judge) -> tuple[LearnedTopic | None, Strategy]:
         """The strategy, and the study of the topic that it began, if it did."""
-        begun: list[LearnedTopic] = []
-        begin = judge.abilities.study
-
-        def study() -> LearnedTopic:
-            assert begin is not None
-            begun.append(begin())
-            return begun[0]
-
         parts = StrategyParts.of(
             judge.abilities, rng=np.random.default_rng(config.seed), buffer=config.frontier.buffer or None
         )
-        if begin is not None:
-            parts = replace(parts, study=study)
-        strategy = strategy_named(self._strategy or config.strategy, parts, config.constants)
+        study, strategy = studying_strategy(self._strategy or config.strategy, parts, config.constants)
         if strategy.abilities.advice is not None and judge.abilities.interest is None:
             raise ConfigError(
                 f"strategy {config.strategy!r} widens topics of a taxonomy, and this crawl has only words; crawl for a "
                 "--topic or an --interest, or leave tunnel+ out"
             )
-        return begun[0] if begun else None, strategy
+        return study, strategy
 
     def _records(self, config: Config, store: SqliteStore, stack: AsyncExitStack) -> tuple[Records, str]:
         """What is kept beside the store; and what is missing from the archive, in words."""

@@ -123,11 +123,7 @@ class Versions:
             if book.newest_version() <= version:
                 return None
             trained = book.load_judge()
-            learned = trained.report.get("feedback", [])
-            lesson = f"version {trained.version} ({trained.kind}) took over" + (
-                f" after feedback on {len(learned)} pages: agreement with the examples "
-                f"{trained.report.get('agreement_before', 0):.1%} → {trained.report.get('agreement_after', 0):.1%}"
-                if learned
-                else ""
-            )
+            marked = trained.report.get("marked_pages", 0)
+            after = f" after feedback on {marked:,} {'page' if marked == 1 else 'pages'}" if marked else ""
+            lesson = f"version {trained.version} ({trained.kind}) took over{after}"
             return trained.version, judge_from(book, self._config), lesson

@@ -14,7 +14,7 @@ reason (a fixed phrase for the event itself, so reasons can be counted).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -198,6 +198,13 @@ class Page:
         return self.own_text or self.text
 
 
+class Guidance(NamedTuple):
+    """What a page is worth to the crawl, where that is not what is said of it."""
+
+    relevance: float
+    is_relevant: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """A judge's verdict on a page."""
@@ -211,6 +218,15 @@ class Judgement:
     """The words that decided, each with its share in the verdict."""
     best: str = ""
     """Best matching leaf of the taxonomy, if the judge has one."""
+    guide: Guidance | None = None
+    """What guides the crawl instead of this verdict: a NOT that is applied afterwards does not keep it from A."""
+
+    @property
+    def guiding(self) -> Judgement:
+        """The judgement that strategies are told."""
+        if self.guide is None:
+            return self
+        return replace(self, relevance=self.guide.relevance, is_relevant=self.guide.is_relevant, guide=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,3 +243,10 @@ class Visit:
     @property
     def lease(self) -> Lease:
         return self.fetched.lease
+
+    @property
+    def guiding(self) -> Visit:
+        """The visit that strategies are told."""
+        if self.judgement is None or self.judgement.guide is None:
+            return self
+        return replace(self, judgement=self.judgement.guiding)

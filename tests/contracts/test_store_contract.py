@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lycosa.model import Lease
+from lycosa.model import Lease, Visit
 from lycosa.store.protocol import Reports
 from lycosa.store.rows import (
     AnswerRow,
@@ -745,6 +745,28 @@ class TestAnswers:
         store.write(Batch(threshold=0.7))
         self.say(store, 5, "withdrawn")
         assert self.relevance(reopen(), 5) == (0.6, False)
+
+    def test_a_guide_is_told_until_a_person_answers(self, reopen):
+        store = reopen()
+        fill(store)
+        guided = judgement(3, 0.0)._replace(guide_relevance=0.8, guide_is_relevant=True)
+        store.write(Batch(judgements=[guided]))
+        store = reopen()
+        assert store.judgement(3) == guided
+
+        def told() -> Visit:
+            return {visit.lease.id: visit for visit, _ in store.visits()}[3]
+
+        assert (told().judgement.relevance, told().judgement.is_relevant) == (0.0, False)
+        assert (told().guiding.judgement.relevance, told().guiding.judgement.is_relevant) == (0.8, True)
+        store.write(Batch(threshold=0.9))
+        assert told().judgement.guide == (0.8, False)
+        self.say(store, 3, "relevant", "http://b.test/")
+        assert told().guiding.judgement.relevance == 1.0
+        (row,) = store.answers()
+        assert (row.own_relevance, row.guide_relevance, row.guide_is_relevant) == (0.0, 0.8, False)
+        self.say(store, 3, "withdrawn", "http://b.test/")
+        assert told().judgement.guide == (0.8, False)
 
     def test_a_page_that_comes_later(self, reopen):
         store = reopen()

@@ -14,6 +14,8 @@ from lycosa.crawl.resume import retold
 from lycosa.fetch.urls import url_hash
 from lycosa.judges.contrast.judge import ContrastJudge, ContrastStudy
 from lycosa.judges.keywords import KeywordJudge
+from lycosa.judges.protocol import CompletedJudge
+from lycosa.model import Guidance, Judgement
 from lycosa.store.rows import Batch
 from lycosa.store.sqlite import SqliteStore
 from lycosa.strategies.protocol import Abilities, Strategy, StrategyParts
@@ -262,6 +264,26 @@ class TestResume:
         told = Told(is_learning=False)
         assert len(list(retold(crawl.rig.store, told))) == 20
         assert told.relevance[crawl.rig.row(SEEDS[0])["id"]] == 0.0
+
+    def test_what_guided_the_crawl_is_told_again_also_of_answered_pages(self, rig, html):
+        web = {f"http://a.test/{n}": html(f"http://a.test/{n + 1} next", text="onion soup") for n in range(4)}
+        crawl = Crawl(rig(web), GuidedJudge(KeywordJudge("onion")))
+        crawl.crawl("http://a.test/0", pages=4, name="best-first", says={2: {"http://a.test/1": "irrelevant"}})
+        assert crawl.rig.ledger.relevant == 0
+        for is_learning, answered in ((True, 0.7), (False, 0.0)):
+            told = Told(is_learning=is_learning)
+            list(retold(crawl.rig.store, told))
+            assert list(told.relevance.values()) == [0.7, answered, 0.7, 0.7]
+        crawl.say({"http://a.test/0": "irrelevant"})
+        crawl.crawl(pages=4, name="best-first")  # scores waiting links again
+        assert crawl.rig.sql("select score from frontier where state = 'waiting'") == [(0.7,)]
+
+
+class GuidedJudge(CompletedJudge):
+    """Says that no page is relevant, and lets all of them guide the crawl."""
+
+    def judge(self, page):
+        return Judgement(0.0, False, guide=Guidance(0.7, True))
 
 
 class Told(Strategy):

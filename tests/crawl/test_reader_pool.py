@@ -48,7 +48,7 @@ def trap(tmp_path, monkeypatch):
     """A judge that misbehaves on request, in a module that reader processes can import."""
     (tmp_path / "trap_judge.py").write_text(TRAP)
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     module = importlib.import_module("trap_judge")
     yield Reading(urls=Urls(UrlRules()), judge=module.TrapJudge())
     del sys.modules["trap_judge"]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from lycosa.crawl.reading import Reading
-from lycosa.crawl.rejudge import Learning, Rejudge, spoken_words, words_for
+from lycosa.crawl.rejudge import JUDGED_AGAIN, LOOK_EVERY, Learning, Rejudge, spoken_words, words_for
 from lycosa.judges.contrast.judge import ContrastJudge, ContrastStudy
 from lycosa.lib.wordhash import number_of
+from lycosa.store.rows import Batch
+from lycosa.store.sqlite import SqliteStore
 from lycosa.strategies.protocol import StrategyParts
 from lycosa.strategies.table import strategy
 
@@ -164,6 +167,35 @@ class TestLessons:
         before = self.told(learned.rig)
         learned.crawl(pages=40)
         assert self.told(learned.rig) == before
+
+
+class TestVersions:
+    def test_links_are_scored_again_once_another_process_has_judged_all_pages(self, rig, html):
+        web = {"http://a.test/": html(*(f"http://b.test/{n} b" for n in range(9)), text="bicycle")}
+        crawl = rig(web)
+        crawl.crawl("http://a.test/", pages=1, strategy="best-first")
+        rejudge = Rejudge(
+            ledger=crawl.ledger,
+            readers=Nobody(),
+            reading=crawl.reading(),
+            clock=crawl.clock,
+            newer=lambda version: None,
+            version=2,
+        )
+        waiting = "select distinct score from frontier where state = 'waiting'"
+        ((before,),) = crawl.sql(waiting)
+        other = SqliteStore(crawl.directory / "crawl.db")
+        other.write(Batch(grades=[(0.25, False, 1)]))
+        rejudge.look()
+        assert crawl.sql(waiting) == [(before,)]
+        other.write(Batch(state={JUDGED_AGAIN: b"2"}))
+        other.close()
+        asyncio.run(crawl.clock.sleep(LOOK_EVERY))
+        rejudge.look()
+        assert crawl.sql(waiting) == [(0.25,)]
+        assert crawl.sql("select message from events where kind = 'judge'") == [
+            ("all pages were judged again by version 2",)
+        ]
 
 
 class TestResume:

@@ -119,15 +119,15 @@ class TestWithoutNot:
     def test_crawl_for_a_and_exclude_b_afterwards(self):
         split = without_not(parse("A AND NOT B"))
         assert split.crawl == Named("A")
-        assert split.keeps({"A": 0.1, "B": 0.4}, threshold=0.1)
-        assert not split.keeps({"A": 0.1, "B": 0.5}, threshold=0.1)
-        assert not split.keeps({"A": 0.09, "B": 0.0}, threshold=0.1)
+        assert split.relevance({"A": 0.1, "B": 0.4}) >= 0.1
+        assert split.relevance({"A": 0.1, "B": 0.5}) < 0.1
+        assert split.relevance({"A": 0.09, "B": 0.0}) < 0.1
 
     def test_an_alternative_that_does_not_mind_keeps_the_page(self):
         split = without_not(parse("A AND NOT B OR C"))
         assert str(split.crawl) == "A OR C"
-        assert split.keeps({"A": 0.9, "B": 0.9, "C": 0.9}, threshold=0.5)
-        assert not split.keeps({"A": 0.9, "B": 0.9, "C": 0.1}, threshold=0.5)
+        assert split.relevance({"A": 0.9, "B": 0.9, "C": 0.9}) >= 0.5
+        assert split.relevance({"A": 0.9, "B": 0.9, "C": 0.1}) < 0.5
 
     def test_a_formula_without_not_stays(self):
         formula = parse("A^2 AND (B OR C)")

@@ -251,19 +251,35 @@ class TestFormulaJudge:
         with_tents = judge.judge(page("sailing usedom camping camping"))
         assert with_tents.relevance == pytest.approx(1 - 2.1 / 3.1)
         assert not with_tents.is_relevant
-        assert not judge.keeps(with_tents)
+        assert with_tents.guide is None
 
     def test_not_after_the_crawl(self, classifier):
         judge = FormulaJudge(classifier, self.INTEREST, threshold=0.5, not_after=True)
         with_tents = judge.judge(page("sailing usedom camping"))
-        assert with_tents.relevance == pytest.approx(1.1 / 2.1)
-        assert with_tents.is_relevant
-        assert not judge.keeps(with_tents)
+        assert (with_tents.relevance, with_tents.is_relevant) == (0.0, False)
+        assert with_tents.guide == (pytest.approx(1.1 / 2.1), True)
+        assert with_tents.guiding.is_relevant
+        assert with_tents.guiding.relevance == with_tents.guide.relevance
         without = judge.judge(page("sailing usedom"))
         assert without.is_relevant
-        assert judge.keeps(without)
-        assert not judge.keeps(judge.judge(page("sailing")))
-        assert not judge.keeps(judge.judge(page("")))
+        assert without.guide == (without.relevance, True)
+        assert not judge.judge(page("sailing")).is_relevant
+        assert not judge.judge(page("")).is_relevant
+
+    def test_however_wide_it_gets_not_stays_out_of_the_crawl(self, classifier):
+        formula = parse(f"{SAILING} AND {USEDOM} AND NOT {CAMPING}")
+        judge = FormulaJudge(classifier, formula, threshold=0.4, not_after=True)
+        with_tents = judge.judge(page("sailing usedom camping camping camping"))
+        interest = judge.abilities.interest
+        steps = [interest]
+        while (step := steps[-1].generalised({SAILING: 0.01, USEDOM: 0.2})) is not None:
+            steps.append(step)
+        assert len(steps) > 2
+        assert all(CAMPING not in str(step) for step in steps)
+        values = [step.relevance(with_tents.scores) for step in steps]
+        assert values[0] == with_tents.guide.relevance
+        assert values == sorted(values)
+        assert str(interest.named(str(formula))) == f"{SAILING} AND {USEDOM}"  # as older versions have saved it
 
     def test_links_are_scored_by_the_rarer_topic(self, classifier):
         frequency = {SAILING: 0.1, USEDOM: 0.01}
@@ -317,7 +333,7 @@ class TestFormulaJudge:
         again = pickle.loads(pickle.dumps(judge))
         sample = page("sailing usedom camping")
         assert again.judge(sample) == judge.judge(sample)
-        assert again.keeps(judge.judge(sample)) == judge.keeps(judge.judge(sample))
+        assert again.judge(sample).guide
         assert again.changed(threshold=0.9).threshold == 0.9
 
 

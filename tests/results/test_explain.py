@@ -24,7 +24,8 @@ def told():
 
     def tell(crawl, url: str, *, strategy_name: str = "best-first") -> dict[str, str]:
         facts: dict[str, str] = {}
-        for heading, text in explain(crawl.store, url, urls=crawl.urls, strategy=strategy(strategy_name)):
+        made = strategy(strategy_name)
+        for heading, text in explain(crawl.store, url, urls=crawl.urls, strategy=made, words=lambda _: {}):
             facts[heading] = f"{facts[heading]} | {text}" if heading in facts else text
         return facts
 

@@ -13,7 +13,6 @@ from lycosa.store.sqlite import SqliteStore
 
 TABLES = {
     "answers",
-    "feedback",
     "notes",
     "runs",
     "hosts",
@@ -97,6 +96,29 @@ class TestVersions:
         store = SqliteStore(path)
         assert [(site.name, site.density) for site in store.sites()] == [("a.test", 0.25)]
         assert [row.name for row in store.hosts()] == ["a.test", "b.test"]
+        store.close()
+
+    def test_feedback_given_to_an_older_version_is_kept_as_answers(self, path):
+        execute_script(path, "".join(MIGRATIONS[:4]) + "pragma user_version = 4;")
+        execute(path, "insert into hosts (id, name) values (1, 'a.test')")
+        execute(
+            path,
+            "insert into frontier (id, url, hash, host_id, state, score, distance)"
+            " values (7, 'http://a.test/', 1, 1, 'done', 1, 0)",
+        )
+        execute(path, "insert into pages values (7, 1, 1, 0, '', '', '', 0, 0, 0, null, '', 0, 0, '', 0)")
+        execute(
+            path,
+            "insert into feedback (at, url, is_useful) values (1, 'http://a.test/', 0), (2, 'http://b.test/', 1),"
+            " (3, 'http://c.test/', 1)",
+        )
+        execute(path, "insert into answers (at, url, answer) values (4, 'http://c.test/', 'irrelevant')")
+        store = SqliteStore(path)
+        assert [(row.at, row.url, row.page_id, row.answer, row.after_pages) for row in store.answers()] == [
+            (4, "http://c.test/", None, "irrelevant", None),
+            (1, "http://a.test/", 7, "irrelevant", None),
+            (2, "http://b.test/", None, "relevant", None),
+        ]
         store.close()
 
     @pytest.mark.parametrize("read_only", [True, False])

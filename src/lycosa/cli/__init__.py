@@ -6,6 +6,7 @@
     world                   lycosa world …
     opened                  a crawl that a command looks at
     pages_by_url            a handful of pages, fetched by a crawl of their own
+    taking_over             what follows from what a person has said of pages
     dialogue, keys          questions to a person, and what is pressed
     progress                how a running crawl shows itself
     terminal                what may go to a terminal
@@ -38,7 +39,7 @@ COMMANDS = {
     "sql": "Ask the crawl's database. Reading only: nothing can be changed here.",
     "export": "Write pages, links or sites as JSON lines, Parquet or CSV.",
     "judge": "Score documents as a crawl would: relevance, topics, and the words that speak for and against.",
-    "feedback": "Teach a crawl's judge by pages that are useful or not.",
+    "feedback": "Say which pages of a crawl are useful and which are not: the judge learns from it.",
     "review": "Answer a few questions about pages: is this one? The judge learns from each answer.",
     "distill": "Print the top hubs and authorities of a crawl, and the sites that specialise in its topic.",
     "compare": "Compare crawl strategies on a recorded web, where it is known which pages are relevant.",

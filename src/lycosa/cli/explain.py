@@ -13,9 +13,12 @@ from lycosa.cli.opened import DIRECTORY, opened
 from lycosa.cli.terminal import is_terminal, out, plain
 from lycosa.fetch.urls import Urls
 from lycosa.judge_choice import judge_of
+from lycosa.judges.protocol import LearnedTopic
+from lycosa.results.archived_pages import ArchivedPages
+from lycosa.results.deciding_words import DecidingWords
 from lycosa.results.explain import explain as explain_url
-from lycosa.strategies.protocol import StrategyParts
-from lycosa.strategies.table import strategy as strategy_named
+from lycosa.strategies.protocol import Strategy, StrategyParts
+from lycosa.strategies.table import studying_strategy
 
 
 def explain(
@@ -25,9 +28,14 @@ def explain(
 ) -> None:
     """Why a URL was fetched, skipped or left waiting: its origin, score, fetches, judgement."""
     with opened(directory) as (workspace, config, store):
-        parts = StrategyParts.of(judge_of(config, workspace).abilities, rng=np.random.default_rng(config.seed))
-        strategy = strategy_named(config.strategy, parts, config.constants)
-        facts = list(explain_url(store, url, urls=Urls(config.urls), strategy=strategy))
+        judge = judge_of(config, workspace)
+
+        def begin() -> tuple[LearnedTopic | None, Strategy]:
+            parts = StrategyParts.of(judge.abilities, rng=np.random.default_rng(config.seed))
+            return studying_strategy(config.strategy, parts, config.constants)
+
+        words = DecidingWords(store, ArchivedPages(workspace.archive, store, config.reading(judge)), judge, begin)
+        facts = list(explain_url(store, url, urls=Urls(config.urls), strategy=begin()[1], words=words))
     if as_json:
         print(json.dumps(facts, ensure_ascii=is_terminal()))
         return

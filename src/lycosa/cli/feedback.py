@@ -1,128 +1,144 @@
-"""lycosa feedback: say which pages were useful; the judge learns from it, also while the crawl runs."""
+"""lycosa feedback: say which pages of a crawl are useful; the judge learns from it, also while the crawl runs."""
 
 from __future__ import annotations
 
 import time
 import tomllib
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterable, Mapping
+from contextlib import closing
 from pathlib import Path
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from lycosa.cli.opened import DIRECTORY, opened
+from lycosa.cli.opened import DIRECTORY
 from lycosa.cli.pages_by_url import pages_by_url
+from lycosa.cli.taking_over import take_over
 from lycosa.cli.terminal import err, out, plain
-from lycosa.config import Config
-from lycosa.crawl.reading import Reading
-from lycosa.crawl.resume import THRESHOLD
-from lycosa.crawl.visit_rows import judgement_row
-from lycosa.errors import InputError
-from lycosa.fetch.urls import Urls, parse_seed
-from lycosa.judge_choice import is_trained, judge_of
-from lycosa.judges.formula import parse, topics_of
-from lycosa.judges.generalise import positive_part
+from lycosa.config import Config, build, load_crawl
+from lycosa.crawl.answers import new_answers, standing_answers
+from lycosa.errors import InputError, LycosaError
+from lycosa.fetch.urls import Urls, parse_seed, url_hash
+from lycosa.judge_choice import is_trained
+from lycosa.judges.protocol import NoJudge
 from lycosa.model import Page
 from lycosa.results.archived_pages import ArchivedPages
-from lycosa.store.rows import Batch, JudgementRow
+from lycosa.store.rows import Answer, Batch
 from lycosa.store.sqlite import SqliteStore
-from lycosa.topics.book import TopicBook
-from lycosa.topics.feedback import Lesson, Mark, learn
 from lycosa.topics.importing import Failure
 from lycosa.workspace import Workspace
 
 HOW_TO_FETCH = ("network", "politeness", "robots", "urls", "http")
 """Sections of the crawl's settings that hold for further pages, too."""
-BATCH = 200
-"""Judgements written at once: a running crawl gets its turn in between."""
+SAID = {Answer.RELEVANT: "useful", Answer.IRRELEVANT: "not useful", Answer.WITHDRAWN: "taken back"}
 
 
 def feedback(
     directory: Path = DIRECTORY,
     useful: list[str] = typer.Option([], "--useful", "-u", help="A page that is what you want. May be repeated."),
     not_useful: list[str] = typer.Option([], "--not-useful", "-n", help="A page that is not. May be repeated."),
+    forget: list[str] = typer.Option(
+        [], "--forget", "-f", help="A page of which you said so before: that is taken back. May be repeated."
+    ),
 ) -> None:
-    """Teach a crawl's judge by pages that are useful or not.
+    """Say which pages of a crawl are useful and which are not: the judge learns from it.
 
-    The pages become examples in the crawl's own topic book, the judge learns from them, and all pages of the crawl are
-    judged again. A running crawl takes the new judge over within seconds, and orders what waits by it.
+    Works for every crawl, from words, examples, bookmarks, topics or formulas, while it runs and when it has stopped.
+    What you say of a page is final: no judge overrules it, and only --forget takes it back. A page that has not been
+    fetched is awaited.
+
+    The judge learns from the pages, and all pages of the crawl are judged again. If its topic comes from a topic book,
+    useful pages become examples in the crawl's own copy of the book, and others counter-examples; a marked page that
+    the crawl does not have is fetched for that. A running crawl follows within seconds, and orders what waits by it.
+
+    The same as answering the questions of lycosa review.
     """
-    with opened(directory) as (workspace, config, store):
-        if not is_trained(config):
-            raise InputError(
-                f"{directory}: this crawl judges by words, which learn nothing; begin one for a topic of a book "
-                "(lycosa topics import, then lycosa crawl --topic NAME)"
-            )
-        found = store.state(THRESHOLD)
-        threshold = float(found) if found else None
-        pages = ArchivedPages(
-            workspace.archive, store, config.reading(judge_of(config, workspace, threshold=threshold))
-        )
-        marks = [Mark(page, True) for page in _pages(useful, pages, config)]
-        marks += [Mark(page, False) for page in _pages(not_useful, pages, config)]
-    with TopicBook(workspace.topics) as book:
-        lesson = learn(book, marks, _good(book, config))
-    for seen in lesson.pages:
-        told = "useful" if seen.is_useful else "not useful"
-        where = f", now an example of {plain(seen.topic)}" if seen.topic else ""
-        out.print(f"{plain(seen.url, 80)}: {told}{where}; R {seen.before:.2f} → {seen.after:.2f}")
-    changed = _judge_again(workspace, config.reading(judge_of(config, workspace, threshold=threshold)), lesson)
-    out.print(
-        f"judge version {lesson.version}: agreement with the examples {lesson.agreement_before:.1%} → "
-        f"{lesson.agreement_after:.1%}; {changed:,} pages of the crawl changed sides"
-    )
-    if workspace.holder() is not None:
-        out.print("the running crawl takes it over within seconds")
+    workspace = Workspace.existing(directory)
+    config = build((str(workspace.config), load_crawl(workspace.config, is_begun=True)))
+    said = _said(config, useful, not_useful, forget)
+    with closing(SqliteStore(workspace.database)) as store:
+        _check_forgotten(store, said)
+        fetched = _fetched(workspace, config, store, said) if is_trained(config) else {}
+        before, relevance_before = store.judged_pages(), _relevance(store, said)
+        news = new_answers(store, said, at=time.time())
+        store.write(Batch(answers=news, recounts_hosts=True))
+    lines = take_over(workspace, config, before, fetched=fetched)
+    with closing(SqliteStore(workspace.database, read_only=True)) as store:
+        relevance_after = _relevance(store, said)
+    new = {url for _, url, _, _ in news}
+    for url, answer in said.items():
+        known = "" if url in new else ", as you said before"
+        out.print(f"{plain(url, 80)}: {SAID[answer]}{known}; {_change(relevance_before[url], relevance_after[url])}")
+    for line in lines:
+        out.print(line)
 
 
-def _pages(given: list[str], archived: ArchivedPages, config: Config) -> list[Page]:
-    """Of the crawl where it has them, else fetched."""
+def _said(config: Config, useful: list[str], not_useful: list[str], forget: list[str]) -> dict[str, str]:
+    """What is said, by canonical URL."""
+    given = {Answer.RELEVANT: useful, Answer.IRRELEVANT: not_useful, Answer.WITHDRAWN: forget}
     canonical = Urls(config.urls).canonical
-    urls = [canonical(parse_seed(text))[0] or text for text in given]
-    known = {url: archived.page_of(url) for url in urls}
-    missing = [url for url, page in known.items() if page is None]
+    said: dict[str, str] = {}
+    for answer, texts in given.items():
+        for text in texts:
+            url, reason = canonical(parse_seed(text))
+            if not url:
+                raise InputError(f"{text!r} is no URL that can be crawled: {reason}")
+            if said.setdefault(url, answer) != answer:
+                raise InputError(f"{url}: said to be {SAID[said[url]]} and {SAID[answer]}; decide for one of them")
+    if not said:
+        raise InputError("no page is marked: give --useful URL, --not-useful URL or --forget URL")
+    return said
+
+
+def _check_forgotten(store: SqliteStore, said: Mapping[str, str]) -> None:
+    marked = standing_answers(store)
+    for url, answer in said.items():
+        if answer == Answer.WITHDRAWN and url not in marked:
+            some = f"; marked are {', '.join(list(marked)[-5:])}" if marked else ", nor of any other page"
+            raise InputError(f"{url}: nothing was said of this page{some}")
+
+
+def _fetched(workspace: Workspace, config: Config, store: SqliteStore, said: Mapping[str, str]) -> dict[str, Page]:
+    """Marked pages that the crawl has not archived, from the web. A judge trained on a book learns from their text."""
+    archived = ArchivedPages(workspace.archive, store, config.reading(NoJudge()))
+    wanted = [url for url, answer in said.items() if answer != Answer.WITHDRAWN]
+    missing = [url for url in wanted if not _is_archived(archived, url)]
     kept = {name: part for name, part in tomllib.loads(config.to_toml()).items() if name in HOW_TO_FETCH}
-    fetched = dict(zip(missing, pages_by_url(missing, kept), strict=True))
-    pages = []
-    for url in urls:
-        page = known[url] or fetched[url]
-        if isinstance(page, Failure):
+    crawled = store.pages_with([url_hash(url) for url in missing]) if missing else {}
+    found = {}
+    for url, page in zip(missing, pages_by_url(missing, kept), strict=True):
+        if isinstance(page, Page):
+            found[url] = page
+        elif isinstance(page, Failure) and url not in crawled:
             raise InputError(f"{url}: not a page of this crawl, and it cannot be fetched: {page.reason}")
-        pages.append(page)
-    return pages
+        else:
+            err.print(f"[yellow]note:[/] {plain(url)}: its text cannot be had; the judge learns nothing from it")
+    return found
 
 
-def _good(book: TopicBook, config: Config) -> list[str]:
-    taxonomy = book.taxonomy()
-    if config.interest:
-        formula = parse(config.interest, resolve=taxonomy.resolve)
-        return list(topics_of(positive_part(formula) or formula))
-    return [taxonomy.resolve(name) for name in config.topics]
-
-
-def _judge_again(workspace: Workspace, reading: Reading, lesson: Lesson) -> int:
-    """All archived pages by the new judge, into the store; how many changed sides."""
-    store = SqliteStore(workspace.database)
+def _is_archived(pages: ArchivedPages, url: str) -> bool:
     try:
-        judged = store.judged_pages()
-        before = dict(zip(judged.ids.tolist(), judged.is_relevant.tolist(), strict=True))
-        now = time.time()
-        store.write(Batch(feedback=[(now, seen.url, seen.is_useful, seen.topic) for seen in lesson.pages]))
-        rows = _rows(ArchivedPages(workspace.archive, store, reading), reading.judge.name)
-        columns = (TextColumn("judging again"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        changed = 0
-        with Progress(*columns, console=err, transient=True) as bar:
-            task = bar.add_task("", total=len(before))
-            while batch := list(islice(rows, BATCH)):
-                changed += sum(before.get(row.page_id, False) is not row.is_relevant for row in batch)
-                store.write(Batch(judgements=batch))
-                bar.advance(task, len(batch))
-        return changed
-    finally:
-        store.close()
+        return pages.page_of(url) is not None
+    except LycosaError:  # the file is gone
+        return False
 
 
-def _rows(pages: ArchivedPages, judge: str) -> Iterator[JudgementRow]:
-    for number, _, judgement in pages:
-        yield judgement_row(number, judge, judgement)
+def _relevance(store: SqliteStore, urls: Iterable[str]) -> dict[str, tuple[float, float | None] | None]:
+    """By URL: the relevance in the store, and that of the judge itself where a person has decided."""
+    own = {row.page_id: row.own_relevance for row in store.answers()}
+    pages = store.pages_with([url_hash(url) for url in urls])
+    found: dict[str, tuple[float, float | None] | None] = dict.fromkeys(urls)
+    for url, page in pages.items():
+        judgement = store.judgement(page)
+        if judgement is not None:
+            found[url] = judgement.relevance, own.get(page)
+    return found
+
+
+def _change(before: tuple[float, float | None] | None, after: tuple[float, float | None] | None) -> str:
+    if before is None or after is None:
+        return "not fetched by the crawl yet; it counts as soon as it is"
+    (was, was_own), (now, now_own) = before, after
+    words = f"relevance {was:.2f} → {now:.2f}"
+    if now_own is None:
+        return words
+    return f"{words}; by the judge alone {was if was_own is None else was_own:.2f} → {now_own:.2f}"

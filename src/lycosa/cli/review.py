@@ -16,12 +16,13 @@ from lycosa.cli.dialogue import WIDTH, Dialogue
 from lycosa.cli.keys import Keys, PressedKeys, TypedLines, pressed
 from lycosa.cli.opened import DIRECTORY
 from lycosa.cli.progress import Asking
+from lycosa.cli.taking_over import take_over
 from lycosa.cli.terminal import err, out, plain, printable
 from lycosa.config import Config, build, load_crawl
 from lycosa.crawl.answers import new_answers
 from lycosa.crawl.answers_file import read_answers
 from lycosa.crawl.resume import THRESHOLD
-from lycosa.engine import Crawl, canonical_answers
+from lycosa.engine import canonical_answers
 from lycosa.errors import LycosaError
 from lycosa.fetch.urls import Urls, parse_seed
 from lycosa.judge_choice import FOR_TOPICS, is_trained, judge_of
@@ -30,11 +31,10 @@ from lycosa.results.archived_pages import ArchivedPages
 from lycosa.results.open_questions import Question, first_lines, open_questions
 from lycosa.store.rows import Batch
 from lycosa.store.sqlite import SqliteStore
+from lycosa.teaching import teach
 from lycosa.workspace import Workspace
 
 QUESTIONS = 10
-LEARNED_AT_ONCE = 5_000
-"""Number of pages up to which a crawl that does not run learns from the answers now: it takes seconds."""
 COLUMNS = "url\tanswer\trelevance\twaiting\ttitle"
 
 
@@ -63,6 +63,7 @@ def review(
     """
     workspace = Workspace.existing(directory)
     with reviewing(workspace) as crawl:
+        config, before = crawl.config, crawl.store.judged_pages()
         if answers is not None:
             said = canonical_answers(read_answers(answers, parse=parse_seed), Urls(crawl.config.urls))
             news = new_answers(crawl.store, said, at=time.time())
@@ -79,7 +80,8 @@ def review(
             with pressed() if has_keys else nullcontext():
                 given = converse(crawl, PressedKeys() if has_keys else TypedLines(), count)
     if given:
-        out.print(_consequences(workspace))
+        for line in take_over(workspace, config, before):
+            out.print(line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,7 @@ def asking(workspace: Workspace) -> Asking:
             with reviewing(workspace) as crawl:
                 if converse(crawl, PressedKeys(is_over), QUESTIONS):
                     out.print("the crawl takes them over within seconds")
+                    teach(workspace, crawl.config)
                 if is_over():
                     out.print("the crawl has ended; more questions: lycosa review")
         except LycosaError as error:
@@ -160,29 +163,3 @@ def _print(questions: list[Question], *, as_json: bool) -> None:
     for question in questions:
         fields = (question.url, "", f"{question.relevance:.3f}", str(question.waiting), question.title)
         print("\t".join(printable(text) for text in fields))
-
-
-def _consequences(workspace: Workspace) -> str:
-    """In plain words, what the answers change."""
-    if workspace.holder() is not None:
-        return "the running crawl takes them over within seconds, and orders what waits by them"
-    with closing(SqliteStore(workspace.database)) as store:
-        pages = store.totals().pages
-        if pages > LEARNED_AT_ONCE:
-            store.write(Batch(recounts_hosts=True))
-            return (
-                f"these pages are judged as you said; what follows for the other {pages:,} the crawl learns when it "
-                f"goes on: lycosa crawl -o {plain(workspace.directory)}"
-            )
-        before = store.judged_pages()
-    try:
-        is_learning = Crawl(directory=workspace.directory).learn_answers()
-    except LycosaError as error:  # the judge was an object of a program, or somebody has just begun to crawl here
-        return f"these pages are judged as you said; the crawl learns when it goes on ({plain(error)})"
-    if not is_learning:
-        return "these pages are judged as you said, and the links on them are ordered by it"
-    with closing(SqliteStore(workspace.database, read_only=True)) as store:
-        after = store.judged_pages()
-    changed = int((before.is_relevant != after.is_relevant).sum())
-    others = "1 other page" if changed == 1 else f"{changed:,} other pages"
-    return f"the judge has learned from them: {others} of {pages:,} changed sides"

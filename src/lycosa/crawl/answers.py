@@ -1,4 +1,4 @@
-"""What people say of pages (`lycosa review`, `--answers`), taken over by a running crawl.
+"""What people say of pages (`lycosa feedback`, `lycosa review`, `--answers`), taken over by a running crawl.
 
 An answer is a row of the store, written by whichever process asked. The store itself sees to it that the last answer on
 a page decides the page's relevance, whatever a judge says of it then or later. The rest happens here, within seconds:
@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from lycosa.crawl.commit import CrawlLedger
 from lycosa.fetch.urls import url_hash
 from lycosa.lib.clock import Clock
-from lycosa.store.protocol import Reports
+from lycosa.store.protocol import Reports, Store
 from lycosa.store.rows import Answer, AnswerRow, Batch
 
 LOOK_EVERY = 1.0
@@ -100,6 +100,12 @@ def _in_words(said: Iterable[bool | None]) -> str:
     words = ", ".join(f"{count:,} {what}" for what, count in parts.items() if count)
     noun = "page" if len(counted) == 1 else "pages"
     return f"a person's answers on {len(counted):,} {noun} took over: {words}"
+
+
+def standing_answers(store: Store) -> dict[str, bool]:
+    """What people say of pages now: by URL, whether it is relevant."""
+    last = {row.url: row.is_relevant for row in store.answers()}
+    return {url: is_relevant for url, is_relevant in last.items() if is_relevant is not None}
 
 
 def new_answers(store: Reports, said: Mapping[str, str], *, at: float) -> list[NewAnswer]:

@@ -208,7 +208,9 @@ class CrawlLedger:
         judgement, threshold = visit.judgement, self._state.threshold
         if threshold is None or judgement is None:
             return visit
-        return replace(visit, judgement=replace(judgement, is_relevant=judgement.relevance >= threshold))
+        guide = judgement.guide and judgement.guide._replace(is_relevant=judgement.guide.relevance >= threshold)
+        is_relevant = judgement.relevance >= threshold
+        return replace(visit, judgement=replace(judgement, is_relevant=is_relevant, guide=guide))
 
     def _sync(self, archive: Archive) -> None:
         """Once a second down to the disk; in between, as `position` does, to the operating system.
@@ -314,7 +316,7 @@ class CrawlLedger:
         targets = numbers[: len(page.links)]
         if visit.lease.id not in self._state.revisits:
             self._state.tally.add_page(visit.lease.id, targets, is_relevant=is_relevant(visit))
-        scores = self._state.strategy.tell(visit, targets)
+        scores = self._state.strategy.tell(visit.guiding, targets)
         if note := self._abilities.note():
             batch.notes.append((visit.lease.id, note))
         self._state.urls.expand(visit.lease, page, numbers, is_new, scores, batch)

@@ -27,7 +27,7 @@ import cloudpickle
 
 from lycosa.crawl.reading import Read, Reading, read, read_response
 from lycosa.errors import LycosaError
-from lycosa.model import Fetched, Judgement, Kind, Link, Outcome, Page, Response, Visit
+from lycosa.model import Fetched, Guidance, Judgement, Kind, Link, Outcome, Page, Response, Visit
 
 LENGTH = struct.Struct("=I")
 LONGEST_ANSWER = 256 << 20
@@ -312,6 +312,7 @@ def _pack(result: Read, *, whole_pages: bool) -> bytes:
             dict(judgement.scores),
             dict(judgement.terms),
             judgement.best,
+            judgement.guide and tuple(judgement.guide),
         )
     plain = (str(outcome.kind), outcome.reason, outcome.detail, outcome.status)
     return marshal.dumps((plain, page_fields, judgement_fields))
@@ -323,7 +324,10 @@ def _unpack(message: tuple[Any, ...]) -> Read:
     if page_fields is not None:
         url, title, text, language, charset, links, *rest = page_fields
         page = Page(url, title, text, language, charset, [Link._make(link) for link in links], *rest)
-    judgement = Judgement(*judgement_fields) if judgement_fields is not None else None
+    judgement = None
+    if judgement_fields is not None:
+        relevance, is_relevant, scores, terms, best, guide = judgement_fields
+        judgement = Judgement(relevance, is_relevant, scores, terms, best, Guidance._make(guide) if guide else None)
     return Read(Outcome(Kind(kind), reason, detail, status), page, judgement)
 
 

@@ -8,8 +8,9 @@ crawl resumes makes the same study, so nothing of it is stored; pages simply hav
 Now and then a lesson is reported in words. The study knows words by numbers that do not lead back, so words are looked
 up among those of titles and link texts, which are those that a person would use.
 
-Feedback (`lycosa feedback`) trains another version of a judge in the crawl's topic book, perhaps in another process;
-it is found here within seconds. A formula without a threshold gets it from the start pages.
+What people say of pages trains another version of a judge in the crawl's topic book (`teaching`), perhaps in another
+process; it is found here within seconds, and again when it has judged all pages. A formula without a threshold gets it
+from the start pages.
 
 Each of these ends in one transaction, so that a kill in the middle loses that one thing at most; the resumed crawl does
 it again.
@@ -39,7 +40,7 @@ from lycosa.lib.wordhash import SIZE, number_of
 from lycosa.store.protocol import Store
 from lycosa.store.rows import Batch
 
-JUDGE_VERSION, LEARNED_AT = "judge", "learned at"
+JUDGE_VERSION, JUDGED_AGAIN, LEARNED_AT = "judge", "judged again", "learned at"
 """Names of state in the store."""
 LOOK_EVERY = 2.0
 """Seconds between two looks for a new version of the judge."""
@@ -93,6 +94,7 @@ class Rejudge:
         self._version = version
         self._has_open_threshold = has_open_threshold
         self._looked_at = 0.0
+        self._judged_again = ledger.state.store.state(JUDGED_AGAIN)
 
     def begin(self) -> None:
         """Take over a version that was trained while the crawl rested."""
@@ -114,10 +116,16 @@ class Rejudge:
         if now - self._looked_at < LOOK_EVERY:
             return
         self._looked_at = now
-        if self._newer is not None and (found := self._newer(self._version)) is not None:
+        if self._newer is None:
+            return
+        judged_again = self._ledger.state.store.state(JUDGED_AGAIN)
+        if (found := self._newer(self._version)) is not None:
             self._version, judge, lesson = found
             self._adopt(judge)
             self._take_over(lesson)
+        elif judged_again != self._judged_again:
+            self._take_over(f"all pages were judged again by version {self._version}")
+        self._judged_again = judged_again
 
     def hurry(self) -> None:
         """Judge all pages again at the next look: a person has said what some of them are."""

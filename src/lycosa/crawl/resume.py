@@ -25,11 +25,12 @@ from lycosa.fetch.politeness import Politeness
 from lycosa.fetch.robots import RobotsFile, RobotsState
 from lycosa.frontier.frontier import Frontier
 from lycosa.lib.hashindex import HashIndex
-from lycosa.model import Visit
+from lycosa.model import Judgement, Visit
 from lycosa.page.furniture import Furniture
 from lycosa.stopping.figures import Tally
 from lycosa.stopping.rules import NO_RULES, StopRules
 from lycosa.store.protocol import Store
+from lycosa.store.rows import AnswerRow
 from lycosa.strategies.protocol import Strategy
 
 ARCHIVE, STRATEGY, THRESHOLD, FURNITURE, FURNITURE_SINCE = (
@@ -137,13 +138,21 @@ def retold(store: Store, strategy: Strategy) -> Iterator[tuple[Visit, NDArray[np
             told[row.after_pages][row.page_id] = row.is_relevant
     for count, (visit, targets) in enumerate(store.visits(), start=1):
         answered = own.get(visit.lease.id)
-        if answered is not None and answered.own_relevance is not None and visit.judgement is not None:
-            judged = replace(visit.judgement, relevance=answered.own_relevance, is_relevant=answered.own_is_relevant)
-            visit = replace(visit, judgement=judged)
+        if answered is not None and visit.judgement is not None:
+            visit = replace(visit, judgement=_before(answered, visit.judgement))
+        visit = visit.guiding
         strategy.tell(visit, targets)
         yield visit, targets
         if learn is not None and count in told:
             learn(told[count])
+
+
+def _before(answer: AnswerRow, judgement: Judgement) -> Judgement:
+    """The judgement that guided the crawl before the answer."""
+    if answer.guide_relevance is not None:
+        return replace(judgement, relevance=answer.guide_relevance, is_relevant=answer.guide_is_relevant)
+    assert answer.own_relevance is not None
+    return replace(judgement, relevance=answer.own_relevance, is_relevant=answer.own_is_relevant)
 
 
 def tally_of(store: Store, rules: StopRules) -> Tally:

@@ -43,6 +43,8 @@ def judgement_row(page: int, judge: str, judgement: Judgement) -> JudgementRow:
         scores=json.dumps(dict(judgement.scores)),
         terms=json.dumps(dict(judgement.terms)),
         best=judgement.best,
+        guide_relevance=judgement.guide.relevance if judgement.guide else None,
+        guide_is_relevant=judgement.guide.is_relevant if judgement.guide else None,
     )
 
 

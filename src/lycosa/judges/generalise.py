@@ -68,13 +68,13 @@ class NotAfter:
     formula: Formula
     """The whole formula, with NOT at single topics only."""
 
-    def keeps(self, scores: Mapping[str, float], *, threshold: float) -> bool:
-        """Whether a page passes: with a considerable score, an excluded topic counts as fully there, else not at all.
+    def relevance(self, scores: Mapping[str, float]) -> float:
+        """What is said of a page: with a considerable score, an excluded topic counts as fully there, else not at all.
 
-        So A ∧ ¬B keeps a page with A at the threshold and B below `CONSIDERABLE`: a judge's threshold may be far
+        So A ∧ ¬B has the value of A where B is below `CONSIDERABLE`, and otherwise 0. A judge's threshold may be far
         lower, and nearly every page would pass it with 1 − B.
         """
-        return evaluate(self.formula, scores, negation=lambda score: float(score < CONSIDERABLE)) >= threshold
+        return evaluate(self.formula, scores, negation=lambda score: float(score < CONSIDERABLE))
 
 
 def without_not(formula: Formula) -> NotAfter:
@@ -82,12 +82,12 @@ def without_not(formula: Formula) -> NotAfter:
     crawl = positive_part(formula)
     if crawl is None:
         raise InputError(f"formula '{formula}' only excludes topics: name one to look for, as in 'A AND NOT B'")
-    return NotAfter(crawl, _inward(formula))
+    return NotAfter(crawl, not_inward(formula))
 
 
 def positive_part(formula: Formula) -> Formula | None:
     """What a formula asks for, without what it excludes; None if it only excludes."""
-    return _positive(_inward(formula))
+    return _positive(not_inward(formula))
 
 
 def _all_frequencies(formula: Formula, frequency: Mapping[str, float]) -> dict[str, float]:
@@ -158,14 +158,14 @@ def _for_short(formula: Formula, frequency: Mapping[str, float]) -> Formula:
     return formula
 
 
-def _inward(formula: Formula, is_negated: bool = False) -> Formula:
+def not_inward(formula: Formula, is_negated: bool = False) -> Formula:
     """The same meaning with NOT at single topics only: De Morgan's laws hold for min and max, weighted too."""
     match formula:
         case Not(part):
-            return _inward(part, not is_negated)
+            return not_inward(part, not is_negated)
         case And(parts, weights) | Or(parts, weights):
             kind = And if isinstance(formula, And) is not is_negated else Or
-            return join(kind, [_inward(part, is_negated) for part in parts], weights)
+            return join(kind, [not_inward(part, is_negated) for part in parts], weights)
     return Not(formula) if is_negated else formula
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from lycosa.judges.classifier import parent_of
-from lycosa.judges.formula import evaluate, parse
+from lycosa.judges.formula import evaluate, parse, topics_of
 from lycosa.judges.generalise import generalise
 
 if TYPE_CHECKING:
@@ -18,21 +18,24 @@ if TYPE_CHECKING:
 
 
 class FormulaInterest:
+    """The formula that guides the crawl; a NOT that is applied afterwards has no part in it, however wide it gets."""
+
     def __init__(self, judge: FormulaJudge) -> None:
         self._judge = judge
+        self._topics = topics_of(judge.focus)
 
     def __str__(self) -> str:
-        return str(self._judge.formula)
+        return str(self._judge.focus)
 
     def relevance(self, scores: Mapping[str, float]) -> float:
         """Relevance of a page with these scores. A topic without a score counts as absent."""
-        return evaluate(self._judge.formula, {topic: scores.get(topic, 0.0) for topic in self._judge.named})
+        return evaluate(self._judge.focus, {topic: scores.get(topic, 0.0) for topic in self._topics})
 
     def similarity(self, text: str) -> float:
         return self._judge.score_text(text)
 
     def generalised(self, frequency: Mapping[str, float]) -> FormulaInterest | None:
-        wider = generalise(self._judge.formula, self._judge.way, frequency)
+        wider = generalise(self._judge.focus, self._judge.way, frequency)
         return None if wider is None else FormulaInterest(self._judge.changed(formula=wider, frequency=frequency))
 
     def named(self, text: str) -> FormulaInterest:

@@ -29,7 +29,7 @@ from lycosa.judges.interest import FormulaInterest, TopicInterest
 from lycosa.judges.protocol import Interest, Judge, JudgeAbilities
 from lycosa.judges.taxonomy import is_at_or_below, require_apart, topic_hint
 from lycosa.lib.text import term_counts
-from lycosa.model import Judgement, Page
+from lycosa.model import Guidance, Judgement, Page
 
 BEST_TOPICS = 8
 """Maximum number of scores kept of a page besides those of the good topics."""
@@ -129,7 +129,7 @@ class FormulaJudge(Judge):
     ) -> None:
         """`formula` names topics by their paths (`parse` with `Taxonomy.resolve`).
 
-        `not_after`: judge without the formula's NOTs, which `keeps` applies afterwards.
+        `not_after`: crawl without the formula's NOTs, which are applied to what is said of the pages found.
         `way`: how to widen the formula.
         `frequency`: the share of pages about each topic, to tell the rarer; by default the classifier's base rates.
         `keywords`: those written by hand, by topic (`Taxonomy.keywords`).
@@ -150,8 +150,10 @@ class FormulaJudge(Judge):
         self._keywords = keywords or {}
         self._wanted = topics_of(positive_part(formula) or formula)
         self.keywords = _stems_of(self._wanted, self._keywords)
-        self._split = without_not(formula) if not_after else None
-        self._focus = self._split.crawl if self._split else formula
+        split = without_not(formula) if not_after else None
+        self._split = split if split and split.crawl != split.formula else None
+        self.focus = self._split.crawl if self._split else formula
+        """What guides the crawl: the formula, without its NOTs if they are applied afterwards."""
         self._for_links = for_links(formula, base if frequency is None else frequency)
         self._base = evaluate(self._for_links, base)
 
@@ -186,7 +188,8 @@ class FormulaJudge(Judge):
             return Judgement(relevance=0.0, is_relevant=False)
         memberships = self.classifier.memberships(page)
         scores = self._memberships(memberships)
-        relevance = _in_bounds(evaluate(self._focus, scores))
+        focused = _in_bounds(evaluate(self.focus, scores))
+        relevance = _in_bounds(self._split.relevance(scores)) if self._split else focused
         is_relevant = relevance >= self.threshold
         return Judgement(
             relevance=relevance,
@@ -194,13 +197,8 @@ class FormulaJudge(Judge):
             scores=scores,
             terms=self._strongest(page, scores) if is_relevant else {},
             best=self._topics.best_leaf(memberships),
+            guide=Guidance(focused, focused >= self.threshold) if self._split else None,
         )
-
-    def keeps(self, judgement: Judgement) -> bool:
-        """Whether to keep a page after the crawl: it is relevant, and not about what the formula excludes."""
-        if self._split is None or not judgement.scores:
-            return judgement.is_relevant
-        return self._split.keeps(judgement.scores, threshold=self.threshold)
 
     def score_text(self, text: str) -> float:
         """By the formula's variant for links (AR, section 3.2)."""

@@ -1,6 +1,7 @@
 """The results of a crawl, for people and for other tools.
 
 archived_pages   pages read again from the archive
+deciding_words   the words that decided on a page, where they were not stored
 explain          why a URL was fetched, skipped or left waiting
 open_questions   pages to ask a person about, with what helps to answer
 export           pages, links and sites as JSON lines, CSV or Parquet

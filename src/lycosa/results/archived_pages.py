@@ -57,7 +57,11 @@ class ArchivedPages:
     def page_of(self, url: str) -> Page | None:
         """The page of a canonical URL, if the crawl has archived it."""
         link = self._store.find_link(url, url_hash(url))
-        row = self._store.page(link.id) if link else None
+        return self.page_numbered(link.id) if link else None
+
+    def page_numbered(self, number: int) -> Page | None:
+        """The page with the number of this link, if the crawl has archived it."""
+        row = self._store.page(number)
         again = self.at(row.archive_file, row.archive_offset) if row and row.archive_file else None
         return again.page if again else None
 

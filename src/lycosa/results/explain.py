@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from lycosa.crawl.resume import retold
 from lycosa.errors import InputError
@@ -23,6 +23,7 @@ MATTERS = 0.15
 SHOWN_PARTS = 6
 SHOWN_CITATIONS = 5
 SHOWN_TERMS = 8
+WordsOfPage = Callable[[int], Mapping[str, float] | None]
 _PAGES = ("on relevant pages", "on pages that are not relevant")
 _TEXT = ("the words near the link speak for it", "the words near the link speak against it")
 _URL = ("the words of its URL speak for it", "the words of its URL speak against it")
@@ -46,8 +47,14 @@ PHRASES: Mapping[str, tuple[str, str]] = {
 """What each kind of the hunter's evidence says when it speaks for a link, and when it speaks against it."""
 
 
-def explain(store: Reports, url: str, *, urls: Urls, strategy: Strategy) -> Iterator[tuple[str, str]]:
-    """(heading, text) pairs."""
+def _unknown(page: int) -> None:  # noqa: ARG001 - whatever the page is
+    return None
+
+
+def explain(
+    store: Reports, url: str, *, urls: Urls, strategy: Strategy, words: WordsOfPage = _unknown
+) -> Iterator[tuple[str, str]]:
+    """(heading, text) pairs. `words`: those that decided on a page, for pages that were stored without."""
     canonical, reason = urls.canonical(url)
     if not canonical:
         raise InputError(f"{url!r} is not a URL that can be crawled: {reason}")
@@ -72,7 +79,7 @@ def explain(store: Reports, url: str, *, urls: Urls, strategy: Strategy) -> Iter
     if link.reason and link.state == State.EXCLUDED:
         yield "reason", f"{link.reason} {link.detail or urls.reason_detail(canonical)}".strip()
     yield from _fetches(store, link.id)
-    yield from _page(store, link.id)
+    yield from _page(store, link.id, words)
     yield "host", _host(host)
 
 
@@ -160,7 +167,7 @@ def _fetches(store: Reports, link: int) -> Iterator[tuple[str, str]]:
         yield "fetch", "  ".join(word for word in words if word)
 
 
-def _page(store: Reports, link: int) -> Iterator[tuple[str, str]]:
+def _page(store: Reports, link: int, words: WordsOfPage) -> Iterator[tuple[str, str]]:
     page = store.page(link)
     if page is None:
         return
@@ -170,8 +177,7 @@ def _page(store: Reports, link: int) -> Iterator[tuple[str, str]]:
     judgement = store.judgement(link)
     if judgement:
         verdict = "relevant" if judgement.is_relevant else "not relevant"
-        best = sorted(json.loads(judgement.terms).items(), key=lambda item: -item[1])[:SHOWN_TERMS]
-        deciding = ", ".join(f"{term} {share:.3f}" for term, share in best) or "none of the topic's words"
+        deciding = _deciding(json.loads(judgement.terms) or words(link))
         said = [row for row in store.answers() if row.page_id == link and row.answer != Answer.SKIPPED]
         if said and said[-1].is_relevant is not None:
             own = said[-1].own_relevance or 0.0
@@ -179,6 +185,17 @@ def _page(store: Reports, link: int) -> Iterator[tuple[str, str]]:
             yield "judgement", f"{verdict}: {who} ({deciding})"
         else:
             yield "judgement", f"{verdict}: {judgement.relevance:.3f} by {judgement.judge} ({deciding})"
+            if judgement.guide_relevance is not None and judgement.guide_relevance != judgement.relevance:
+                guides = f"{judgement.guide_relevance:.3f}, the relevance without NOT, which is applied afterwards"
+                yield "guides", f"the crawl by {guides}"
+
+
+def _deciding(words: Mapping[str, float] | None) -> str:
+    """Those that speak most for or against the topic."""
+    if words is None:
+        return "the words that decided cannot be told: the text of the page is not in the archive"
+    best = sorted(words.items(), key=lambda item: -abs(item[1]))[:SHOWN_TERMS]
+    return ", ".join(f"{term} {share:.3f}" for term, share in best) or "none of the topic's words"
 
 
 def _host(host: HostRow) -> str:

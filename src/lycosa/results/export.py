@@ -1,8 +1,8 @@
 """The results of a crawl for other tools: JSON lines, Parquet, CSV.
 
-The name of the file gives content and format: `pages.jsonl`, `links.parquet`, `sites.csv`. Pages include their text,
-which is read again from the archive as it was during the crawl; the text of a page whose record is damaged is empty,
-and the number of these pages is reported.
+The name of the file gives content and format: `pages.jsonl`, `links.parquet`, `sites.csv`; `relevant-pages.jsonl` has
+the relevant pages only. Pages include their text, which is read again from the archive as it was during the crawl; the
+text of a page whose record is damaged is empty, and the number of these pages is reported.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -39,12 +40,51 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
 Row = dict[str, Any]
 
 
-def export(store: Reports, target: Path, *, texts: ArchivedPages | None) -> int:
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which pages are wanted."""
+
+    is_relevant: bool = False
+    """Only those that the crawl calls relevant."""
+    min_relevance: float = 0.0
+
+    def has(self, page: StoredPage) -> bool:
+        return (page.relevance or 0.0) >= self.min_relevance and (bool(page.is_relevant) or not self.is_relevant)
+
+    def __str__(self) -> str:
+        least = f"relevance {self.min_relevance:g} or more" if self.min_relevance else ""
+        return ", ".join(filter(None, ("relevant pages only" if self.is_relevant else "", least)))
+
+
+ALL_PAGES = Selection()
+
+
+def selection_for(target: Path, wanted: Selection = ALL_PAGES) -> Selection:
+    """What is wanted of this file, also by its name. InputError if the file cannot be written like that."""
+    kind, _ = _kind(target)
+    words = target.stem.lower().split("-")[:-1]
+    if "relevant" in words and kind == "pages":
+        wanted = Selection(True, wanted.min_relevance)
+    if "irrelevant" in words or {"relevant", "not"} <= set(words) or {"relevant", "non"} <= set(words):
+        raise InputError(
+            f"{target.name}: there is no export of irrelevant pages alone; export all pages, as pages.jsonl, and take "
+            "those whose is_relevant is false"
+        )
+    if kind != "pages" and (wanted != ALL_PAGES or "relevant" in words):
+        raise InputError(
+            f"{target.name}: only pages can be limited to relevant ones, and this name asks for {kind}; export {kind} "
+            "without --relevant and --min-relevance, under a name without 'relevant'"
+        )
+    return wanted
+
+
+def export(store: Reports, target: Path, *, texts: ArchivedPages | None, wanted: Selection = ALL_PAGES) -> int:
     """Write `target`, as a whole or not at all; return the number of rows. Without `texts`, pages have no text."""
     kind, form = _kind(target)
+    wanted = selection_for(target, wanted)
     rows: Iterable[Row]
     if kind == "pages":
-        rows = page_rows(store, texts)
+        rows = page_rows(store, texts, wanted)
     else:
         listed: Iterator[StoredLink | SiteRow] = store.links_on_pages() if kind == "links" else store.sites()
         rows = (row._asdict() for row in listed)
@@ -66,14 +106,14 @@ def _kind(target: Path) -> tuple[str, str]:
     if kind not in ("pages", "links", "sites") or target.suffix not in FORMATS:
         raise InputError(
             f"{target.name}: cannot tell what to export; name the file pages, links or sites "
-            f"(or …-pages) with one of {', '.join(FORMATS)}: pages.jsonl, links.parquet, sites.csv"
+            f"(or …-pages, or relevant-pages) with one of {', '.join(FORMATS)}: pages.jsonl, links.parquet, sites.csv"
         )
     return kind, target.suffix
 
 
-def page_rows(store: Reports, texts: ArchivedPages | None) -> Iterator[Row]:
-    """Every page in the order of the crawl, as a dictionary; with `texts`, also its text."""
-    for row in (page._asdict() for page in store.pages()):
+def page_rows(store: Reports, texts: ArchivedPages | None, wanted: Selection = ALL_PAGES) -> Iterator[Row]:
+    """The pages that are wanted in the order of the crawl, as dictionaries; with `texts`, also their text."""
+    for row in (page._asdict() for page in store.pages() if wanted.has(page)):
         file, offset = row.pop("archive_file"), row.pop("archive_offset")
         row["warc"] = f"{file}:{offset}" if file else ""
         if texts is not None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from lycosa.errors import ConfigError
 from lycosa.results.archived_pages import ArchivedPages
-from lycosa.results.export import Row, page_rows
+from lycosa.results.export import Row, Selection, page_rows
 from lycosa.store.sqlite import SqliteStore
 
 FRAMES = ("pandas", "polars")
@@ -41,9 +41,7 @@ class Report:
             raise ConfigError(f"there are no {which!r} pages: ask for 'all' or 'relevant'")
         with closing(SqliteStore(self.directory / "crawl.db", read_only=True)) as store:
             texts = ArchivedPages.of_text(self.directory / "archive", store) if text else None
-            for row in page_rows(store, texts):
-                if which == "all" or row["is_relevant"]:
-                    yield row
+            yield from page_rows(store, texts, Selection(is_relevant=which == "relevant"))
 
     def pages(self, which: str = "all", *, text: bool = True, frame: str = "") -> Any:
         """Pages as a data frame where pandas or polars is installed, otherwise as a list of dictionaries.

@@ -58,7 +58,10 @@ class Store(Protocol):
         """Fetched pages that wait to be fetched again."""
 
     def visits(self) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
-        """Every visit to a page in order of fetching, with the numbers of its links; pages are light."""
+        """Every visit to a page in order of fetching, with the numbers of its links; pages are light.
+
+        A page that a person has answered on has no guide: the answer guides the crawl.
+        """
 
     def hosts(self) -> Iterator[rows.HostRow]: ...
 

@@ -113,6 +113,9 @@ class JudgementRow(NamedTuple):
     scores: str
     terms: str
     best: str
+    guide_relevance: float | None = None
+    """What guides the crawl, where that is not what is said of the page; as is `guide_is_relevant`."""
+    guide_is_relevant: bool | None = None
 
 
 class OutcomeRow(NamedTuple):
@@ -159,8 +162,6 @@ class Batch:
     """(run, at, kind, message)."""
     notes: list[tuple[int, bytes]] = field(default_factory=list)
     """(page, what the strategy keeps of it)."""
-    feedback: list[tuple[float, str, bool, str]] = field(default_factory=list)
-    """(at, url, is_useful, topic)."""
     answers: list[tuple[float, str, int | None, str]] = field(default_factory=list)
     """(at, url, page, answer): what people say of pages; the page is None if it has not been fetched. The last answer
     decides the page's relevance, whatever judges say of it in this batch or in any later one."""
@@ -228,6 +229,9 @@ class AnswerRow(NamedTuple):
     own_relevance: float | None
     """What the judge itself says of the page, while an answer stands."""
     own_is_relevant: bool
+    guide_relevance: float | None = None
+    """What guided the crawl before the answer, where that is not what the judge says of the page."""
+    guide_is_relevant: bool = False
 
     @property
     def is_relevant(self) -> bool | None:

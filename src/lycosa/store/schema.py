@@ -208,5 +208,18 @@ where a.id = (select max(b.id) from answers b where b.url = a.url) and a.answer 
 order by a.id;
 """
 
-MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD, FOURTH)
+FIFTH = """
+-- What guides the crawl, where that is not what is said of a page: a NOT that is applied afterwards.
+alter table judgements add column guide_relevance real;
+alter table judgements add column guide_is_relevant integer;
+
+-- lycosa feedback gives answers like any other.
+insert into answers (at, url, page_id, answer)
+select b.at, b.url, (select p.id from pages p cross join frontier f on f.id = p.id where f.url = b.url),
+       iif(b.is_useful, 'relevant', 'irrelevant')
+from feedback b where b.url not in (select url from answers) order by b.id;
+drop table feedback;
+"""
+
+MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
 VERSION = len(MIGRATIONS)

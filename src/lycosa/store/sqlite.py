@@ -28,7 +28,10 @@ def _insert(table: str, row: type[tuple[Any, ...]], *, verb: str = "insert") -> 
 
 
 BEGIN_RUN = "insert into runs (started_at, pid, version, config) values (?, ?, ?, ?)"
-SET_THRESHOLD = "update judgements set is_relevant = relevance >= ?1, own_is_relevant = own_relevance >= ?1"
+SET_THRESHOLD = """
+update judgements set is_relevant = relevance >= ?1, own_is_relevant = own_relevance >= ?1,
+    guide_is_relevant = guide_relevance >= ?1
+"""
 GRADE = "update judgements set relevance = ?, is_relevant = ? where page_id = (select id from pages where number = ?)"
 RELEVANT_BY_HOST = """
 select f.host_id, sum(j.is_relevant) as relevant from judgements j join frontier f on f.id = j.page_id group by 1
@@ -57,7 +60,8 @@ where page_id in (select page_id from answers) and own_relevance is not null
       and page_id not in (select page from ({STANDING}))
 """
 ANSWERS = """
-select a.id, a.at, a.url, a.page_id, a.answer, a.after_pages, j.own_relevance, j.own_is_relevant
+select a.id, a.at, a.url, a.page_id, a.answer, a.after_pages, j.own_relevance, j.own_is_relevant, j.guide_relevance,
+       j.guide_is_relevant
 from answers a left join judgements j on j.page_id = a.page_id
      and j.judge = (select min(judge) from judgements where page_id = a.page_id)
 where a.id > ? order by a.id
@@ -144,7 +148,6 @@ class SqliteStore(SqliteReports):
             (_insert("robots", rows.RobotsRow, verb="insert or replace"), batch.robots.values()),
             (_insert("events", rows.EventRow), batch.events),
             ("insert or replace into notes values (?, ?)", batch.notes),
-            ("insert into feedback (at, url, is_useful, topic) values (?, ?, ?, ?)", batch.feedback),
             ("insert or replace into state values (?, ?)", batch.state.items()),
         )
         with self._transaction() as db:
@@ -207,14 +210,20 @@ class SqliteStore(SqliteReports):
 
     def judgement(self, page: int, judge: str = "") -> rows.JudgementRow | None:
         row = self._first(rows.JudgementRow._make, JUDGEMENT, (page, judge))
-        return row and row._replace(is_relevant=bool(row.is_relevant))
+        if row is None:
+            return None
+        is_guide_relevant = None if row.guide_is_relevant is None else bool(row.guide_is_relevant)
+        return row._replace(is_relevant=bool(row.is_relevant), guide_is_relevant=is_guide_relevant)
 
     def unvisited_links(self, page: int) -> list[rows.UnvisitedLink]:
         return self._all(rows.UnvisitedLink._make, UNVISITED, (page,))
 
     def answers(self, after: int = 0) -> list[rows.AnswerRow]:
         found = self._all(rows.AnswerRow._make, ANSWERS, (after,))
-        return [row._replace(own_is_relevant=bool(row.own_is_relevant)) for row in found]
+        return [
+            row._replace(own_is_relevant=bool(row.own_is_relevant), guide_is_relevant=bool(row.guide_is_relevant))
+            for row in found
+        ]
 
     def totals(self) -> rows.Totals:
         return rows.Totals(*map(self._number, TOTALS))

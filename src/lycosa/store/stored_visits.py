@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.model import Fetched, Judgement, Kind, Lease, Link, Outcome, Page, Visit
+from lycosa.model import Fetched, Guidance, Judgement, Kind, Lease, Link, Outcome, Page, Visit
 from lycosa.store.sqlite_connection import explained
 
 PAGES = """
 select f.id, f.url, f.host_id, f.score, f.distance, f.tries, f.redirects, p.title, p.language, p.words, p.fetched_at,
-       p.fingerprint, n.value, j.relevance, j.is_relevant, j.scores, j.terms, j.best
+       p.fingerprint, n.value, j.relevance, j.is_relevant, j.scores, j.terms, j.best,
+       iif(j.own_relevance is null, j.guide_relevance, null), j.guide_is_relevant
 from pages p join frontier f on f.id = p.id left join judgements j on j.page_id = p.id
      left join notes n on n.page_id = p.id
 order by p.number
@@ -52,6 +53,7 @@ def _visit(row: tuple[Any, ...], links: list[tuple[Any, ...]]) -> Visit:
     )
     judgement = None
     if judged[0] is not None:
-        relevance, is_relevant, scores, terms, best = judged
-        judgement = Judgement(relevance, bool(is_relevant), json.loads(scores), json.loads(terms), best)
+        relevance, is_relevant, scores, terms, best, guide, is_guide_relevant = judged
+        guided = None if guide is None else Guidance(guide, bool(is_guide_relevant))
+        judgement = Judgement(relevance, bool(is_relevant), json.loads(scores), json.loads(terms), best, guided)
     return Visit(Fetched(lease, FETCHED, ended=at), FETCHED, page, judgement, note or b"")

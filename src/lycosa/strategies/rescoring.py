@@ -32,7 +32,7 @@ def score_again(strategy: Strategy, frontier: Frontier, visits: Iterable[tuple[V
     again = strategy.abilities.again
     if len(waiting):
         for visit, targets in visits:
-            scores = again(visit, targets)
+            scores = again(visit.guiding, targets)
             places = np.minimum(np.searchsorted(waiting, targets), len(waiting) - 1)
             is_meant = (waiting[places] == targets) & ~np.isnan(scores)
             np.maximum.at(best, places[is_meant], scores[is_meant])

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.errors import ConfigError
+from lycosa.judges.protocol import LearnedTopic
 from lycosa.lib.nearest import did_you_mean
 from lycosa.lib.plugins import call, entry_point_names, load
 from lycosa.strategies.focus import RESETS, Decay, DecaySettings, HardFocus
@@ -114,6 +115,22 @@ def strategy(
     entry = _entry(name)
     values = {**_own_settings(entry.family, settings), **entry.fixed}
     return entry.make(parts, entry.settings(**values))
+
+
+def studying_strategy(
+    name: AnyStrategy, parts: StrategyParts, settings: Mapping[str, Setting] | None = None
+) -> tuple[LearnedTopic | None, Strategy]:
+    """A new strategy, with the study of the topic that it began, if it did."""
+    begun: list[LearnedTopic] = []
+    begin = parts.study
+
+    def study() -> LearnedTopic:
+        assert begin is not None
+        begun.append(begin())
+        return begun[0]
+
+    made = strategy(name, dataclasses.replace(parts, study=study) if begin is not None else parts, settings)
+    return begun[0] if begun else None, made
 
 
 def _checked(made: Strategy, name: str) -> Strategy:

@@ -5,7 +5,8 @@
     importing        examples from folders, TOML taxonomies, label files, JSON lines and URLs
     training         cross-validation, then the fit on everything
     judges           from a book to the judge of a crawl
-    feedback         turns what people say about pages into examples
+    feedback         what people say about pages teaches the judge
+    marks            what that changes in the book, and how it is undone
     suggest          topics that fit a page, further examples, neighbouring topics, when to widen the focus
 
 The rules of the tree are in `judges.taxonomy`, the classifiers beside it; this package stores and trains them.

@@ -27,13 +27,16 @@ from lycosa.judges.classifier import ANY, Example, parent_of
 from lycosa.judges.taxonomy import MAX_EXAMPLES, Taxonomy, Topic, checked_path, path_under, relocated, topic_hint
 from lycosa.judges.taxonomy_file import to_toml
 from lycosa.store.sqlite_connection import transaction
-from lycosa.topics import database
+from lycosa.topics import database, marks
 from lycosa.topics.database import load_taxonomy, store_errors, write_taxonomy
 from lycosa.topics.documents import pack_document
 from lycosa.topics.example_stream import BELOW, TOPICS, Examples, condition, topic_names, topics_of
+from lycosa.topics.marks import Filing, MarkRow
 from lycosa.topics.rows import Added, ExampleRow, TrainedJudge
 from lycosa.topics.schema import APPLICATION, MIGRATIONS, VERSION
 
+KEPT_VERSIONS = 3
+"""Number of judges that stay when old ones are pruned: the newest. What they learned from is in the book."""
 _BATCH = 500
 """Number of examples written per transaction: other processes can write in between."""
 _LISTED = 5
@@ -311,7 +314,24 @@ class TopicBook:
             alone = "select count(*) from documents where id not in (select document_id from memberships)"
             return {ANY: int(db.execute(alone).fetchone()[0]), **counts}
 
+    # Marks
+
+    def marks(self) -> list[MarkRow]:
+        """What people said of pages, in order; a mark that concerns several documents is listed for each."""
+        with store_errors(self.path):
+            return marks.read(self._db)
+
+    def set_marks(self, filings: Sequence[Filing]) -> None:
+        """Let these marks stand, and no others."""
+        with self._transaction() as db:
+            marks.apply(db, filings, load_taxonomy(db)[1])
+
     # Judges
+
+    def prune_judges(self) -> int:
+        """Delete old versions, except the newest ones and the last that was trained without marks; return how many."""
+        with self._transaction() as db:
+            return db.execute(database.PRUNE_JUDGES, (KEPT_VERSIONS,)).rowcount
 
     def save_judge(
         self, kind: str, model: bytes, *, settings: Mapping[str, Any], report: Mapping[str, Any], trained_at: float

@@ -20,6 +20,10 @@ INSERT_DOCUMENT = """
 insert into documents (hash, source, title, language, words, text, terms, added_at) values (?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (hash) do nothing
 """
+PRUNE_JUDGES = """
+delete from judges where version not in (select version from judges order by version desc limit ?) and version !=
+    (select coalesce(max(version), 0) from judges where coalesce(json_extract(settings, '$.marks'), '') = '')
+"""
 _TRIES = 100
 _PAUSE = 0.05
 

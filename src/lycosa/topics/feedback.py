@@ -1,127 +1,146 @@
-"""Turns what people say about pages into examples, and updates the judge (paper FC, section 2: refine and retrain).
+"""What people say about pages teaches the judge of a book (paper FC, section 2: mark, refine and retrain).
 
-A useful page becomes an example of the good topic it fits best; a page that is not useful becomes one of no topic: a
-document of everything else. Naive Bayes adds the new counts; the other judges are retrained on the whole book. The new
-version records the relevance of these pages before and after.
+A mark changes as little as it takes under which topics the page is filed in the book, so that the interest holds for a
+useful page, and does not for one that is not useful:
+
+    useful      an example of the topic; of every part of an AND, of the best-fitting part of an OR; no longer one of a
+                topic under NOT
+    not useful  no longer an example of the topic; of the worst-fitting part of an AND, of each part of an OR. A page
+                that is an example of nothing is one of everything else.
+
+A page that fits a topic below the wanted one better than not is filed there. Then the judge is trained again on all
+examples. It depends on nothing but the book and the marks that stand, so a mark that is taken back leaves no trace.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
 
-from lycosa.errors import InputError
-from lycosa.judges.bayes.bayes import BayesClassifier
-from lycosa.judges.classifier import Classifier, Example
+from lycosa.judges.classifier import Classifier
+from lycosa.judges.formula import And, Formula, Named, Not, Or, evaluate
+from lycosa.judges.generalise import not_inward
 from lycosa.judges.taxonomy import is_at_or_below
 from lycosa.model import Page
 from lycosa.topics.book import TopicBook
 from lycosa.topics.judges import load_classifier, new_classifier
+from lycosa.topics.marks import Filing, Refiling, fingerprint
 
-SAMPLE = 500
-"""Number of examples used to check that the judge does not unlearn what it knew."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    page: Page
-    is_useful: bool
+MARKS = "marks"
+"""Setting of a judge: the fingerprint of the marks it has learned from; missing or empty: none."""
+LIKELY = 0.5
+"""Minimum share of a topic below the wanted one, for a page to be filed there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rejudged:
-    """Relevance of a marked page before and after the judge learned from it."""
-
-    url: str
-    topic: str
-    """The topic it was put under; empty: none."""
-    is_useful: bool
-    before: float
-    after: float
-
-
-@dataclass(frozen=True, slots=True)
-class Lesson:
+class Lesson(NamedTuple):
     version: int
-    pages: tuple[Rejudged, ...]
-    agreement_before: float
-    """Share of a sample of the book's examples whose relevance the judge and people agree on."""
-    agreement_after: float
-
-    def __str__(self) -> str:
-        changes = ", ".join(f"{each.url} {each.before:.2f} → {each.after:.2f}" for each in self.pages[:3])
-        more = f" and {len(self.pages) - 3} more" if len(self.pages) > 3 else ""
-        return (
-            f"version {self.version} learned from {len(self.pages)} pages ({changes}{more}); agreement with the "
-            f"examples {self.agreement_before:.1%} → {self.agreement_after:.1%}"
-        )
+    """Of the judge that knows the marks."""
+    is_new: bool
+    """It was trained just now."""
+    untaught: tuple[str, ...]
+    """URLs of marked pages whose text is not known."""
 
 
-def learn(book: TopicBook, marks: Sequence[Mark], good: Sequence[str]) -> Lesson:
-    """Make examples of the marked pages, update the newest judge, and store it as a new version."""
-    if not marks:
-        raise InputError("no page is marked: give --useful URL or --not-useful URL")
-    if not good:
-        raise InputError("no topic is marked good: useful pages would not be examples of anything")
+def teach(
+    book: TopicBook, interest: Formula, said: Mapping[str, bool], text_of: Callable[[str], Page | None]
+) -> Lesson:
+    """Let these marks stand in the book (by URL, whether the page is useful), and train its judge if they are others.
+
+    `text_of`: the page of a URL; asked only for marks that are new.
+    """
+    standing = {row.url: row.is_useful for row in book.marks()}
     trained = book.load_judge()
-    old = load_classifier(trained)
-    examples = [Example(mark.page, (_home(old, mark.page, good),) if mark.is_useful else ()) for mark in marks]
-    known = {row.source for mark in marks for row in book.example_rows(source=mark.page.url)}
-    added = book.add_examples(examples)
-    fresh = [example for example in examples if example.page.url not in known] if added.added else []
-    new = _refitted(book, trained.kind, trained.model, fresh)
-    sample = list(islice(book.examples(with_text=trained.kind == "svm"), SAMPLE))
-    before, after = (_agreement(each, sample, good) for each in (old, new))
-    pages = tuple(
-        Rejudged(
-            mark.page.url,
-            example.topics[0] if example.topics else "",
-            mark.is_useful,
-            _relevance(old, mark.page, good),
-            _relevance(new, mark.page, good),
-        )
-        for mark, example in zip(marks, examples, strict=True)
-    )
-    report = {
-        **trained.report,
-        "feedback": [{"url": p.url, "is_useful": p.is_useful, "before": p.before, "after": p.after} for p in pages],
-        "agreement_before": before,
-        "agreement_after": after,
-    }
-    version = book.save_judge(
-        trained.kind, new.save(), settings=trained.settings, report=report, trained_at=time.time()
-    )
-    return Lesson(version, pages, before, after)
-
-
-def _refitted(book: TopicBook, kind: str, model: bytes, fresh: Sequence[Example]) -> Classifier:
-    if kind == "bayes":
-        # A copy: the old classifier is still needed for the relevance before.
-        return BayesClassifier.load(model).update(added=fresh)
+    filings, untaught = [], []
+    classifier: Classifier | None = None
+    for url, is_useful in said.items():
+        if standing.get(url) is is_useful:
+            filings.append(Filing(url, is_useful))
+            continue
+        page = text_of(url)
+        if page is None or not page.terms:
+            untaught.append(url)
+            continue
+        classifier = classifier or load_classifier(trained)
+        filings.append(Filing(url, is_useful, page, partial(_decided, classifier, interest, page, is_useful)))
+    if {filing.url: filing.is_useful for filing in filings} != standing:
+        book.set_marks(filings)
+    known = fingerprint(book.marks())
+    if known == trained.settings.get(MARKS, ""):
+        return Lesson(trained.version, False, tuple(untaught))
     with book.examples() as examples:
-        return new_classifier(kind, book).fit(examples, tuple(book.taxonomy().topics))
+        new = new_classifier(trained.kind, book).fit(examples, tuple(book.taxonomy().topics))
+    report = {**trained.report, "marked_pages": len(filings)}
+    settings = {**trained.settings, MARKS: known}
+    version = book.save_judge(trained.kind, new.save(), settings=settings, report=report, trained_at=time.time())
+    book.prune_judges()
+    return Lesson(version, True, tuple(untaught))
 
 
-def _home(classifier: Classifier, page: Page, good: Sequence[str]) -> str:
-    """The good topic a page fits best, or the likeliest topic below it if that is more likely than not."""
-    shares = dict(zip(classifier.topics_, classifier.posteriors(page), strict=True))
-    best = max(good, key=lambda topic: float(shares.get(topic, 0.0)))
-    below = [topic for topic in shares if topic != best and is_at_or_below(topic, best)]
-    likely = max(below, key=lambda topic: float(shares[topic]), default=best)
-    return likely if shares.get(likely, 0.0) > max(0.5, 0.5 * shares.get(best, 0.0)) else best
+def _decided(classifier: Classifier, interest: Formula, page: Page, is_useful: bool, own: Sequence[str]) -> Refiling:
+    """What the mark changes for a document that is under these topics."""
+    shares = dict(zip(classifier.topics_, classifier.posteriors(page).tolist(), strict=True))
+    scores = dict(zip(classifier.topics_, classifier.memberships(page).tolist(), strict=True))
+    filing = _Filing(own, shares, scores)
+    return filing.satisfying(not_inward(interest)) if is_useful else filing.refuting(not_inward(interest))
 
 
-def _relevance(classifier: Classifier, page: Page, good: Sequence[str]) -> float:
-    shares = dict(zip(classifier.topics_, classifier.posteriors(page), strict=True))
-    return float(min(1.0, sum(shares.get(topic, 0.0) for topic in good)))
+class _Filing(NamedTuple):
+    own: Sequence[str]
+    shares: Mapping[str, float]
+    """Pr[topic | page]."""
+    scores: Mapping[str, float]
+    """How well the page fits each topic by itself."""
 
+    def satisfying(self, formula: Formula) -> Refiling:
+        """So that the formula holds; NOT is at single topics only."""
+        match formula:
+            case Named(topic):
+                return Refiling() if self._under(topic) else Refiling(adds=(self._home(topic),))
+            case Not(Named(topic)):
+                return Refiling(takes=self._under(topic))
+            case And(parts):
+                changes = [self.satisfying(part) for part in parts]
+                return Refiling(*(tuple(dict.fromkeys(sum(each, ()))) for each in zip(*changes, strict=True)))
+            case Or(parts):
+                return self.satisfying(next(filter(self._holds, parts), max(parts, key=self._score)))
+        raise TypeError(f"NOT of more than a topic: {formula}")
 
-def _agreement(classifier: Classifier, examples: Iterable[Example], good: Sequence[str]) -> float:
-    right = total = 0
-    for page, topics in examples:
-        is_good = any(is_at_or_below(topic, each) for topic in topics for each in good)
-        right += (_relevance(classifier, page, good) >= 0.5) is is_good
-        total += 1
-    return right / max(1, total)
+    def refuting(self, formula: Formula) -> Refiling:
+        """So that it does not. Nothing is put under a topic: that a page is not wanted says not what it is about."""
+        if not self._holds(formula):
+            return Refiling()
+        match formula:
+            case Named(topic):
+                return Refiling(takes=self._under(topic))
+            case And(parts):
+                removable = [part for part in parts if self.refuting(part).takes]
+                return self.refuting(min(removable, key=self._score)) if removable else Refiling()
+            case Or(parts):
+                return Refiling(takes=tuple(topic for part in parts for topic in self.refuting(part).takes))
+        return Refiling()
+
+    def _under(self, topic: str) -> tuple[str, ...]:
+        """Those of its topics that are this one or below it."""
+        return tuple(own for own in self.own if is_at_or_below(own, topic))
+
+    def _holds(self, formula: Formula) -> bool:
+        match formula:
+            case Named(topic):
+                return bool(self._under(topic))
+            case Not(part):
+                return not self._holds(part)
+            case And(parts):
+                return all(map(self._holds, parts))
+            case Or(parts):
+                return any(map(self._holds, parts))
+
+    def _score(self, formula: Formula) -> float:
+        return evaluate(formula, self.scores)
+
+    def _home(self, topic: str) -> str:
+        """The topic, or the likeliest one below it, if that is likely enough."""
+        below = [each for each in self.shares if each != topic and is_at_or_below(each, topic)]
+        likely = max(below, key=lambda each: self.shares[each], default=topic)
+        return likely if self.shares.get(likely, 0.0) > max(LIKELY, LIKELY * self.shares.get(topic, 0.0)) else topic

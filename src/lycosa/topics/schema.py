@@ -50,5 +50,21 @@ create table judges (
 );
 """
 
-MIGRATIONS: tuple[str, ...] = (FIRST,)
+SECOND = """
+-- What people said of pages (lycosa feedback), for each document that it concerns (marks.py). `before`, `adds` and
+-- `takes` are numbers of topics, as JSON: those it was under before it was marked, and what the mark changes.
+create table marks (
+    id integer primary key,
+    url text not null,
+    is_useful integer not null,
+    document_id integer not null references documents (id) on delete cascade,
+    is_new integer not null,
+    before text not null,
+    adds text not null,
+    takes text not null
+);
+create index marks_by_document on marks (document_id);
+"""
+
+MIGRATIONS: tuple[str, ...] = (FIRST, SECOND)
 VERSION = len(MIGRATIONS)

@@ -258,7 +258,7 @@ class ReplayLedger:
         low, high = world.link_offsets[number : number + 2].tolist()
         targets = self._discovery.meet(world.link_urls[low:high], lease.distance + 1)
         self._tally.add_page(lease.id, targets, is_relevant=judgement.is_relevant)
-        scores = self._strategy.tell(visit, targets)
+        scores = self._strategy.tell(visit.guiding, targets)
         joins = joining(frontier, targets, scores, True if self._follow_nofollow else ~world.nofollow[low:high])
         is_better = rising(frontier, targets, scores)
         if np.count_nonzero(joins):
