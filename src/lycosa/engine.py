@@ -32,6 +32,7 @@ from lycosa.crawl.reader_pool import Readers
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.rejudge import Learning, Rejudge
 from lycosa.crawl.resume import FURNITURE, THRESHOLD, CrawlState, known_robots, open_archive, resume
+from lycosa.crawl.seeds import SeedWatch
 from lycosa.crawl.stall import Lookout
 from lycosa.crawl.visits import Fetcher, LiveVisitor
 from lycosa.crawl.watching import (
@@ -51,7 +52,7 @@ from lycosa.fetch.dns import Resolver
 from lycosa.fetch.fetcher import LiveFetcher, RobotsBook
 from lycosa.fetch.guard import Guard
 from lycosa.fetch.http import Http
-from lycosa.fetch.urls import Urls, parse_seed
+from lycosa.fetch.urls import Urls, checked_seed, parse_seed, plain_http
 from lycosa.frontier.frontier import Frontier
 from lycosa.judge_choice import Versions, has_open_threshold, is_trained, judge_from, judge_of, settled
 from lycosa.judges.protocol import CompletedJudge, Judge, LearnedTopic, PlainJudge
@@ -115,7 +116,7 @@ class Crawl:
             "topic": named,
             "topics": list(topics),
             "interest": interest,
-            "seeds": [parse_seed(url) for url in seeds],
+            "seeds": [checked_seed(url) for url in seeds],
             "strategy": strategy if isinstance(strategy, str) else _name_of(self._strategy),
             "judge": {"kind": judge} if isinstance(judge, str) else {"kind": self._judge.name} if self._judge else {},
         }
@@ -319,7 +320,7 @@ class Crawl:
             begun_with=str(self._stored().get("strategy", "")),
         )
         records, lost = self._records(config, store, stack)
-        fetcher = self._fetcher or _live_fetcher(config, reading.urls, state, records, clock, stack)
+        fetcher = self._fetcher or _live_fetcher(config, reading.urls, state, records, clock, stack, seeds)
         readers = Readers(
             reading,
             count=config.readers.processes,
@@ -358,6 +359,15 @@ class Crawl:
             readers=readers,
             clock=clock,
         )
+        seed_watch = SeedWatch(
+            config.stall,
+            ledger=ledger,
+            visitor=visitor,
+            robots=records.robots,
+            urls=reading.urls,
+            stop=stop,
+            clock=clock,
+        )
         distilling = Distilling(config.distill, ledger=ledger, clock=clock)
         rejudge = self._rejudge(config, ledger, readers, reading, clock, study)
         answers = Answers(ledger=ledger, clock=clock, learn=rejudge.hurry)
@@ -367,6 +377,8 @@ class Crawl:
         def watch() -> None:
             for part in (distilling, answers, rejudge, advice, readmission):
                 part.look()
+            for message in seed_watch.look():
+                running.tell(Event("seed", message))
             if cause := lookout.look():
                 running.tell(Event("stall", cause))
             running.look(ledger)
@@ -378,6 +390,8 @@ class Crawl:
         running.begin(View(config.budget.pages, frontier, ledger, visitor, lookout, started, forecaster), stop)
         stack.callback(running.end)
         stack.enter_context(heeding_signals(running))
+        for message in seed_watch.begin():
+            running.tell(Event("seed", message))
         reason = await run(
             frontier=frontier,
             strategy=strategy,
@@ -462,7 +476,13 @@ class Crawl:
 
 
 def _live_fetcher(
-    config: Config, urls: Urls, state: CrawlState, records: Records, clock: SystemClock, stack: AsyncExitStack
+    config: Config,
+    urls: Urls,
+    state: CrawlState,
+    records: Records,
+    clock: SystemClock,
+    stack: AsyncExitStack,
+    seeds: Mapping[str, str],
 ) -> LiveFetcher:
     """Pages come from the web."""
     resolver = Resolver(overrides=config.network.resolve)
@@ -479,6 +499,7 @@ def _live_fetcher(
         pause=config.politeness.delay,
         clock=clock,
         cache=records.cache,
+        plain_http={url: plain for url, plain in seeds.items() if plain},
     )
 
 
@@ -533,15 +554,20 @@ def canonical_answers(answers: Mapping[str, bool], urls: Urls) -> dict[str, str]
     return said
 
 
-def _checked_seeds(config: Config, urls: Urls) -> list[str]:
-    """The seeds in canonical form. A seed that a rule turns away is an error: somebody asked for it."""
-    seeds = []
+def _checked_seeds(config: Config, urls: Urls) -> dict[str, str]:
+    """The seeds in canonical form and, for those without a scheme, what to try where https cannot be connected.
+
+    A seed that a rule turns away is an error: somebody asked for it.
+    """
+    seeds: dict[str, str] = {}
     for seed in config.seeds:
-        url, reason = urls.canonical(seed)
+        whole = parse_seed(seed)
+        url, reason = urls.canonical(whole)
         if reason:
-            detail = urls.reason_detail(seed)
+            detail = urls.reason_detail(whole)
             raise SeedError(
                 f"seed {seed!r} is turned away: {reason} ({detail}); change the seed or the [urls] settings"
             )
-        seeds.append(url)
+        plain = plain_http(seed)
+        seeds[url] = (urls.canonical(plain)[0] if plain else "") or seeds.get(url, "")
     return seeds

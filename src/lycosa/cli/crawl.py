@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import sys
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,16 +14,17 @@ from typing import Any
 import typer
 from rich.table import Table
 
-from lycosa.cli.progress import Lines, Panels
+from lycosa.cli.progress import Lines, Panels, Quiet
 from lycosa.cli.review import asking
 from lycosa.cli.terminal import err, is_terminal, out, plain
 from lycosa.crawl.answers_file import read_answers
 from lycosa.crawl.certainty import CERTAINTY, Certainty
 from lycosa.crawl.commit import STEERED
-from lycosa.crawl.watching import Silence, Watcher
+from lycosa.crawl.seeds import NO_SEED, seed_troubles
+from lycosa.crawl.watching import Watcher
 from lycosa.engine import Crawl
 from lycosa.errors import InputError, SeedError
-from lycosa.fetch.urls import parse_seed
+from lycosa.fetch.urls import checked_seed, parse_seed
 from lycosa.results.report import Report
 from lycosa.seeds.bookmarks import read_bookmarks
 from lycosa.seeds.files import read_seeds
@@ -132,7 +134,7 @@ def crawl(
     report = start(crawl, _watcher(crawl, as_json=as_json, quiet=quiet))
     if not quiet:
         summary(crawl.workspace, report.reason, as_json=as_json)
-    _check_any_page(crawl.workspace)
+    _check_any_page(crawl.workspace, report.reason)
 
 
 def _seeds_in(path: Path) -> list[str]:
@@ -143,8 +145,8 @@ def _seeds_in(path: Path) -> list[str]:
     except OSError:
         head = b""  # `read_seeds` says what is wrong
     if not any(sign in head for sign in (b"netscape-bookmark-file", b"<dl", b"<a ")):
-        return read_seeds(path, parse=parse_seed)
-    found = read_bookmarks(path, parse=parse_seed)
+        return read_seeds(path, parse=checked_seed)
+    found = read_bookmarks(path, parse=checked_seed)
     skipped = [f"{count:,} {reason}" for reason, count in found.dropped.items()]
     for note in (*found.notes, *([f"skipped: {', '.join(skipped)}"] if skipped else [])):
         err.print(f"[yellow]note:[/] {plain(path)}: {plain(note)}")
@@ -196,26 +198,24 @@ SNIFFED = 4096
 
 def _watcher(crawl: Crawl, *, as_json: bool, quiet: bool) -> Watcher:
     if quiet:
-        return Silence()
+        return Quiet()
     if as_json or not is_terminal():
         return Lines(as_json=as_json)
     return Panels(crawl.config.title, asking(crawl.workspace))
 
 
-def _check_any_page(workspace: Workspace) -> None:
-    """If nothing at all was fetched, the seeds are to blame: say so."""
-    store = SqliteStore(workspace.database, read_only=True)
-    try:
-        if store.totals().pages or store.totals().waiting:
+def _check_any_page(workspace: Workspace, ending: str) -> None:
+    """If nothing at all was fetched, and it is not that somebody stopped the crawl, the seeds are to blame: say so."""
+    with closing(SqliteStore(workspace.database, read_only=True)) as store:
+        totals = store.totals()
+        if totals.pages or (totals.waiting and not ending.startswith(NO_SEED)):
             return
-        first = next(store.outcomes(), None)
-        link = store.link(first.link_id) if first else None
-    finally:
-        store.close()
-    if first and link:
+        troubles = seed_troubles(store)
+    if troubles:
+        others = f" (and {len(troubles) - 1:,} more: lycosa status)" if len(troubles) > 1 else ""
         raise SeedError(
-            f"no page could be fetched: {link.url}: {first.reason} {first.detail}".rstrip()
-            + "; check the seed's spelling and the network, or see 'lycosa explain'"
+            f"no page could be fetched: {troubles[0]}{others}; check the seed's spelling and the network, or give "
+            "another --seed; the same command tries again"
         )
 
 

@@ -34,9 +34,12 @@ class StallSettings:
 
     seconds: float = 30.0
     """Seconds without a finished visit after which the cause is reported; 0 means never."""
+    seed_patience: float = 60.0
+    """Seconds to wait if nothing is left but seeds that cannot be reached: if none of them may be asked again sooner,
+    the crawl ends. 0 means as long as it takes."""
 
     def __post_init__(self) -> None:
-        require_at_least(self, "stall", seconds=0)
+        require_at_least(self, "stall", seconds=0, seed_patience=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
