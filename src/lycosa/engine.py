@@ -66,7 +66,7 @@ from lycosa.store.sqlite import SqliteStore
 from lycosa.strategies.protocol import Strategy, StrategyParts
 from lycosa.strategies.table import from_file
 from lycosa.strategies.table import strategy as strategy_named
-from lycosa.topics.book import TopicBook
+from lycosa.topics.start import good_topics, open_book, starting_examples
 from lycosa.workspace import Workspace
 
 READMIT_EVERY = 60.0
@@ -84,6 +84,8 @@ class Crawl:
         directory: str | Path | None = None,
         topics: Iterable[str] = (),
         interest: str = "",
+        good: bool = False,
+        with_examples: bool = False,
         book: str | Path = "topics.db",
         judge: str | PlainJudge | Callable[..., PlainJudge] | None = None,
         strategy: str | Strategy | Callable[..., Strategy] | None = None,
@@ -95,16 +97,20 @@ class Crawl:
     ) -> None:
         """`topic`: what pages should be about, in words; without words the seeds are examples of it.
 
-        `topics`, `interest`: topics of the book, or a formula over them, instead of words. `judge`, `strategy`: a name,
-        `module:Class`, or an object of your own. `fetcher`: where pages come from, if not from the web. `answers`: by
-        URL, whether pages are relevant: no judge overrules it, and a page that has not been fetched is awaited.
+        `topics`, `interest`: topics of the book, or a formula over them, instead of words; `good`: the topics that are
+        marked good. Without seeds a crawl for topics starts from their examples; `with_examples`: with seeds, too.
+        `judge`, `strategy`: a name, `module:Class`, or an object of your own. `fetcher`: where pages come from, if not
+        from the web. `answers`: by URL, whether pages are relevant: no judge overrules it, and a page that has not been
+        fetched is awaited.
         `config`: a TOML file (default: the one that LYCOSA_CONFIG names), a mapping of settings, or a `Config`;
         `settings`: settings and sections by name, such as politeness={"delay": 2}; `layers`: further settings, each
         with a name for messages. Later ones win.
         """
+        self._book = Path(book)
+        if good:
+            topics = self._good_topics(topics, directory)
         named = topic or interest or " + ".join(topics)
         self.workspace = Workspace(Path(directory) if directory is not None else _directory_for(named))
-        self._book = Path(book)
         self._judge = _made(judge)
         self._strategy = None if strategy is None or isinstance(strategy, str) else strategy
         self._fetcher = fetcher
@@ -128,6 +134,13 @@ class Crawl:
             written.append(_as_layer(config))
         said = {name: value for name, value in given.items() if value not in ("", [], {}, None)}
         self.config = _with_strategy_inside(build(*written, ("Crawl", said), ("settings", settings), *layers))
+        self.start_note = ""
+        """Which examples the crawl starts from; empty if it starts from seeds that were given."""
+        if self.config.topics and (with_examples or not self.config.seeds):
+            examples = starting_examples(self._current_book, self.config.topics, Urls(self.config.urls))
+            self.start_note = examples.words
+            all_seeds = tuple(dict.fromkeys([*self.config.seeds, *examples.seeds]))
+            self.config = self.config.model_copy(update={"seeds": all_seeds})
         self._check(stored)
 
     def listen(self, listener: Listener, *, with_text: bool = False) -> None:
@@ -242,6 +255,17 @@ class Crawl:
         if not config.seeds:
             raise SeedError("nothing to start from: give --seed https://… or --seeds FILE")
 
+    @property
+    def _current_book(self) -> Path:
+        """The crawl's own copy of the topic book, once there is one."""
+        return self.workspace.topics if self.workspace.topics.exists() else self._book
+
+    def _good_topics(self, topics: Iterable[str], directory: str | Path | None) -> list[str]:
+        if list(topics):
+            raise InputError("--good takes the topics that are marked good: leave --topic out, or mark it good, too")
+        own = Workspace(Path(directory)).topics if directory is not None else self._book
+        return good_topics(own if own.exists() else self._book)
+
     def _with_budget(self, pages: int | None, minutes: float | None) -> Config:
         said = {"pages": pages, "seconds": None if minutes is None else minutes * 60}
         changed: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
@@ -258,12 +282,7 @@ class Crawl:
         workspace, book = self.workspace, self._book
         if not is_trained(config) or workspace.topics.exists():
             return
-        if not book.exists():
-            raise InputError(
-                f"{book}: there is no topic book, so there are no topics; make one with: lycosa topics import, or name "
-                "one with --book; to crawl for words, leave --topic out"
-            )
-        with TopicBook(book) as opened:
+        with open_book(book) as opened:
             judge_from(opened, config)  # says what is wrong before anything is made
             try:
                 workspace.directory.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import socket
 import sqlite3
@@ -10,16 +9,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
+from loopback import lycosa, serving
 from lycosa import Crawl
-from lycosa.cli import main
 
 LYCOSA = [sys.executable, "-c", "from lycosa.cli import main; main()"]
 QUICK = ("--set", 'network.allow=["127.0.0.0/8"]', "--set", "readers.count=1", "--delay", "0")
@@ -30,35 +27,6 @@ PAGES = {
     "/moved": (301, "/gone", ""),
     "/film": (200, "video/mp4", ""),
 }
-Answers = dict[str, tuple[int, str, str]]
-
-
-@contextmanager
-def serving(answers: Answers) -> Iterator[tuple[str, list[str]]]:
-    """A server of these answers: its name and port, and the paths it was asked for. Without one it says 404."""
-    asked: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked.append(self.path)
-            status, kind, text = answers.get(self.path, (404, "text/plain", ""))
-            self.send_response(status)
-            self.send_header("location" if status == 301 else "content-type", kind)
-            self.send_header("content-length", str(len(text.encode())))
-            self.end_headers()
-            self.wfile.write(text.encode())
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"127.0.0.1:{server.server_port}", asked
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 @pytest.fixture
@@ -67,26 +35,6 @@ def dead() -> str:
     with closing(socket.socket()) as taken:
         taken.bind(("127.0.0.9", 0))
         return f"127.0.0.9:{taken.getsockname()[1]}"
-
-
-class Result(NamedTuple):
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def lycosa(*words: object) -> Result:
-    """Run a command in this process, which spares it the start."""
-    printed, said, code = io.StringIO(), io.StringIO(), 0
-    argv, sys.argv = sys.argv, ["lycosa", *map(str, words)]
-    try:
-        with redirect_stdout(printed), redirect_stderr(said):
-            main()
-    except SystemExit as end:
-        code = int(end.code or 0)
-    finally:
-        sys.argv = argv
-    return Result(code, printed.getvalue(), said.getvalue())
 
 
 def crawl(directory: Path, *words: object) -> subprocess.CompletedProcess[str]:

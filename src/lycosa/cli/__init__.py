@@ -2,10 +2,12 @@
 
     crawl, status, explain, sql, export, judge, feedback, review, distill, compare, evolve, demo
                             a command each
-    topics, topic_examples  lycosa topics …: the tree and training; documents and examples
+    topics, topic_import, topic_examples
+                            lycosa topics …: the tree and training; examples from elsewhere; documents and examples
     world                   lycosa world …
     opened                  a crawl that a command looks at
-    pages_by_url            a handful of pages, fetched by a crawl of their own
+    pages_by_url            pages of given URLs, fetched by a crawl of their own; fetch_progress shows how far it is
+    settings                --config and --set
     dialogue, keys          questions to a person, and what is pressed
     progress                how a running crawl shows itself
     terminal                what may go to a terminal

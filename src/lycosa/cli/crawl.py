@@ -16,6 +16,7 @@ from rich.table import Table
 
 from lycosa.cli.progress import Lines, Panels, Quiet
 from lycosa.cli.review import asking
+from lycosa.cli.settings import CONFIG, SETTING, parse_setting
 from lycosa.cli.terminal import err, is_terminal, out, plain
 from lycosa.crawl.answers_file import read_answers
 from lycosa.crawl.certainty import CERTAINTY, Certainty
@@ -23,7 +24,7 @@ from lycosa.crawl.commit import STEERED
 from lycosa.crawl.seeds import NO_SEED, seed_troubles
 from lycosa.crawl.watching import Watcher
 from lycosa.engine import Crawl
-from lycosa.errors import InputError, SeedError
+from lycosa.errors import SeedError
 from lycosa.fetch.urls import checked_seed, parse_seed
 from lycosa.results.report import Report
 from lycosa.seeds.bookmarks import read_bookmarks
@@ -41,7 +42,11 @@ def crawl(
         [],
         "--topic",
         "-t",
-        help="A topic of the book instead of words: Recreation/Cycling. May be given several times.",
+        help="A topic of the book instead of words: Recreation/Cycling. May be given several times. Without seeds the "
+        "crawl starts from the topics' own examples.",
+    ),
+    good: bool = typer.Option(
+        False, "--good", help="All topics that are marked good in the book (lycosa topics mark-good)."
     ),
     interest: str = typer.Option(
         "", "--interest", "-i", help="A formula over topics: 'tourism AND (Ruegen OR Usedom) AND NOT camping'."
@@ -50,6 +55,9 @@ def crawl(
     seed: list[str] = typer.Option([], "--seed", "-s", help="A URL to start from. May be given several times."),
     seeds: Path | None = typer.Option(
         None, "--seeds", help="A file with a URL on each line, or bookmarks as browsers export them."
+    ),
+    with_examples: bool = typer.Option(
+        False, "--with-examples", help="Start from the topics' examples in addition to the seeds given."
     ),
     pages: int | None = typer.Option(
         None, "--pages", "-n", help="Stop after this many pages, over all runs (default 1000)."
@@ -78,12 +86,8 @@ def crawl(
         "", "--contact", envvar="LYCOSA_CONTACT", help="E-mail or URL where site owners reach you."
     ),
     cache: Path | None = typer.Option(None, "--cache", help="A directory in which crawls share what they download."),
-    config_file: Path | None = typer.Option(
-        None, "--config", "-c", envvar="LYCOSA_CONFIG", help="A TOML file of settings."
-    ),
-    setting: list[str] = typer.Option(
-        [], "--set", help="Any setting: --set politeness.max_tries=5. May be given several times."
-    ),
+    config_file: Path | None = CONFIG,
+    setting: list[str] = SETTING,
     answers: Path | None = typer.Option(
         None,
         "--answers",
@@ -96,7 +100,10 @@ def crawl(
     """Crawl the web for pages on a topic.
 
     Say in words what they are about, or give three to ten pages of the kind as seeds, or both. While it crawls it
-    learns what the topic is and is not, and which links lead to it.
+    learns what the topic is and is not, and which links lead to it. Or name a topic you have trained (lycosa topics).
+
+    A seed may be written without its scheme: https is tried, then http. One that cannot start is said at once; if none
+    can, the crawl ends with exit code 2, and the same command tries again.
 
     The crawl lives in a directory: what it found, what it will do next, and what the web answered. Run the same
     command again to go on where it stopped, however it stopped. Ctrl-C finishes what is under way first.
@@ -107,6 +114,8 @@ def crawl(
         topic,
         topics=topics,
         interest=interest,
+        good=good,
+        with_examples=with_examples,
         book=book,
         seeds=[*seed, *(_seeds_in(seeds) if seeds else [])],
         directory=output,
@@ -125,9 +134,11 @@ def crawl(
                     network={"contact": contact or None},
                 ),
             ),
-            *(("--set", _parse_setting(text)) for text in setting),
+            *(("--set", parse_setting(text)) for text in setting),
         ],
     )
+    if crawl.start_note and not quiet:
+        err.print(f"[yellow]note:[/] {plain(crawl.start_note)}")
     network = crawl.config.network
     if not network.contact and not network.allow and not quiet:
         err.print("[yellow]note:[/] no contact is set; --contact you@example.org lets site owners reach you")
@@ -173,23 +184,6 @@ def _given(**options: Any) -> dict[str, Any]:
         elif value not in (None, "", []):
             kept[name] = value
     return kept
-
-
-def split_setting(text: str) -> tuple[str, Any]:
-    """`politeness.delay=2` as a name and a value; what is not JSON is text."""
-    key, sign, value = text.partition("=")
-    if not sign or not key.strip():
-        raise InputError(f"--set {text!r}: write section.name=value, such as --set politeness.delay=2")
-    try:
-        return key.strip(), json.loads(value)
-    except json.JSONDecodeError:
-        return key.strip(), value
-
-
-def _parse_setting(text: str) -> dict[str, Any]:
-    key, value = split_setting(text)
-    section, dot, name = key.partition(".")
-    return {section: {name: value}} if dot else {section: value}
 
 
 SNIFFED = 4096

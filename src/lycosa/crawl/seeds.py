@@ -100,12 +100,18 @@ def _robots_troubles(store: Store) -> dict[str, NoRobots]:
 
 def named(store: Store, link: int) -> str:
     """The URL of a link and, if a seed redirects to it, that of the seed."""
+    row, seed = store.link(link), seed_of(store, link)
+    assert row is not None
+    return row.url if seed.id == row.id else f"{seed.url} (continued at {row.url})"
+
+
+def seed_of(store: Store, link: int) -> LinkRow:
+    """The seed that led to a link by redirects; mostly the link itself."""
     row = store.link(link)
     assert row is not None
-    first = row
-    while first.redirects and first.parent_id is not None and (above := store.link(first.parent_id)) is not None:
-        first = above
-    return row.url if first is row else f"{first.url} (continued at {row.url})"
+    while row.redirects and row.parent_id is not None and (above := store.link(row.parent_id)) is not None:
+        row = above
+    return row
 
 
 class SeedWatch:

@@ -3,6 +3,8 @@
     book             the file itself: a taxonomy, documents under its topics, trained judges
     schema, database, rows, documents, example_stream    its tables, connection, values, documents, and their stream
     importing        examples from folders, TOML taxonomies, label files, JSON lines and URLs
+    bookmarks        folders of bookmarks as topics
+    start            where a crawl for topics starts: from their examples
     training         cross-validation, then the fit on everything
     judges           from a book to the judge of a crawl
     feedback         turns what people say about pages into examples

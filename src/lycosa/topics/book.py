@@ -299,6 +299,17 @@ class TopicBook:
             names = topic_names(db)
         return [ExampleRow._make((*columns, topics_of(topics, names))) for *columns, topics in rows]
 
+    def example_urls(self, topic: str) -> list[str]:
+        """Web addresses of the documents at and below a topic, in the order they were added."""
+        where, values = condition(self.taxonomy().resolve(topic))
+        with store_errors(self.path):
+            rows = self._db.execute(
+                f"select distinct d.source from documents d where {where}"
+                " and (d.source like 'http://%' or d.source like 'https://%') order by d.id",
+                values,
+            ).fetchall()
+        return [source for (source,) in rows]
+
     def example_counts(self) -> dict[str, int]:
         """Number of documents directly under each topic; ANY counts those under none."""
         with store_errors(self.path), self._snapshot() as db:
