@@ -200,6 +200,35 @@ class TestJudging:
         assert "broken.html" in refused("topics", "suggest", tmp_path / "broken.html", "--book", trained)
 
 
+class TestMovedTopics:
+    def suggested(self, book: Path, tmp_path: Path) -> str:
+        (tmp_path / "mine.txt").write_text("oar boat scull river regatta coxswain, and the stroke of a rower in a crew")
+        return done("topics", "suggest", tmp_path / "mine.txt", "--book", book)
+
+    def test_they_are_suggested_where_they_are_now(self, book: Path, tmp_path: Path) -> None:
+        assert "they are about Recreation/Rowing: " in self.suggested(book, tmp_path)
+        done("topics", "rename", "Rowing", "Sculling", "--book", book)
+        told = self.suggested(book, tmp_path)
+        assert "they are about Recreation/Sculling: lycosa topics mark-good 'Recreation/Sculling'" in told
+        assert "Rowing" not in told
+        assert "lycosa topics train would make it exact" in told
+        done("topics", "add", "Sports/Water", "--book", book)
+        done("topics", "move", "Sculling", "Sports/Water", "--book", book)
+        told = self.suggested(book, tmp_path)
+        assert "they are about Sports/Water/Sculling: " in told
+        assert "Recreation/Sculling" not in told
+        assert "Sports/Water/Sculling" in done("topics", "mark-good", "Sports/Water/Sculling", "--book", book)
+
+    def test_removed_ones_are_not_even_if_another_takes_their_number(self, book: Path, tmp_path: Path) -> None:
+        for topic in ("Physics", "Science", "Rowing"):
+            done("topics", "remove", topic, "--book", book)
+        done("topics", "add", "Kitchen", "--book", book)
+        told = self.suggested(book, tmp_path)
+        assert "Rowing" not in told
+        assert "Kitchen" not in told
+        assert "Recreation/Cycling" in told
+
+
 # A crawl for a trained topic
 
 

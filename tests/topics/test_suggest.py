@@ -197,3 +197,29 @@ class TestNeighbours:
         found = neighbouring_topics(pages, [self.FUNDS, "Investment/Stocks"])
         assert found.focus == pytest.approx(1.0)
         assert found.neighbours == found.advice == ()
+
+
+class TestMovedTopics:
+    """The classifier knows the tree as it was; what is suggested is in the tree as it is."""
+
+    class Fixed:
+        topics_ = ("A", "A/B", "A/C", "D")
+
+        def posteriors(self, page: Page) -> np.ndarray:
+            return np.array([0.9, 0.5, 0.3, 0.1])
+
+    def shares(self, **places: str) -> dict[str, float]:
+        page = Page("http://a.test/", terms={"word": 1})
+        named = {name.replace("_", "/"): place for name, place in places.items()}
+        fits = fitting_topics(self.Fixed(), [page], count=9, places=named)  # type: ignore[arg-type]
+        return {fit.topic: round(fit.probability, 6) for fit in (*fits.overall.leaves, fits.overall.cover)}
+
+    def test_nothing_moved(self) -> None:
+        assert self.shares(A="A", A_B="A/B", A_C="A/C", D="D") == {"A/B": 0.5, "A/C": 0.3, "D": 0.1, "A": 0.9}
+
+    def test_what_a_topic_loses_another_gains(self) -> None:
+        # D gets A/B: 0.1 + 0.5; what A has beyond its subtopics, 0.1, stays.
+        assert self.shares(A="A", A_B="D/B", A_C="A/C", D="D") == {"D/B": 0.5, "A/C": 0.3, "D": 0.6}
+
+    def test_a_removed_one_is_not_suggested(self) -> None:
+        assert self.shares(A="A", A_C="A/C", D="D") == {"A/C": 0.3, "D": 0.1, "": 1.0}

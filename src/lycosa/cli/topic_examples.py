@@ -28,7 +28,7 @@ from lycosa.topics.importing import (
     file_page,
     text_page,
 )
-from lycosa.topics.judges import load_classifier, update_judge
+from lycosa.topics.judges import current_places, load_classifier, update_judge
 from lycosa.topics.suggest import (
     Candidate,
     Fits,
@@ -161,8 +161,13 @@ def suggest(
     if not pages:
         raise InputError(f"{source}: none of its {len(found.entries)} addresses yielded a page to judge")
     with existing_book(book) as opened_book:
-        fits = fitting_topics(load_classifier(opened_book.load_judge()), pages, count=topics)
+        trained = opened_book.load_judge()
+        classifier = load_classifier(trained)
+        places = current_places(opened_book, trained, classifier)
+        fits = fitting_topics(classifier, pages, count=topics, places=places)
     _print_fits(fits)
+    if {topic: topic for topic in classifier.topics_} != places:
+        out.print("[dim]the tree has changed since the judge was trained: lycosa topics train would make it exact[/]")
     for name, reason in skips.first:
         out.print(f"skipped: {plain(name, 80)}: {plain(reason)}")
 

@@ -150,8 +150,15 @@ class TopicBook:
                 f" and id not in (select document_id from memberships where topic_id not in ({subtree}))",
                 {"topic": path},
             ).rowcount
+            gone = {number for (number,) in db.execute(f"select id from topics where {BELOW}", {"topic": path})}
             db.execute(f"delete from topics where {BELOW}", {"topic": path})
+            database.forget_topics(db, gone)
         return removed
+
+    def topic_numbers(self) -> dict[str, int]:
+        """The number of each topic, by path: it stays when a topic is moved or renamed."""
+        with store_errors(self.path):
+            return dict(self._db.execute("select path, id from topics"))
 
     def import_taxonomy(self, given: Taxonomy) -> int:
         """Merge a tree into this one; its properties take precedence. Return the number of new topics."""

@@ -1,7 +1,8 @@
 """Suggestions for a person who describes an interest (paper FC, sections 2 and 3).
 
 - `fitting_topics`: where in the tree do these examples belong? For each of them the likeliest leaves, and the deepest
-  topic that is more likely than not; the same for all of them together.
+  topic that is more likely than not; the same for all of them together. Topics that were moved or renamed since the
+  judge was trained are meant where they are now, those that were removed are not.
 - `distinctive_words` and `further_examples`: pages near the examples whose titles share the words that set the topic
   apart from the others. A word's weight is its contribution to the divergence between inside and outside,
   Pr[in]·log(Pr[in] / Pr[out]), where Pr is the share of documents that contain it.
@@ -69,18 +70,52 @@ class Fits:
     """By the mean probability over the pages."""
 
 
-def fitting_topics(classifier: Classifier, pages: Iterable[Page], *, count: int = 5) -> Fits:
-    """The topics that pages fit best, one by one and together. Pages without words are left out."""
-    topics = classifier.topics_
+def fitting_topics(
+    classifier: Classifier, pages: Iterable[Page], *, count: int = 5, places: Mapping[str, str] | None = None
+) -> Fits:
+    """The topics that pages fit best, one by one and together. Pages without words are left out.
+
+    `places`: where each topic of the classifier is now, if the tree has changed since (`judges.current_places`).
+    """
+    move = _Relocation(classifier.topics_, places or dict(zip(classifier.topics_, classifier.topics_, strict=True)))
+    topics = move.topics
     total = np.zeros(len(topics))
     fits = []
     for page in pages:
         if not page.terms:
             continue
-        shares = classifier.posteriors(page)
+        shares = move.shares(classifier.posteriors(page))
         total += shares
         fits.append(_fit(page.url, page.title, topics, shares, count))
     return Fits(tuple(fits), _fit("", "", topics, total / max(len(fits), 1), count))
+
+
+class _Relocation:
+    """Probabilities by topic of the tree as it is now, from those by topic of the tree as the classifier knows it.
+
+    What a topic has beyond its subtopics moves with it; the topics above its new place gain it, the old ones lose it.
+    """
+
+    def __init__(self, old: Sequence[str], places: Mapping[str, str]) -> None:
+        self.topics = with_ancestors(places.values())
+        row_of = {topic: row for row, topic in enumerate(old)}
+        self._parents = [(row_of[parent_of(topic)], row) for topic, row in row_of.items() if parent_of(topic)]
+        column_of = {topic: column for column, topic in enumerate(self.topics)}
+        self._gains = [
+            (row_of[topic], column_of[above])
+            for topic, place in places.items()
+            if topic in row_of
+            for above in with_ancestors([place])
+        ]
+
+    def shares(self, old: NDArray[np.float64]) -> NDArray[np.float64]:
+        own = np.array(old, dtype=np.float64)
+        for parent, child in self._parents:
+            own[parent] -= old[child]
+        shares = np.zeros(len(self.topics))
+        for row, column in self._gains:
+            shares[column] += max(0.0, own[row])
+        return shares
 
 
 def _fit(url: str, title: str, topics: Sequence[str], shares: NDArray[np.float64], count: int) -> PageFit:
