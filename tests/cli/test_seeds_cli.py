@@ -185,6 +185,15 @@ class _Cycling(BaseHTTPRequestHandler):
         pass
 
 
+def test_a_crawl_may_be_told_not_to_wait_for_resting_hosts(dead: str, tmp_path: Path) -> None:
+    linking = {**PAGES, "/": (200, "text/html", f"<title>Cycling</title><a href='http://{dead}/'>dead</a>")}
+    with serving(linking) as (place, _):
+        result = crawl(tmp_path / "crawl", "-s", f"http://{place}/", "-q", "--set", "stall.longest_rest=30")
+    assert (result.returncode, result.stderr) == (0, "")
+    (reason,) = query(tmp_path / "crawl", "select stop_reason from runs")[0]
+    assert reason.startswith("all hosts rest, the first of them until ")
+
+
 class TestSlowSeeds:
     def test_one_that_does_not_answer_is_mentioned(self, tmp_path: Path) -> None:
         with closing(socket.socket()) as silent:

@@ -176,6 +176,55 @@ def _train(book: Path, *urls: str) -> None:
     assert lycosa("topics", "train", "--book", book, "--folds", "2").returncode == 0
 
 
+AROUND: Answers = {
+    **WEB,
+    "/tandem": page("Tandem", CYCLING, "/wheels", "/lunch", "/private/diary"),
+    "/wheels": page("Wheels", f"{CYCLING} rim", "/rims"),
+    "/rims": page("Wheel rims", f"{CYCLING} rim", "/spokes"),
+    "/spokes": page("Spokes and wheels", CYCLING),
+}
+"""Four pages in a row, of which the first is an example."""
+
+
+class TestExplore:
+    def explored(self, *words: object) -> list[str]:
+        result = lycosa("topics", "explore", "Cycling", *words)
+        assert result.returncode == 0, result.stderr
+        return [word.rpartition("/")[2] for word in result.stdout.split() if word.startswith("http://")]
+
+    def test_pages_near_the_examples_are_fetched_and_no_others(self, settings: Path, tmp_path: Path) -> None:
+        book = tmp_path / "topics.db"
+        with serving(AROUND) as (place, asked):
+            _train(book, f"http://{place}/tandem")
+            assert self.explored("--book", book, "-c", settings, "--distance", "1") == ["wheels"]
+            assert sorted(asked) == ["/lunch", "/robots.txt", "/tandem", "/wheels"]
+            assert self.explored("--book", book, "-c", settings) == ["wheels", "rims"]
+            assert "/spokes" not in asked
+
+    def test_what_a_crawl_knows_is_not_fetched_again(self, settings: Path, tmp_path: Path) -> None:
+        book, crawl = tmp_path / "topics.db", tmp_path / "crawl"
+        with serving(AROUND) as (place, asked):
+            _train(book, f"http://{place}/tandem")
+            options = ("--book", book, "-c", settings, "--set", "stop.relevant=0", "-q", "-n", "3")
+            assert lycosa("crawl", "--topic", "Cycling", "-o", crawl, *options).returncode == 0
+            known = {path for path in asked if path != "/robots.txt"}
+            assert len(known) == 3
+            asked.clear()
+            found = self.explored("--book", book, "--crawl", crawl, "--fetch", "0")
+            assert {f"/{name}" for name in found} == known & {"/wheels", "/rims"}
+            assert asked == []
+            assert self.explored("--book", book, "--crawl", crawl) == ["wheels", "rims"]
+            assert not known & set(asked)
+
+    def test_nothing_to_search(self, tmp_path: Path) -> None:
+        book = tmp_path / "topics.db"
+        _train(book)
+        told = lycosa("topics", "explore", "Cycling", "--book", book)
+        assert (told.returncode, "no example with a web address" in told.stderr) == (2, True)
+        told = lycosa("topics", "explore", "Cycling", "--book", book, "--fetch", "0")
+        assert (told.returncode, "nothing to search" in told.stderr) == (2, True)
+
+
 class TestStart:
     def test_from_the_examples_of_the_topic(self, settings: Path, tmp_path: Path) -> None:
         book, crawl = tmp_path / "topics.db", tmp_path / "crawl"

@@ -125,7 +125,7 @@ class TestBook:
             (["import", "nowhere.toml"], ["nowhere.toml"]),
             (["import", "labels.tsv"], ["labels.tsv", "--world"]),
             (["suggest", "nowhere.html"], ["nowhere.html", "no such file"]),
-            (["explore", "Cycling"], ["--crawl DIR or --world FILE"]),
+            (["explore", "Cycling", "--fetch", "0"], ["--crawl DIR or --world FILE"]),
             (["add", "A/B", "--keyword", "x=y"], ["x=y", "word=2.5"]),
             (["examples", "Cycling", "--remove", "http://never.test/"], ["never.test"]),
         ],

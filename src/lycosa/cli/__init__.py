@@ -2,8 +2,9 @@
 
     crawl, status, explain, sql, export, judge, feedback, review, distill, compare, evolve, demo
                             a command each
-    topics, topic_import, topic_examples
-                            lycosa topics …: the tree and training; examples from elsewhere; documents and examples
+    topics, topic_import, topic_examples, topic_explore
+                            lycosa topics …: the tree and training; examples from elsewhere; documents and examples;
+                            pages near them
     world                   lycosa world …
     opened                  a crawl that a command looks at
     pages_by_url            pages of given URLs, fetched by a crawl of their own; fetch_progress shows how far it is

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -11,14 +10,12 @@ from typing import Any
 import typer
 from rich.table import Table
 
-from lycosa.cli.opened import opened
 from lycosa.cli.pages_by_url import pages_by_url
 from lycosa.cli.settings import CONFIG, SETTING, how_to_fetch
 from lycosa.cli.terminal import err, out, plain
 from lycosa.errors import InputError
 from lycosa.fetch.urls import parse_seed
 from lycosa.judges.classifier import Example
-from lycosa.lab.worlds.world import World
 from lycosa.model import Page
 from lycosa.seeds.bookmarks import read_bookmarks
 from lycosa.topics.book import TopicBook
@@ -29,15 +26,7 @@ from lycosa.topics.importing import (
     text_page,
 )
 from lycosa.topics.judges import current_places, load_classifier, update_judge
-from lycosa.topics.suggest import (
-    Candidate,
-    Fits,
-    JudgedPage,
-    distinctive_words,
-    fitting_topics,
-    further_examples,
-    neighbouring_topics,
-)
+from lycosa.topics.suggest import Fits, fitting_topics
 
 BOOK = typer.Option(Path("topics.db"), "--book", "-b", envvar="LYCOSA_TOPICS", help="Topic book file.")
 
@@ -153,6 +142,10 @@ def suggest(
     found = read_bookmarks(source, parse=parse_seed)
     for note in found.notes:
         err.print(f"[yellow]note:[/] {plain(note)}")
+    with existing_book(book) as opened_book:  # before anything is fetched in vain
+        trained = opened_book.load_judge()
+        classifier = load_classifier(trained)
+        places = current_places(opened_book, trained, classifier)
     skips = Skips()
     fetch = partial(pages_by_url, settings=how_to_fetch(config_file, setting))
     pages = list(fetched_pages([entry.url for entry in found.entries], skips, fetch=fetch))
@@ -160,12 +153,7 @@ def suggest(
         pages.append(text_page(str(source), "", found.text))
     if not pages:
         raise InputError(f"{source}: none of its {len(found.entries)} addresses yielded a page to judge")
-    with existing_book(book) as opened_book:
-        trained = opened_book.load_judge()
-        classifier = load_classifier(trained)
-        places = current_places(opened_book, trained, classifier)
-        fits = fitting_topics(classifier, pages, count=topics, places=places)
-    _print_fits(fits)
+    _print_fits(fitting_topics(classifier, pages, count=topics, places=places))
     if {topic: topic for topic in classifier.topics_} != places:
         out.print("[dim]the tree has changed since the judge was trained: lycosa topics train would make it exact[/]")
     for name, reason in skips.first:
@@ -184,48 +172,3 @@ def _print_fits(fits: Fits) -> None:
         out.print(f"they are about [bold]{plain(cover.topic)}[/]: lycosa topics mark-good '{plain(cover.topic)}'")
     else:
         out.print("they have no topic in common; mark several good, or add a topic of your own")
-
-
-def explore(
-    topic: str = typer.Argument(help="The topic."),
-    crawl: Path | None = typer.Option(None, "--crawl", help="Crawl to search."),
-    world: Path | None = typer.Option(None, "--world", "-w", help="World to search."),
-    count: int = typer.Option(20, "--count", "-n", help="Number of URLs to suggest."),
-    book: Path = BOOK,
-) -> None:
-    """Suggest further examples for a topic and, for a crawl, show which other topics surround it."""
-    with existing_book(book) as opened_book:
-        path = opened_book.taxonomy().resolve(topic)
-        with opened_book.examples() as stream:
-            words = distinctive_words(stream, path)
-        known = {row.source for row in opened_book.example_rows(path, count=100_000)}
-    proposals = further_examples(_candidates(crawl, world), words, known=known, count=count)
-    table = Table("score", "title", "shared words", "url", box=None, pad_edge=False, header_style="dim")
-    for each in proposals:
-        table.add_row(f"{each.score:.2f}", plain(each.title, 50), plain(" ".join(each.words), 40), plain(each.url, 70))
-    out.print(table)
-    if crawl is not None:
-        with opened(crawl) as (_, _, store):
-            pages = (JudgedPage(json.loads(page.scores), page.citing) for page in store.topic_scores())
-            around = neighbouring_topics(pages, [path])
-        out.print(
-            f"of {around.pages:,} pages that relevant pages link to, {around.focus:.0%} are on the topic; the others:"
-        )
-        for near in around.neighbours:
-            out.print(f"  {near.share:5.1%} {plain(near.topic)} [dim]({near.share_elsewhere:.1%} elsewhere)[/]")
-        for advice in around.advice:
-            out.print(f"[yellow]advice:[/] {plain(advice.reason)}")
-
-
-def _candidates(crawl: Path | None, world: Path | None) -> Iterator[Candidate]:
-    if crawl is None and world is None:
-        raise InputError("nothing to search: give --crawl DIR or --world FILE")
-    if world is not None:
-        recorded = World.open(world)
-        for number in range(len(recorded)):
-            if not recorded.is_redirect(number):
-                yield Candidate(recorded.url(number), recorded.title(number))
-    if crawl is not None:
-        with opened(crawl) as (_, _, store):
-            for page in store.pages():
-                yield Candidate(page.url, page.title)

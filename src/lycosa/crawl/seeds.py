@@ -5,7 +5,8 @@ it or is unreachable, it is no page. Each is said once when it happens, and once
 in the store and to whoever watches. `why_not` has the words, for events, `lycosa status` and `lycosa explain` alike.
 
 If every link that waits is such a seed, and none may be asked again for `stall.seed_patience` seconds, the crawl ends
-instead of waiting: the same command tries again. A crawl that has no page yet then tries all of its seeds again.
+instead of waiting: the same command tries again. A crawl that has no page yet then tries all of its seeds again. With
+`stall.longest_rest` a crawl also ends if what rests are hosts of other links.
 """
 
 from __future__ import annotations
@@ -129,6 +130,7 @@ class SeedWatch:
         clock: Clock,
     ) -> None:
         self._patience = settings.seed_patience
+        self._longest_rest = settings.longest_rest
         self._ledger = ledger
         self._store = ledger.state.store
         self._visitor = visitor
@@ -158,7 +160,7 @@ class SeedWatch:
             messages += self._visited(lease, outcome)
         if not self._ledger.pages:
             messages += self._slow_ones()
-        if self._waiting and not self._visitor.in_flight:
+        if (self._waiting or self._longest_rest) and not self._visitor.in_flight:
             self._give_up()
         return messages
 
@@ -234,12 +236,14 @@ class SeedWatch:
         return messages
 
     def _give_up(self) -> None:
-        """End the crawl if there is nothing left but seeds that cannot be reached for a while."""
+        """End the crawl if there is nothing left but seeds that cannot be reached for a while, or hosts that rest."""
         frontier, now = self._ledger.state.frontier, self._clock.now()
         ready_at = frontier.next_ready(now)
-        if not self._patience or ready_at is None or ready_at - now <= self._patience:
+        if ready_at is None:
             return
-        if frontier.waiting > len(self._waiting):
+        if 0 < self._longest_rest < ready_at - now:
+            self._stop.request(f"all hosts rest, the first of them until {clock_time(ready_at)}")
+        if not 0 < self._patience < ready_at - now or frontier.waiting > len(self._waiting):
             return
         troubles = [*self._waiting.values(), *self._lost]
         others = len(troubles) - SHOWN

@@ -8,7 +8,8 @@
     training         cross-validation, then the fit on everything
     judges           from a book to the judge of a crawl
     feedback         turns what people say about pages into examples
-    suggest          topics that fit a page, further examples, neighbouring topics, when to widen the focus
+    suggest          topics that fit a page, neighbouring topics, when to widen the focus
+    further_examples pages near a topic's examples that share its words
 
 The rules of the tree are in `judges.taxonomy`, the classifiers beside it; this package stores and trains them.
 """

@@ -3,9 +3,6 @@
 - `fitting_topics`: where in the tree do these examples belong? For each of them the likeliest leaves, and the deepest
   topic that is more likely than not; the same for all of them together. Topics that were moved or renamed since the
   judge was trained are meant where they are now, those that were removed are not.
-- `distinctive_words` and `further_examples`: pages near the examples whose titles share the words that set the topic
-  apart from the others. A word's weight is its contribution to the divergence between inside and outside,
-  Pr[in]·log(Pr[in] / Pr[out]), where Pr is the share of documents that contain it.
 - `neighbouring_topics`: what else is prominent one link away from relevant pages, and whether to widen the focus.
   FC's crawl on mutual funds stagnated because links from such pages lead to investment in general, which it
   rejected; the remedy is "to add some of the parents and/or siblings of the good nodes".
@@ -19,18 +16,15 @@ else the parent.
 from __future__ import annotations
 
 import heapq
-import math
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.judges.classifier import ANY, Classifier, Example, leaves_of, parent_of, with_ancestors
+from lycosa.judges.classifier import ANY, Classifier, leaves_of, parent_of, with_ancestors
 from lycosa.judges.taxonomy import is_at_or_below
-from lycosa.lib.text import stems
 from lycosa.model import Page
 
 MORE_LIKELY_THAN_NOT = 0.5
@@ -43,8 +37,6 @@ ONE_SIBLING = 0.8
 PROMINENT = 0.02
 """Minimum share of the neighbourhood of a topic that is reported."""
 MAX_NEIGHBOURS = 20
-_MAX_VOCABULARY = 200_000
-_MAX_TITLE = 300
 
 
 class TopicFit(NamedTuple):
@@ -126,91 +118,6 @@ def _fit(url: str, title: str, topics: Sequence[str], shares: NDArray[np.float64
     # They are on one path: two siblings cannot both be more likely than not.
     cover = max(likely, key=lambda fit: fit.topic.count("/"), default=TopicFit(ANY, 1.0))
     return PageFit(url, title, tuple(best), cover)
-
-
-# Further examples
-
-
-class Candidate(NamedTuple):
-    """A page that might become an example; often only its title or an anchor is known."""
-
-    url: str
-    title: str
-    terms: Mapping[str, int] = {}
-
-
-class Proposal(NamedTuple):
-    url: str
-    title: str
-    score: float
-    """Share of the weight of the topic's words that is in the title; the page's own words break ties."""
-    words: tuple[str, ...]
-    """Stems in the title that are words of the topic, heaviest first."""
-
-
-def distinctive_words(examples: Iterable[Example], topic: str, *, count: int = 30) -> dict[str, float]:
-    """The stems that set a topic and its subtree apart, heaviest first. The examples are iterated twice."""
-    inside: Counter[str] = Counter()
-    size = others = 0
-    for example in examples:
-        if _is_under(example, topic):
-            size += 1
-            inside.update(example.page.terms.keys())
-            if len(inside) > _MAX_VOCABULARY:
-                inside = Counter(dict(inside.most_common(_MAX_VOCABULARY // 2)))
-    outside: Counter[str] = Counter()
-    for example in examples:
-        if not _is_under(example, topic):
-            others += 1
-            outside.update(term for term in example.page.terms if term in inside)
-    weights = {}
-    for term, times in inside.items():
-        # One more document with the word and one without it: a word met once proves little.
-        within, without = (times + 1) / (size + 2), (outside[term] + 1) / (others + 2)
-        if within > without:
-            weights[term] = within * math.log(within / without)
-    best = heapq.nsmallest(count, weights.items(), key=lambda item: (-item[1], item[0]))
-    return dict(best)
-
-
-def further_examples(
-    candidates: Iterable[Candidate],
-    words: Mapping[str, float],
-    *,
-    known: Collection[str] = (),
-    count: int = 20,
-) -> list[Proposal]:
-    """The candidates whose titles contain most of the words, best first; only the best of pages with the same title.
-
-    `words` are from `distinctive_words`; `known` are URLs that are already examples. Memory does not grow with the
-    number of candidates.
-    """
-    whole = sum(words.values())
-    if not whole:
-        return []
-    best: dict[str, tuple[float, Proposal]] = {}
-    for candidate in candidates:
-        if candidate.url in known:
-            continue
-        title = candidate.title[:_MAX_TITLE]
-        shared = sorted({stem for stem in stems(title) if stem in words}, key=lambda stem: (-words[stem], stem))
-        if not shared:
-            continue
-        score = sum(words[stem] for stem in shared) / whole
-        rank = score + 1e-3 * sum(words[term] for term in candidate.terms.keys() & words.keys()) / whole
-        if title not in best or rank > best[title][0]:
-            best[title] = (rank, Proposal(candidate.url, title, score, tuple(shared)))
-            if len(best) > 100 * count:
-                best = dict(_leaders(best, count))
-    return [proposal for _, (_, proposal) in _leaders(best, count)]
-
-
-def _leaders(best: Mapping[str, tuple[float, Proposal]], count: int) -> list[tuple[str, tuple[float, Proposal]]]:
-    return heapq.nsmallest(count, best.items(), key=lambda item: (-item[1][0], item[1][1].url))
-
-
-def _is_under(example: Example, topic: str) -> bool:
-    return any(is_at_or_below(name, topic) for name in example.topics)
 
 
 # Neighbouring topics
