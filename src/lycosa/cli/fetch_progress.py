@@ -9,8 +9,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from lycosa.cli.terminal import err
 from lycosa.crawl.watching import Event, Silence, View
 
-LINE_EVERY = 5.0
-"""Seconds between two lines where there is no terminal."""
+FIRST_LINE, LINE_EVERY = 1.0, 5.0
+"""Seconds until the first line, and between two lines, where there is no terminal."""
 
 
 class FetchProgress(Silence):
@@ -25,7 +25,7 @@ class FetchProgress(Silence):
 
     def begin(self, view: View) -> None:
         self._view = view
-        self._next = time.monotonic() + LINE_EVERY
+        self._next = time.monotonic() + FIRST_LINE
         self._bar.start()
 
     def look(self) -> None:

@@ -20,7 +20,7 @@ from lycosa.cli.fetch_progress import FetchProgress
 from lycosa.cli.settings import how_to_fetch
 from lycosa.config import build
 from lycosa.crawl.seeds import robots_trouble, seed_of
-from lycosa.crawl.watching import Event, Silence
+from lycosa.crawl.watching import Event
 from lycosa.engine import Crawl
 from lycosa.fetch.fetcher import ROBOTS_UNREACHABLE
 from lycosa.fetch.urls import Urls, origin, parse_seed, url_hash
@@ -35,8 +35,6 @@ NO_ANSWER = "no answer in time"
 INTERRUPTED = "interrupted"
 HANDED_ON_EVERY = 2.0
 """Seconds after which pages that have arrived are handed on."""
-SHOWN_FROM = 10
-"""Number of URLs from which progress is shown."""
 
 Take = Callable[[str, Page | Failure], None]
 """Called with a URL as it was given, and its page or why there is none."""
@@ -69,7 +67,7 @@ def fetch_pages(urls: Sequence[str], settings: Mapping[str, Any] | None, take: T
         arriving = _Arriving(crawl, given, take)
         crawl.listen(arriving.listen)
         try:
-            report = crawl.run(watcher=FetchProgress(len(given)) if len(given) >= SHOWN_FROM else Silence())
+            report = crawl.run(watcher=FetchProgress(len(given)))
             is_whole = not report.reason.startswith(INTERRUPTED)
         except (asyncio.CancelledError, KeyboardInterrupt):
             is_whole = False

@@ -65,31 +65,18 @@ def import_examples(
     trying once more what could not be fetched.
     """
     settings = how_to_fetch(config_file, setting)
-    if under and source.suffix.lower() not in BOOKMARKS:
+    if under and not _is_bookmarks(source):
         raise InputError(f"--under {under!r}: only bookmarks are put under a topic; {source} names its topics itself")
-    wanted: Mapping[str, tuple[str, ...]] = {}
-    skips, added = Skips(), Added()
-    if source.suffix.lower() in BOOKMARKS and not source.is_dir():
-        wanted = _bookmarks(source, under)
+    skips = Skips()
+    wanted = _bookmarks(source, under) if _is_bookmarks(source) else {}
     with TopicBook(book) as opened_book:
         if wanted:
             opened_book.import_taxonomy(Taxonomy({path: Topic() for paths in wanted.values() for path in paths}))
-        if source.is_dir():
-            added = _add(opened_book, folder_examples(source, skips))
-        elif source.suffix == ".toml":
-            taxonomy = load_taxonomy(source)
-            opened_book.import_taxonomy(taxonomy)
-            added = _add(opened_book, file_examples(taxonomy, source.parent, skips))
-            wanted = urls_to_fetch(taxonomy)
-        elif source.suffix in (".jsonl", ".gz"):
-            added = _add(opened_book, json_examples(source, skips, splits=[split] if split else ()))
+            added = Added()
         elif source.suffix == ".tsv":
             added = _add_labels(opened_book, source, world, crawl, skips)
-        elif not wanted:
-            raise InputError(
-                f"{source}: unknown format; give a .toml taxonomy, bookmarks (.html), a list of URLs (.txt), a folder, "
-                "a .tsv table with --world or --crawl, or .jsonl lines"
-            )
+        else:
+            added, wanted = _add_files(opened_book, source, split, skips)
         if offline:
             for url in wanted:
                 skips.add(url, "to be fetched")
@@ -105,6 +92,26 @@ def import_examples(
         raise typer.Exit(EXIT_INTERRUPTED)
     if wanted and not offline and sum(skips.counts.values()) and added == Added():
         raise InputError(f"{source}: none of its {len(wanted):,} addresses could be fetched; see the reasons above")
+
+
+def _is_bookmarks(source: Path) -> bool:
+    return source.suffix.lower() in BOOKMARKS and not source.is_dir()
+
+
+def _add_files(book: TopicBook, source: Path, split: str, skips: Skips) -> tuple[Added, dict[str, tuple[str, ...]]]:
+    """Add what is in files; also return what has to be fetched, with its topics."""
+    if source.is_dir():
+        return _add(book, folder_examples(source, skips)), {}
+    if source.suffix == ".toml":
+        taxonomy = load_taxonomy(source)
+        book.import_taxonomy(taxonomy)
+        return _add(book, file_examples(taxonomy, source.parent, skips)), urls_to_fetch(taxonomy)
+    if source.suffix in (".jsonl", ".gz"):
+        return _add(book, json_examples(source, skips, splits=[split] if split else ())), {}
+    raise InputError(
+        f"{source}: unknown format; give a .toml taxonomy, bookmarks (.html), a list of URLs (.txt), a folder, a .tsv "
+        "table with --world or --crawl, or .jsonl lines"
+    )
 
 
 def _bookmarks(source: Path, under: str) -> dict[str, tuple[str, ...]]:
