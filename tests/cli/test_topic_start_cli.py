@@ -59,7 +59,7 @@ def settings(tmp_path: Path) -> Path:
         "network": {"allow": ["127.0.0.0/8"], "contact": "me@example.org"},
         "politeness": {"delay": 0.0, "fetch_time_factor": 0.0},
         "readers": {"count": 1},
-        "stop": {"relevant": 1},  # a crawl's rule, which is not one for fetching examples
+        "stop": {"irrelevant": 1},  # a crawl's rule, which is not one for fetching examples
     }
     path.write_text(tomli_w.dumps(config))
     return path
@@ -205,7 +205,7 @@ class TestExplore:
         book, crawl = tmp_path / "topics.db", tmp_path / "crawl"
         with serving(AROUND) as (place, asked):
             _train(book, f"http://{place}/tandem")
-            options = ("--book", book, "-c", settings, "--set", "stop.relevant=0", "-q", "-n", "3")
+            options = ("--book", book, "-c", settings, "--set", "stop.irrelevant=0", "-q", "-n", "3")
             assert lycosa("crawl", "--topic", "Cycling", "-o", crawl, *options).returncode == 0
             known = {path for path in asked if path != "/robots.txt"}
             assert len(known) == 3
@@ -228,7 +228,7 @@ class TestExplore:
 class TestStart:
     def test_from_the_examples_of_the_topic(self, settings: Path, tmp_path: Path) -> None:
         book, crawl = tmp_path / "topics.db", tmp_path / "crawl"
-        quiet = ("-c", settings, "--set", "stop.relevant=0", "--book", book)
+        quiet = ("-c", settings, "--set", "stop.irrelevant=0", "--book", book)
         with serving(WEB) as (place, _):
             _train(book, f"http://{place}/tandem", f"http://{place}/saddle")
             result = lycosa("crawl", "--topic", "Cycling", "-o", crawl, *quiet)
@@ -247,7 +247,7 @@ class TestStart:
 
     def test_for_all_good_topics(self, settings: Path, tmp_path: Path) -> None:
         book, crawl = tmp_path / "topics.db", tmp_path / "crawl"
-        quiet = ("-c", settings, "--set", "stop.relevant=0", "--book", book, "-q")
+        quiet = ("-c", settings, "--set", "stop.irrelevant=0", "--book", book, "-q")
         with serving(WEB) as (place, _):
             _train(book, f"http://{place}/tandem")
             refused = lycosa("crawl", "--good", "-o", crawl, *quiet)
