@@ -102,6 +102,14 @@ class TestDeadSeeds:
             named = place.replace("127.0.0.1", "a.invalid")
             assert crawl(tmp_path / "crawl", *seed, *resolve, "-s", f"http://{named}/").returncode == 0
 
+    def test_several_seeds_of_one_dead_host(self, dead: str, tmp_path: Path) -> None:
+        seeds = [word for name in "abc" for word in ("-s", f"http://{dead}/{name}")]
+        result = crawl(tmp_path / "crawl", *seeds, "-q")
+        assert result.returncode == 2
+        *said, refused = result.stderr.splitlines()
+        assert sorted(line.partition(": ")[0] for line in said) == [f"seed http://{dead}/{name}" for name in "abc"]
+        assert "(and 2 more: lycosa status)" in refused
+
     def test_others_go_on_and_the_end_does_not_wait(self, dead: str, tmp_path: Path) -> None:
         with serving(PAGES) as (place, _):
             seeds = ("-s", f"http://{dead}/", "-s", f"http://{place}/", "-s", f"http://{place}/never")

@@ -142,6 +142,8 @@ class SeedWatch:
         """Seeds in trouble that wait for another try, by link."""
         self._lost: list[SeedTrouble] = []
         """Seeds that were given up."""
+        self._has_news = False
+        """A seed was visited since all of them were last looked at."""
         self._said: set[tuple[int, str]] = set()
         self._slow: set[int] = set()
 
@@ -157,11 +159,12 @@ class SeedWatch:
         """What there is to say now."""
         messages: list[str] = []
         for lease, outcome in self._ledger.take_seed_visits():
+            self._has_news = True
             messages += self._visited(lease, outcome)
         if not self._ledger.pages:
             messages += self._slow_ones()
         if (self._waiting or self._longest_rest) and not self._visitor.in_flight:
-            self._give_up()
+            messages += self._give_up()
         return messages
 
     def _visited(self, lease: Lease, outcome: Outcome) -> Iterable[str]:
@@ -201,6 +204,8 @@ class SeedWatch:
 
     def _trouble(self, seed: LostSeed) -> Iterable[str]:
         why = why_not(seed, self._no_robots(seed.url))
+        if not why and seed.state == State.WAITING and self._ledger.state.hosts[seed.host_id].failures:
+            why = f"its host does not answer; next try at {clock_time(seed.ready_at)}"
         if not why:
             return ()
         trouble = SeedTrouble(named(self._store, seed.id), why)
@@ -235,23 +240,31 @@ class SeedWatch:
                 messages.append(f"{named(self._store, link)}: no answer yet after {SLOW_AFTER:.0f} s; still waiting")
         return messages
 
-    def _give_up(self) -> None:
+    def _give_up(self) -> Iterable[str]:
         """End the crawl if there is nothing left but seeds that cannot be reached for a while, or hosts that rest."""
         frontier, now = self._ledger.state.frontier, self._clock.now()
         ready_at = frontier.next_ready(now)
         if ready_at is None:
-            return
+            return ()
         if 0 < self._longest_rest < ready_at - now:
             self._stop.request(f"all hosts rest, the first of them until {clock_time(ready_at)}")
-        if not 0 < self._patience < ready_at - now or frontier.waiting > len(self._waiting):
-            return
+        if not 0 < self._patience < ready_at - now:
+            return ()
+        messages: list[str] = []
+        if self._has_news:  # seeds that were not tried may be on hosts that do not answer
+            self._has_news = False
+            for seed in self._store.lost_seeds():
+                messages += self._trouble(seed) if seed.state == State.WAITING else ()
+        if frontier.waiting <= len(self._waiting):
+            self._stop.request(self._why_over())
+        return messages
+
+    def _why_over(self) -> str:
         troubles = [*self._waiting.values(), *self._lost]
         others = len(troubles) - SHOWN
         listed = "; ".join(map(str, troubles[:SHOWN])) + (f"; and {others:,} more" if others > 0 else "")
-        if self._ledger.pages:
-            self._stop.request(f"nothing left to fetch but seeds that cannot be reached: {listed}")
-        else:
-            self._stop.request(f"{NO_SEED}: {listed}")
+        nothing = "nothing left to fetch but seeds that cannot be reached" if self._ledger.pages else NO_SEED
+        return f"{nothing}: {listed}"
 
     def _try_again(self, lost: list[LostSeed]) -> None:
         """Somebody has started the crawl again: seeds that failed wait once more, and silent hosts are asked again."""
