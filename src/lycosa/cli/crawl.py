@@ -95,7 +95,7 @@ def crawl(
         "judge overrules it; pages that have not been fetched are awaited. To be asked instead: lycosa review.",
     ),
     as_json: bool = typer.Option(False, "--json", help="Progress and summary as JSON lines."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no summary."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no summary; only seeds that cannot start."),
 ) -> None:
     """Crawl the web for pages on a topic.
 
