@@ -262,9 +262,11 @@ class SeedWatch:
     def _why_over(self) -> str:
         troubles = [*self._waiting.values(), *self._lost]
         others = len(troubles) - SHOWN
-        listed = "; ".join(map(str, troubles[:SHOWN])) + (f"; and {others:,} more" if others > 0 else "")
+        listed = ", ".join(trouble.url for trouble in troubles[:SHOWN]) + (
+            f" and {others:,} more" if others > 0 else ""
+        )
         nothing = "nothing left to fetch but seeds that cannot be reached" if self._ledger.pages else NO_SEED
-        return f"{nothing}: {listed}"
+        return f"{nothing}: {listed}; lycosa status says why"
 
     def _try_again(self, lost: list[LostSeed]) -> None:
         """Somebody has started the crawl again: seeds that failed wait once more, and silent hosts are asked again."""
