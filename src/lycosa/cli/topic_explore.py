@@ -11,7 +11,7 @@ import json
 import tempfile
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -28,7 +28,7 @@ from lycosa.cli.terminal import err, out, plain
 from lycosa.cli.topic_examples import BOOK, existing_book
 from lycosa.config import Layer, build
 from lycosa.engine import Crawl
-from lycosa.errors import InputError, SeedError
+from lycosa.errors import ArchiveError, InputError, SeedError
 from lycosa.fetch.cache import PageCache
 from lycosa.fetch.urls import UrlRules, Urls, url_hash
 from lycosa.fetch.warc_reader import Location
@@ -191,6 +191,8 @@ class Surroundings:
                 around.run(watcher=FetchProgress(len(seeds) + known + self.fetches))
             except (asyncio.CancelledError, KeyboardInterrupt):
                 err.print("interrupted: suggestions are from what has arrived")
+                if not around.workspace.has_crawl:
+                    return
             with closing(SqliteStore(around.workspace.database, read_only=True)) as store:
                 starts = [link.id for link in store.links() if not link.distance]
                 yield from _near(store, around.workspace.archive, starts, self.distance)
@@ -198,9 +200,10 @@ class Surroundings:
     def _fill(self, cache: Path, crawl: Path, examples: Collection[str]) -> int:
         """Put the examples and the pages near them that a crawl has into a page cache; how many."""
         with opened(crawl) as (workspace, _, store), PageCache(cache) as filled:
-            starts = store.pages_with([url_hash(url) for url in examples]).values()
+            starts = set(store.pages_with([url_hash(url) for url in examples]).values())
             own = [place for place in store.archive_places() if place.page_id in starts]
             places = [*own, *(place for place, _ in _nearest(store, starts, self.distance))]
             for place in places:
-                filled.put(read_archived(workspace.archive, Location(place.file, place.offset, 0)))
+                with suppress(ArchiveError):  # a damaged record is fetched again
+                    filled.put(read_archived(workspace.archive, Location(place.file, place.offset, 0)))
             return len(places)
