@@ -151,7 +151,7 @@ class Config(BaseModel):
     interest: str = ""
     """Formula over topics of the topic book: tourism AND (Ruegen OR Usedom) AND NOT camping."""
     seeds: tuple[str, ...] = ()
-    """URLs to start from."""
+    """URLs to start from. Where the scheme is left out (`example.org`), https is tried, then http."""
     strategy: str = "hunter"
     """Strategy that orders the frontier: hunter, best-first, best-first-16, breadth-first, shark, fish, pagerank,
     infospiders, …"""

@@ -32,6 +32,7 @@ from lycosa.crawl.reader_pool import Readers
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.rejudge import Learning, Rejudge
 from lycosa.crawl.resume import FURNITURE, THRESHOLD, CrawlState, known_robots, open_archive, resume
+from lycosa.crawl.seeds import SeedWatch
 from lycosa.crawl.stall import Lookout
 from lycosa.crawl.visits import Fetcher, LiveVisitor
 from lycosa.crawl.watching import (
@@ -51,7 +52,7 @@ from lycosa.fetch.dns import Resolver
 from lycosa.fetch.fetcher import LiveFetcher, RobotsBook
 from lycosa.fetch.guard import Guard
 from lycosa.fetch.http import Http
-from lycosa.fetch.urls import Urls, parse_seed
+from lycosa.fetch.urls import Urls, checked_seed, parse_seed, plain_http
 from lycosa.frontier.frontier import Frontier
 from lycosa.judge_choice import Versions, has_open_threshold, is_trained, judge_from, judge_of, settled
 from lycosa.judges.protocol import CompletedJudge, Judge, LearnedTopic, PlainJudge
@@ -66,8 +67,8 @@ from lycosa.strategies.protocol import Strategy, StrategyParts
 from lycosa.strategies.table import from_file, studying_strategy
 from lycosa.strategies.table import strategy as strategy_named
 from lycosa.teaching import teach
-from lycosa.topics.book import TopicBook
 from lycosa.topics.feedback import Lesson
+from lycosa.topics.start import good_topics, open_book, starting_examples
 from lycosa.workspace import Workspace
 
 READMIT_EVERY = 60.0
@@ -85,6 +86,8 @@ class Crawl:
         directory: str | Path | None = None,
         topics: Iterable[str] = (),
         interest: str = "",
+        good: bool = False,
+        with_examples: bool = False,
         book: str | Path = "topics.db",
         judge: str | PlainJudge | Callable[..., PlainJudge] | None = None,
         strategy: str | Strategy | Callable[..., Strategy] | None = None,
@@ -96,16 +99,20 @@ class Crawl:
     ) -> None:
         """`topic`: what pages should be about, in words; without words the seeds are examples of it.
 
-        `topics`, `interest`: topics of the book, or a formula over them, instead of words. `judge`, `strategy`: a name,
-        `module:Class`, or an object of your own. `fetcher`: where pages come from, if not from the web. `answers`: by
-        URL, whether pages are relevant: no judge overrules it, and a page that has not been fetched is awaited.
+        `topics`, `interest`: topics of the book, or a formula over them, instead of words; `good`: the topics that are
+        marked good. Without seeds a crawl for topics starts from their examples; `with_examples`: with seeds, too.
+        `judge`, `strategy`: a name, `module:Class`, or an object of your own. `fetcher`: where pages come from, if not
+        from the web. `answers`: by URL, whether pages are relevant: no judge overrules it, and a page that has not been
+        fetched is awaited.
         `config`: a TOML file (default: the one that LYCOSA_CONFIG names), a mapping of settings, or a `Config`;
         `settings`: settings and sections by name, such as politeness={"delay": 2}; `layers`: further settings, each
         with a name for messages. Later ones win.
         """
+        self._book = Path(book)
+        if good:
+            topics = self._good_topics(topics, directory)
         named = topic or interest or " + ".join(topics)
         self.workspace = Workspace(Path(directory) if directory is not None else _directory_for(named))
-        self._book = Path(book)
         self._judge = _made(judge)
         self._strategy = None if strategy is None or isinstance(strategy, str) else strategy
         self._fetcher = fetcher
@@ -117,7 +124,7 @@ class Crawl:
             "topic": named,
             "topics": list(topics),
             "interest": interest,
-            "seeds": [parse_seed(url) for url in seeds],
+            "seeds": [checked_seed(url) for url in seeds],
             "strategy": strategy if isinstance(strategy, str) else _name_of(self._strategy),
             "judge": {"kind": judge} if isinstance(judge, str) else {"kind": self._judge.name} if self._judge else {},
         }
@@ -129,6 +136,13 @@ class Crawl:
             written.append(_as_layer(config))
         said = {name: value for name, value in given.items() if value not in ("", [], {}, None)}
         self.config = _with_strategy_inside(build(*written, ("Crawl", said), ("settings", settings), *layers))
+        self.start_note = ""
+        """Which examples the crawl starts from; empty if it starts from seeds that were given."""
+        if self.config.topics and (with_examples or not self.config.seeds):
+            examples = starting_examples(self._current_book, self.config.topics, Urls(self.config.urls))
+            self.start_note = examples.words
+            all_seeds = tuple(dict.fromkeys([*self.config.seeds, *examples.seeds]))
+            self.config = self.config.model_copy(update={"seeds": all_seeds})
         self._check(stored)
 
     def listen(self, listener: Listener, *, with_text: bool = False) -> None:
@@ -244,6 +258,17 @@ class Crawl:
         if not config.seeds:
             raise SeedError("nothing to start from: give --seed https://… or --seeds FILE")
 
+    @property
+    def _current_book(self) -> Path:
+        """The crawl's own copy of the topic book, once there is one."""
+        return self.workspace.topics if self.workspace.topics.exists() else self._book
+
+    def _good_topics(self, topics: Iterable[str], directory: str | Path | None) -> list[str]:
+        if list(topics):
+            raise InputError("--good takes the topics that are marked good: leave --topic out, or mark it good, too")
+        own = Workspace(Path(directory)).topics if directory is not None else self._book
+        return good_topics(own if own.exists() else self._book)
+
     def _with_budget(self, pages: int | None, minutes: float | None) -> Config:
         said = {"pages": pages, "seconds": None if minutes is None else minutes * 60}
         changed: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
@@ -264,12 +289,7 @@ class Crawl:
         workspace, book = self.workspace, self._book
         if not is_trained(config) or workspace.topics.exists():
             return
-        if not book.exists():
-            raise InputError(
-                f"{book}: there is no topic book, so there are no topics; make one with: lycosa topics import, or name "
-                "one with --book; to crawl for words, leave --topic out"
-            )
-        with TopicBook(book) as opened:
+        with open_book(book) as opened:
             judge_from(opened, config)  # says what is wrong before anything is made
             try:
                 workspace.directory.mkdir(parents=True, exist_ok=True)
@@ -326,7 +346,7 @@ class Crawl:
             begun_with=str(self._stored().get("strategy", "")),
         )
         records, lost = self._records(config, store, stack)
-        fetcher = self._fetcher or _live_fetcher(config, reading.urls, state, records, clock, stack)
+        fetcher = self._fetcher or _live_fetcher(config, reading.urls, state, records, clock, stack, seeds)
         readers = Readers(
             reading,
             count=config.readers.processes,
@@ -365,6 +385,15 @@ class Crawl:
             readers=readers,
             clock=clock,
         )
+        seed_watch = SeedWatch(
+            config.stall,
+            ledger=ledger,
+            visitor=visitor,
+            robots=records.robots,
+            urls=reading.urls,
+            stop=stop,
+            clock=clock,
+        )
         distilling = Distilling(config.distill, ledger=ledger, clock=clock)
         rejudge = self._rejudge(config, ledger, readers, reading, clock, study)
         answers = Answers(ledger=ledger, clock=clock, learn=rejudge.hurry)
@@ -374,6 +403,8 @@ class Crawl:
         def watch() -> None:
             for part in (distilling, answers, rejudge, advice, readmission):
                 part.look()
+            for message in seed_watch.look():
+                running.tell(Event("seed", message))
             if cause := lookout.look():
                 running.tell(Event("stall", cause))
             running.look(ledger)
@@ -386,6 +417,8 @@ class Crawl:
         running.begin(View(config.budget.pages, frontier, ledger, visitor, lookout, started, forecaster), stop)
         stack.callback(running.end)
         stack.enter_context(heeding_signals(running))
+        for message in seed_watch.begin():
+            running.tell(Event("seed", message))
         reason = await run(
             frontier=frontier,
             strategy=strategy,
@@ -460,7 +493,13 @@ class Crawl:
 
 
 def _live_fetcher(
-    config: Config, urls: Urls, state: CrawlState, records: Records, clock: SystemClock, stack: AsyncExitStack
+    config: Config,
+    urls: Urls,
+    state: CrawlState,
+    records: Records,
+    clock: SystemClock,
+    stack: AsyncExitStack,
+    seeds: Mapping[str, str],
 ) -> LiveFetcher:
     """Pages come from the web."""
     resolver = Resolver(overrides=config.network.resolve)
@@ -477,6 +516,7 @@ def _live_fetcher(
         pause=config.politeness.delay,
         clock=clock,
         cache=records.cache,
+        plain_http={url: plain for url, plain in seeds.items() if plain},
     )
 
 
@@ -531,15 +571,20 @@ def canonical_answers(answers: Mapping[str, bool], urls: Urls) -> dict[str, str]
     return said
 
 
-def _checked_seeds(config: Config, urls: Urls) -> list[str]:
-    """The seeds in canonical form. A seed that a rule turns away is an error: somebody asked for it."""
-    seeds = []
+def _checked_seeds(config: Config, urls: Urls) -> dict[str, str]:
+    """The seeds in canonical form and, for those without a scheme, what to try where https cannot be connected.
+
+    A seed that a rule turns away is an error: somebody asked for it.
+    """
+    seeds: dict[str, str] = {}
     for seed in config.seeds:
-        url, reason = urls.canonical(seed)
+        whole = parse_seed(seed)
+        url, reason = urls.canonical(whole)
         if reason:
-            detail = urls.reason_detail(seed)
+            detail = urls.reason_detail(whole)
             raise SeedError(
                 f"seed {seed!r} is turned away: {reason} ({detail}); change the seed or the [urls] settings"
             )
-        seeds.append(url)
+        plain = plain_http(seed)
+        seeds[url] = (urls.canonical(plain)[0] if plain else "") or seeds.get(url, "")
     return seeds

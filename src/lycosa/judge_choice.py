@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lycosa.config import Config
 from lycosa.errors import ConfigError, InputError
+from lycosa.fetch.urls import parse_seed
 from lycosa.judges.contrast.judge import ContrastJudge
 from lycosa.judges.generalise import Way
 from lycosa.judges.keywords import KeywordJudge
@@ -56,7 +57,11 @@ def judge_of(config: Config, workspace: Workspace, *, threshold: float | None = 
         config = settled(config)
         if config.judge.kind in UNTRAINED:
             return _untrained(config, chosen)
-        available = {"topic": config.topic, "seeds": config.seeds, "threshold": chosen or FOR_TOPICS}
+        available = {
+            "topic": config.topic,
+            "seeds": tuple(map(parse_seed, config.seeds)),
+            "threshold": chosen or FOR_TOPICS,
+        }
         return own_judge(config.judge.kind, available, known=UNTRAINED, threshold=chosen)
     if not workspace.topics.exists():
         raise InputError(

@@ -126,7 +126,7 @@ class TestBook:
             (["import", "nowhere.toml"], ["nowhere.toml"]),
             (["import", "labels.tsv"], ["labels.tsv", "--world"]),
             (["suggest", "nowhere.html"], ["nowhere.html", "no such file"]),
-            (["explore", "Cycling"], ["--crawl DIR or --world FILE"]),
+            (["explore", "Cycling", "--fetch", "0"], ["--crawl DIR or --world FILE"]),
             (["add", "A/B", "--keyword", "x=y"], ["x=y", "word=2.5"]),
             (["examples", "Cycling", "--remove", "http://never.test/"], ["never.test"]),
         ],
@@ -199,6 +199,35 @@ class TestJudging:
         assert "mark-good" in told
         (tmp_path / "broken.html").write_text("<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p><DT><A HREF='javascript:x'>")
         assert "broken.html" in refused("topics", "suggest", tmp_path / "broken.html", "--book", trained)
+
+
+class TestMovedTopics:
+    def suggested(self, book: Path, tmp_path: Path) -> str:
+        (tmp_path / "mine.txt").write_text("oar boat scull river regatta coxswain, and the stroke of a rower in a crew")
+        return done("topics", "suggest", tmp_path / "mine.txt", "--book", book)
+
+    def test_they_are_suggested_where_they_are_now(self, book: Path, tmp_path: Path) -> None:
+        assert "they are about Recreation/Rowing: " in self.suggested(book, tmp_path)
+        done("topics", "rename", "Rowing", "Sculling", "--book", book)
+        told = self.suggested(book, tmp_path)
+        assert "they are about Recreation/Sculling: lycosa topics mark-good 'Recreation/Sculling'" in told
+        assert "Rowing" not in told
+        assert "lycosa topics train would make it exact" in told
+        done("topics", "add", "Sports/Water", "--book", book)
+        done("topics", "move", "Sculling", "Sports/Water", "--book", book)
+        told = self.suggested(book, tmp_path)
+        assert "they are about Sports/Water/Sculling: " in told
+        assert "Recreation/Sculling" not in told
+        assert "Sports/Water/Sculling" in done("topics", "mark-good", "Sports/Water/Sculling", "--book", book)
+
+    def test_removed_ones_are_not_even_if_another_takes_their_number(self, book: Path, tmp_path: Path) -> None:
+        for topic in ("Physics", "Science", "Rowing"):
+            done("topics", "remove", topic, "--book", book)
+        done("topics", "add", "Kitchen", "--book", book)
+        told = self.suggested(book, tmp_path)
+        assert "Rowing" not in told
+        assert "Kitchen" not in told
+        assert "Recreation/Cycling" in told
 
 
 # A crawl for a trained topic

@@ -21,6 +21,7 @@ from lycosa.store.rows import (
     HostRow,
     JudgementRow,
     LinkRow,
+    LostSeed,
     OutcomeCount,
     OutcomeRow,
     PageRow,
@@ -150,6 +151,7 @@ class TestRuns:
         assert store.progress() == Progress(0, 0)
         assert (store.answers(), store.pages_with([1]), store.doubtful_pages(0.5, 10)) == ([], {}, [])
         assert (store.relevant_by_host(), store.waiting_seeds(), store.seed_pages()) == ({}, 0, [])
+        assert store.lost_seeds() == []
         assert store.latest_texts(titles=10, anchors=10) == []
         assert [len(column) for column in (*store.pages_since(0), *store.judged_pages())] == [0] * 6
         assert list(store.citations()) == list(store.citations(0, 10)) == store.judges() == list(store.visits()) == []
@@ -595,6 +597,23 @@ class TestFigures:
             SeedPage("http://a.test/10", 6, 3, None, False),
         ]
         assert all(isinstance(seed.is_relevant, bool) for seed in seeds)
+
+    def test_lost_seeds(self, reopen):
+        store = reopen()
+        fill(store)
+        store.write(
+            Batch(
+                hosts={3: host(3, "c.test", ready_at=9.0, set_aside="too slow")},
+                links=[
+                    link(8, "http://c.test/8", host_id=3, tries=1, reason="dns"),
+                    link(9, "http://a.test/9", distance=1),
+                    link(10, "http://a.test/10", state="failed", reason="http 404"),
+                ],
+            )
+        )
+        first, second = reopen().lost_seeds()
+        assert first == LostSeed(8, "http://c.test/8", 3, "waiting", 1, "dns", "", 9.0, "too slow")
+        assert (second.id, second.state, second.reason) == (10, "failed", "http 404")
 
     def test_the_latest_titles_and_anchors(self, reopen):
         fill(reopen())

@@ -22,7 +22,7 @@ from lycosa.fetch.robots import RobotsSettings, RobotsState
 from lycosa.fetch.transfer import HttpSettings
 from lycosa.fetch.urls import UrlRules, Urls
 from lycosa.lib.clock import VirtualClock
-from lycosa.model import Fetched, Kind, Lease, Response
+from lycosa.model import Fetched, Kind, Lease, Outcome, Response
 
 NOW = 1_700_000_000.0
 FAULTY = {
@@ -80,6 +80,7 @@ async def live(
     http: object = None,
     cache: PageCache | None = None,
     resolver: Resolver | None = None,
+    plain_http: dict[str, str] | None = None,
     **settings: object,
 ) -> AsyncIterator[Live]:
     clock = VirtualClock(NOW)
@@ -98,6 +99,7 @@ async def live(
         pause=1.0,
         clock=clock,
         cache=cache,
+        plain_http=plain_http,
     )
     try:
         yield Live(fetcher, robots, clock, addresses)
@@ -262,6 +264,21 @@ class TestRobots:
         bad = answer("http://a.test/robots.txt", 200, ("content-encoding", "gzip"), body=b"\x00\x01\x02")
         fetched = fetch_faked("http://a.test/", {"http://a.test/robots.txt": bad})
         assert (fetched.outcome.kind, fetched.outcome.reason) == (Kind.DEFERRED, "robots.txt unreachable")
+
+    def test_without_a_scheme_http_follows_only_if_https_does_not_answer(self):
+        silent = TransferFailure(Kind.UNREACHABLE, "connect", "refused")
+        moved = answer("https://a.test/robots.txt", 301, ("location", "https://b.test/robots.txt"))
+        plain = {"https://a.test/": "http://a.test/"}
+
+        def outcome(**answers: Response | TransferFailure) -> Outcome:
+            faked = {f"https://{name}.test/robots.txt": each for name, each in answers.items()}
+            return fetch_faked("https://a.test/", faked, plain_http=plain).outcome
+
+        gone = outcome(a=silent)
+        assert (gone.kind, gone.reason, gone.location) == (Kind.REDIRECTED, "https unreachable", "http://a.test/")
+        assert outcome(a=answer("https://a.test/robots.txt", 503)).kind is Kind.DEFERRED
+        assert outcome(a=moved, b=silent).kind is Kind.DEFERRED
+        assert fetch_faked("https://a.test/", {"https://a.test/robots.txt": silent}).outcome.kind is Kind.DEFERRED
 
     @pytest.mark.parametrize("status", [401, 403, 404, 410])
     def test_none_there_means_yes(self, status):

@@ -159,6 +159,7 @@ class TestDamage:
             ("frontier", "dormant_links", ()),
             ("frontier", "find_link", ("http://a.test/1", 1)),
             ("frontier", "waiting_seeds", ()),
+            ("frontier", "lost_seeds", ()),
             ("frontier", "exclusions", (10,)),
             ("hosts", "host", (1,)),
             ("hosts", "hosts", ()),

@@ -6,16 +6,10 @@ import pytest
 from lycosa.judges.classifier import Example
 from lycosa.lib.text import term_counts
 from lycosa.model import Page
+from lycosa.topics import further_examples as module
 from lycosa.topics import suggest
-from lycosa.topics.suggest import (
-    Candidate,
-    JudgedPage,
-    TopicFit,
-    distinctive_words,
-    fitting_topics,
-    further_examples,
-    neighbouring_topics,
-)
+from lycosa.topics.further_examples import Candidate, Near, distinctive_words, further_examples, within
+from lycosa.topics.suggest import JudgedPage, TopicFit, fitting_topics, neighbouring_topics
 
 TOPICS = ("Business", "Recreation", "Recreation/Cycling", "Recreation/Sailing")
 
@@ -80,7 +74,7 @@ class TestFurtherExamples:
         assert distinctive_words([example("page", "a")], "b") == {}
 
     def test_the_vocabulary_is_bounded(self, monkeypatch):
-        monkeypatch.setattr(suggest, "_MAX_VOCABULARY", 4)
+        monkeypatch.setattr(module, "MAX_VOCABULARY", 4)
         many = [example(f"bicycle rare{number} odd{number}", "a") for number in range(20)]
         assert next(iter(distinctive_words([*many, example("x ray", "b")], "a"))) == "bicycl"
 
@@ -104,6 +98,29 @@ class TestFurtherExamples:
             ("4", 0.75, ("bicycl",)),
             ("1", 0.25, ("tandem",)),
         ]
+
+    def test_nearer_pages_and_pages_on_the_topic_come_first(self):
+        words = {"bicycl": 3.0, "tandem": 1.0}
+        found = further_examples(
+            [
+                Candidate("http://a.test/far", "Bicycle shop", {"bicycl": 1, "tandem": 1}, near=Near(2, 9)),
+                Candidate("http://a.test/near", "Bicycle club", {"bicycl": 1, "tandem": 1}, near=Near(1, 1)),
+                Candidate("http://a.test/bare", "Bicycle lock", near=Near(1, 5)),
+                Candidate("http://a.test/cited", "Bicycle map", {"bicycl": 1, "tandem": 1}, near=Near(1, 3)),
+                Candidate("http://a.test/named", "Home", {"tandem": 1}, anchor="my tandem", near=Near(1, 1)),
+            ],
+            words,
+        )
+        assert [one.url.rpartition("/")[2] for one in found] == ["cited", "near", "far", "bare", "named"]
+        assert [one.distance for one in found] == [1, 1, 2, 1, 1]
+
+    def test_pages_within_a_distance(self):
+        # 1 is the example: 1 → 2 → 3 → 4, and 5 → 1, 5 → 6, 1 → 6.
+        links = [np.array([[1, 2], [2, 3], [3, 4]]), np.array([[5, 1], [5, 6], [1, 6]])]
+        assert within(lambda: links, [1], 1) == {2: Near(1, 1), 5: Near(1, 1), 6: Near(1, 1)}
+        assert within(lambda: links, [1], 2) == {**within(lambda: links, [1], 1), 3: Near(2, 1)}
+        assert within(lambda: links, [1, 6], 1)[5] == Near(1, 2)
+        assert within(lambda: links, [], 2) == {}
 
     def test_one_title_counts_once(self):
         same = [Candidate(f"http://a.test/{number}", "Bicycle forum") for number in range(9)]
@@ -197,3 +214,29 @@ class TestNeighbours:
         found = neighbouring_topics(pages, [self.FUNDS, "Investment/Stocks"])
         assert found.focus == pytest.approx(1.0)
         assert found.neighbours == found.advice == ()
+
+
+class TestMovedTopics:
+    """The classifier knows the tree as it was; what is suggested is in the tree as it is."""
+
+    class Fixed:
+        topics_ = ("A", "A/B", "A/C", "D")
+
+        def posteriors(self, page: Page) -> np.ndarray:
+            return np.array([0.9, 0.5, 0.3, 0.1])
+
+    def shares(self, **places: str) -> dict[str, float]:
+        page = Page("http://a.test/", terms={"word": 1})
+        named = {name.replace("_", "/"): place for name, place in places.items()}
+        fits = fitting_topics(self.Fixed(), [page], count=9, places=named)  # type: ignore[arg-type]
+        return {fit.topic: round(fit.probability, 6) for fit in (*fits.overall.leaves, fits.overall.cover)}
+
+    def test_nothing_moved(self) -> None:
+        assert self.shares(A="A", A_B="A/B", A_C="A/C", D="D") == {"A/B": 0.5, "A/C": 0.3, "D": 0.1, "A": 0.9}
+
+    def test_what_a_topic_loses_another_gains(self) -> None:
+        # D gets A/B: 0.1 + 0.5; what A has beyond its subtopics, 0.1, stays.
+        assert self.shares(A="A", A_B="D/B", A_C="A/C", D="D") == {"D/B": 0.5, "A/C": 0.3, "D": 0.6}
+
+    def test_a_removed_one_is_not_suggested(self) -> None:
+        assert self.shares(A="A", A_C="A/C", D="D") == {"A/C": 0.3, "D": 0.1, "": 1.0}

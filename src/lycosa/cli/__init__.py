@@ -2,11 +2,14 @@
 
     crawl, status, explain, sql, export, judge, feedback, review, distill, compare, evolve, demo
                             a command each
-    topics, topic_examples  lycosa topics …: the tree and training; documents and examples
+    topics, topic_import, topic_examples, topic_explore
+                            lycosa topics …: the tree and training; examples from elsewhere; documents and examples;
+                            pages near them
     world                   lycosa world …
     opened                  a crawl that a command looks at
-    pages_by_url            a handful of pages, fetched by a crawl of their own
+    pages_by_url            pages of given URLs, fetched by a crawl of their own; fetch_progress shows how far it is
     taking_over             what follows from what a person has said of pages
+    settings                --config and --set
     dialogue, keys          questions to a person, and what is pressed
     progress                how a running crawl shows itself
     terminal                what may go to a terminal

@@ -12,7 +12,7 @@ from typing import TypeVar
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from lycosa.cli.crawl import split_setting
+from lycosa.cli.settings import split_setting
 from lycosa.cli.terminal import err, out, plain
 from lycosa.errors import InputError
 from lycosa.lab.evaluate.report import print_table, write_report

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import sys
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,16 +14,18 @@ from typing import Any
 import typer
 from rich.table import Table
 
-from lycosa.cli.progress import Lines, Panels
+from lycosa.cli.progress import Lines, Panels, Quiet
 from lycosa.cli.review import asking
+from lycosa.cli.settings import CONFIG, SETTING, parse_setting
 from lycosa.cli.terminal import err, is_terminal, out, plain
 from lycosa.crawl.answers_file import read_answers
 from lycosa.crawl.certainty import CERTAINTY, Certainty
 from lycosa.crawl.commit import STEERED
-from lycosa.crawl.watching import Silence, Watcher
+from lycosa.crawl.seeds import NO_SEED, seed_troubles
+from lycosa.crawl.watching import Watcher
 from lycosa.engine import Crawl
-from lycosa.errors import InputError, SeedError
-from lycosa.fetch.urls import parse_seed
+from lycosa.errors import SeedError
+from lycosa.fetch.urls import checked_seed, parse_seed
 from lycosa.results.report import Report
 from lycosa.seeds.bookmarks import read_bookmarks
 from lycosa.seeds.files import read_seeds
@@ -39,7 +42,11 @@ def crawl(
         [],
         "--topic",
         "-t",
-        help="A topic of the book instead of words: Recreation/Cycling. May be given several times.",
+        help="A topic of the book instead of words: Recreation/Cycling. May be given several times. Without seeds the "
+        "crawl starts from the topics' own examples.",
+    ),
+    good: bool = typer.Option(
+        False, "--good", help="All topics that are marked good in the book (lycosa topics mark-good)."
     ),
     interest: str = typer.Option(
         "", "--interest", "-i", help="A formula over topics: 'tourism AND (Ruegen OR Usedom) AND NOT camping'."
@@ -48,6 +55,9 @@ def crawl(
     seed: list[str] = typer.Option([], "--seed", "-s", help="A URL to start from. May be given several times."),
     seeds: Path | None = typer.Option(
         None, "--seeds", help="A file with a URL on each line, or bookmarks as browsers export them."
+    ),
+    with_examples: bool = typer.Option(
+        False, "--with-examples", help="Start from the topics' examples in addition to the seeds given."
     ),
     pages: int | None = typer.Option(
         None, "--pages", "-n", help="Stop after this many pages, over all runs (default 1000)."
@@ -76,12 +86,8 @@ def crawl(
         "", "--contact", envvar="LYCOSA_CONTACT", help="E-mail or URL where site owners reach you."
     ),
     cache: Path | None = typer.Option(None, "--cache", help="A directory in which crawls share what they download."),
-    config_file: Path | None = typer.Option(
-        None, "--config", "-c", envvar="LYCOSA_CONFIG", help="A TOML file of settings."
-    ),
-    setting: list[str] = typer.Option(
-        [], "--set", help="Any setting: --set politeness.max_tries=5. May be given several times."
-    ),
+    config_file: Path | None = CONFIG,
+    setting: list[str] = SETTING,
     answers: Path | None = typer.Option(
         None,
         "--answers",
@@ -89,12 +95,15 @@ def crawl(
         "judge overrules it; pages that have not been fetched are awaited. To be asked instead: lycosa review.",
     ),
     as_json: bool = typer.Option(False, "--json", help="Progress and summary as JSON lines."),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no summary."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no summary; only seeds that cannot start."),
 ) -> None:
     """Crawl the web for pages on a topic.
 
     Say in words what they are about, or give three to ten pages of the kind as seeds, or both. While it crawls it
-    learns what the topic is and is not, and which links lead to it.
+    learns what the topic is and is not, and which links lead to it. Or name a topic you have trained (lycosa topics).
+
+    A seed may be written without its scheme: https is tried, then http. One that cannot start is said at once; if none
+    can, the crawl ends with exit code 2, and the same command tries again.
 
     The crawl lives in a directory: what it found, what it will do next, and what the web answered. Run the same
     command again to go on where it stopped, however it stopped. Ctrl-C finishes what is under way first.
@@ -105,6 +114,8 @@ def crawl(
         topic,
         topics=topics,
         interest=interest,
+        good=good,
+        with_examples=with_examples,
         book=book,
         seeds=[*seed, *(_seeds_in(seeds) if seeds else [])],
         directory=output,
@@ -123,16 +134,18 @@ def crawl(
                     network={"contact": contact or None},
                 ),
             ),
-            *(("--set", _parse_setting(text)) for text in setting),
+            *(("--set", parse_setting(text)) for text in setting),
         ],
     )
+    if crawl.start_note and not quiet:
+        err.print(f"[yellow]note:[/] {plain(crawl.start_note)}")
     network = crawl.config.network
     if not network.contact and not network.allow and not quiet:
         err.print("[yellow]note:[/] no contact is set; --contact you@example.org lets site owners reach you")
     report = start(crawl, _watcher(crawl, as_json=as_json, quiet=quiet))
     if not quiet:
         summary(crawl.workspace, report.reason, as_json=as_json)
-    _check_any_page(crawl.workspace)
+    _check_any_page(crawl.workspace, report.reason)
 
 
 def _seeds_in(path: Path) -> list[str]:
@@ -143,8 +156,8 @@ def _seeds_in(path: Path) -> list[str]:
     except OSError:
         head = b""  # `read_seeds` says what is wrong
     if not any(sign in head for sign in (b"netscape-bookmark-file", b"<dl", b"<a ")):
-        return read_seeds(path, parse=parse_seed)
-    found = read_bookmarks(path, parse=parse_seed)
+        return read_seeds(path, parse=checked_seed)
+    found = read_bookmarks(path, parse=checked_seed)
     skipped = [f"{count:,} {reason}" for reason, count in found.dropped.items()]
     for note in (*found.notes, *([f"skipped: {', '.join(skipped)}"] if skipped else [])):
         err.print(f"[yellow]note:[/] {plain(path)}: {plain(note)}")
@@ -173,49 +186,30 @@ def _given(**options: Any) -> dict[str, Any]:
     return kept
 
 
-def split_setting(text: str) -> tuple[str, Any]:
-    """`politeness.delay=2` as a name and a value; what is not JSON is text."""
-    key, sign, value = text.partition("=")
-    if not sign or not key.strip():
-        raise InputError(f"--set {text!r}: write section.name=value, such as --set politeness.delay=2")
-    try:
-        return key.strip(), json.loads(value)
-    except json.JSONDecodeError:
-        return key.strip(), value
-
-
-def _parse_setting(text: str) -> dict[str, Any]:
-    key, value = split_setting(text)
-    section, dot, name = key.partition(".")
-    return {section: {name: value}} if dot else {section: value}
-
-
 SNIFFED = 4096
 """Bytes of a seeds file that tell what it is."""
 
 
 def _watcher(crawl: Crawl, *, as_json: bool, quiet: bool) -> Watcher:
     if quiet:
-        return Silence()
+        return Quiet()
     if as_json or not is_terminal():
         return Lines(as_json=as_json)
     return Panels(crawl.config.title, asking(crawl.workspace))
 
 
-def _check_any_page(workspace: Workspace) -> None:
-    """If nothing at all was fetched, the seeds are to blame: say so."""
-    store = SqliteStore(workspace.database, read_only=True)
-    try:
-        if store.totals().pages or store.totals().waiting:
+def _check_any_page(workspace: Workspace, ending: str) -> None:
+    """If nothing at all was fetched, and it is not that somebody stopped the crawl, the seeds are to blame: say so."""
+    with closing(SqliteStore(workspace.database, read_only=True)) as store:
+        totals = store.totals()
+        if totals.pages or (totals.waiting and not ending.startswith(NO_SEED)):
             return
-        first = next(store.outcomes(), None)
-        link = store.link(first.link_id) if first else None
-    finally:
-        store.close()
-    if first and link:
+        troubles = seed_troubles(store)
+    if troubles:
+        others = f" (and {len(troubles) - 1:,} more: lycosa status)" if len(troubles) > 1 else ""
         raise SeedError(
-            f"no page could be fetched: {link.url}: {first.reason} {first.detail}".rstrip()
-            + "; check the seed's spelling and the network, or see 'lycosa explain'"
+            f"no page could be fetched: {troubles[0]}{others}; check the seed's spelling and the network, or give "
+            "another --seed; the same command tries again"
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import typer
 from rich.table import Table
 
 from lycosa.cli.pages_by_url import pages_by_url
+from lycosa.cli.settings import CONFIG, SETTING, how_to_fetch
 from lycosa.cli.terminal import out, plain
 from lycosa.cli.topic_examples import BOOK, page_of_file
 from lycosa.errors import InputError
@@ -31,13 +33,18 @@ def judge(
     interest: str = typer.Option("", "--interest", "-i", help="A formula, as in 'tourism AND (Ruegen OR Usedom)'."),
     threshold: float | None = typer.Option(None, "--threshold", help="Minimum relevance of a relevant page."),
     book: Path = BOOK,
+    config_file: Path | None = CONFIG,
+    setting: list[str] = SETTING,
     as_json: bool = typer.Option(False, "--json", help="Print one JSON object per line."),
 ) -> None:
-    """Score documents as a crawl would: relevance, topics, and the words that speak for and against."""
+    """Score documents as a crawl would: relevance, topics, and the words that speak for and against.
+
+    URLs are fetched as a crawl fetches them, with the same settings (--config, --set).
+    """
     chosen = _judge(words, topic, interest, threshold, book)
-    for source, page in _pages(documents):
+    for source, page in _pages(documents, how_to_fetch(config_file, setting)):
         if isinstance(page, Failure):
-            _print_row({"document": source, "error": page.reason}, as_json=as_json)
+            _print_row({"document": source, "error": page.words}, as_json=as_json)
             continue
         found = chosen.judge(page)
         strongest = chosen.abilities.strongest
@@ -70,9 +77,9 @@ def _judge(words: str, topics: list[str], interest: str, threshold: float | None
         return topic_judge(opened_book, topics, threshold=threshold or DEFAULT_THRESHOLD)
 
 
-def _pages(documents: list[str]) -> list[tuple[str, Page | Failure]]:
+def _pages(documents: list[str], settings: Mapping[str, Any]) -> list[tuple[str, Page | Failure]]:
     urls = [text for text in documents if "://" in text]
-    fetched = dict(zip(urls, pages_by_url([parse_seed(url) for url in urls]), strict=True))
+    fetched = dict(zip(urls, pages_by_url([parse_seed(url) for url in urls], settings), strict=True))
     found: list[tuple[str, Page | Failure]] = []
     for text in documents:
         if text in fetched:

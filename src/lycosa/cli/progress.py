@@ -17,12 +17,14 @@ from rich.table import Table
 from lycosa.cli.keys import keys_pressed, pressed
 from lycosa.cli.terminal import err, out, plain, printable, sparkline
 from lycosa.crawl.stall import clock_time
-from lycosa.crawl.watching import Event, View
+from lycosa.crawl.watching import Event, Silence, View
 from lycosa.stopping.forecast import Forecast
 from lycosa.stopping.outlook import forecast_line, forecast_values
 
 SPARKS = 60
 QUESTIONS_KEY = "r"
+SHOWN_SEEDS = 10
+"""Number of seeds that cannot start that are named on the terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,32 @@ class Snapshot:
             f"hosts {self.hosts_ready} ready, {self.hosts_cooling} cooling  "
             f"frontier {self.waiting:,}{outlook}  {self.state}"
         )
+
+
+class SeedLines:
+    """Says on stderr which seeds cannot start: the first few of them. `lycosa status` lists them all."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def tell(self, message: str) -> None:
+        self._count += 1
+        if self._count <= SHOWN_SEEDS:
+            err.print(f"[yellow]seed[/] {plain(message, 400)}")
+        elif self._count == SHOWN_SEEDS + 1:
+            err.print("[yellow]seed[/] and more that cannot start: lycosa status lists them")
+
+
+class Quiet(Silence):
+    """A watcher that shows only what must be said: an interruption, and seeds that cannot start."""
+
+    def __init__(self) -> None:
+        self._seeds = SeedLines()
+
+    def tell(self, event: Event) -> None:
+        super().tell(event)
+        if event.kind == "seed":
+            self._seeds.tell(event.message)
 
 
 class Meter:
@@ -140,6 +168,7 @@ class Panels:
         self._notice = ""
         self._course = ""
         """The latest change of it."""
+        self._seeds = SeedLines()
         self._terminal = ExitStack()
         self._questions: Thread | None = None
         self._is_over = False
@@ -178,6 +207,12 @@ class Panels:
             self._notice = event.message
             if self._questions is not None:
                 err.print(f"[yellow]{plain(event.message)}[/]")
+        elif event.kind == "seed":
+            if self._questions is None:  # the panel makes room
+                self._live.stop()
+            self._seeds.tell(event.message)
+            if self._questions is None:
+                self._live.start()
         elif event.kind not in ("stall", "end"):  # a stall is in the next snapshot
             self._course = f"{event.kind}: {event.message}"
         self._next = 0.0
@@ -220,6 +255,7 @@ class Lines:
     def __init__(self, *, as_json: bool = False, every: float = 5.0) -> None:
         self._as_json = as_json
         self._every = every
+        self._seeds = SeedLines()
         self._meter: Meter | None = None
         self._next = 0.0
 
@@ -237,7 +273,11 @@ class Lines:
     def tell(self, event: Event) -> None:
         if event.kind == "interrupted":
             err.print(event.message)
+        elif event.kind == "seed" and not self._as_json:
+            self._seeds.tell(event.message)
         elif event.kind != "end":
+            if event.kind == "seed":
+                self._seeds.tell(event.message)
             key = "cause" if event.kind == "stall" else "message"
             plain_text = printable(f"{event.kind}: {event.message}")
             print(json.dumps({"event": event.kind, key: event.message}) if self._as_json else plain_text, flush=True)

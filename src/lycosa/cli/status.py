@@ -13,9 +13,12 @@ from rich.table import Table
 from lycosa.cli.opened import DIRECTORY, opened
 from lycosa.cli.terminal import out, plain
 from lycosa.crawl.certainty import CERTAINTY, Certainty
+from lycosa.crawl.seeds import seed_troubles
 from lycosa.stopping.outlook import OUTLOOK
 from lycosa.store.rows import Answer, RunRow
 from lycosa.workspace import Workspace
+
+SHOWN_SEEDS = 20
 
 
 def status(
@@ -29,6 +32,7 @@ def status(
         outcomes = store.outcome_counts(15)
         excluded = store.exclusions(15)
         set_aside = store.hosts_set_aside(10)
+        seeds = seed_troubles(store)
         outlook = json.loads(store.state(OUTLOOK) or "{}")
         certainty = Certainty.from_bytes(store.state(CERTAINTY))
         said = Counter({row.url: row.answer for row in store.answers()}.values())
@@ -54,6 +58,7 @@ def status(
             "outcomes": [{"kind": kind, "reason": reason, "count": count} for kind, reason, count in outcomes],
             "excluded": excluded,
             "set_aside": set_aside,
+            "seeds_not_started": {trouble.url: trouble.why for trouble in seeds},
         }
         print(json.dumps(figures))
         return
@@ -76,6 +81,9 @@ def status(
     _table("what happened", [(f"{kind}: {reason}", f"{count:,}") for kind, reason, count in outcomes])
     _table("left out", [(reason, f"{count:,}") for reason, count in excluded.items()])
     _table("hosts set aside", list(set_aside.items()))
+    _table("seeds that could not start", [(trouble.url, trouble.why) for trouble in seeds[:SHOWN_SEEDS]], width=300)
+    if len(seeds) > SHOWN_SEEDS:
+        out.print(f"and {len(seeds) - SHOWN_SEEDS:,} more seeds: lycosa status --json")
 
 
 def _run_line(workspace: Workspace, run: RunRow | None) -> str:
@@ -90,10 +98,10 @@ def _run_line(workspace: Workspace, run: RunRow | None) -> str:
     return f"stopped: {plain(run.stop_reason)} (run of {since})"
 
 
-def _table(title: str, rows: list[tuple[str, str]]) -> None:
+def _table(title: str, rows: list[tuple[str, str]], width: int = 100) -> None:
     if not rows:
         return
     table = Table(box=None, pad_edge=False, show_header=False, title=title, title_justify="left", title_style="dim")
     for name, value in rows:
-        table.add_row(plain(name, 60), plain(value, 100))
+        table.add_row(plain(name, 60), plain(value, width))
     out.print(table)

@@ -1,52 +1,34 @@
-"""lycosa topics: import, show, add, remove and suggest examples."""
+"""lycosa topics: show, add, remove and suggest examples."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import typer
-from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from lycosa.cli.opened import opened
 from lycosa.cli.pages_by_url import pages_by_url
+from lycosa.cli.settings import CONFIG, SETTING, how_to_fetch
 from lycosa.cli.terminal import err, out, plain
 from lycosa.errors import InputError
 from lycosa.fetch.urls import parse_seed
-from lycosa.judge_choice import judge_of
 from lycosa.judges.classifier import Example
-from lycosa.judges.taxonomy_file import load_taxonomy
-from lycosa.lab.worlds.world import World
 from lycosa.model import Page
-from lycosa.results.archived_pages import ArchivedPages
 from lycosa.seeds.bookmarks import read_bookmarks
 from lycosa.topics.book import TopicBook
 from lycosa.topics.importing import (
     Skips,
     fetched_pages,
     file_page,
-    folder_examples,
-    json_examples,
-    label_examples,
-    taxonomy_examples,
     text_page,
 )
-from lycosa.topics.judges import load_classifier, update_judge
-from lycosa.topics.rows import Added
-from lycosa.topics.suggest import (
-    Candidate,
-    Fits,
-    JudgedPage,
-    distinctive_words,
-    fitting_topics,
-    further_examples,
-    neighbouring_topics,
-)
+from lycosa.topics.judges import current_places, load_classifier, update_judge
+from lycosa.topics.suggest import Fits, fitting_topics
 
 BOOK = typer.Option(Path("topics.db"), "--book", "-b", envvar="LYCOSA_TOPICS", help="Topic book file.")
-"""The topic scores of each page, and the number of relevant pages that link to it."""
 
 
 def existing_book(book: Path) -> TopicBook:
@@ -59,80 +41,25 @@ def existing_book(book: Path) -> TopicBook:
     return TopicBook(book)
 
 
-def import_examples(
-    source: Path = typer.Argument(
-        help="A taxonomy (.toml), a folder of topic folders, a table of URLs and topics (.tsv), or JSON lines (.jsonl)."
-    ),
-    world: Path | None = typer.Option(None, "--world", "-w", help="World with the pages of a .tsv table."),
-    crawl: Path | None = typer.Option(None, "--crawl", help="Crawl with the pages of a .tsv table."),
-    split: str = typer.Option("", "--split", help="Import only JSON lines of this split, such as train."),
-    offline: bool = typer.Option(False, "--offline", help="Skip examples that would have to be fetched."),
-    book: Path = BOOK,
-) -> None:
-    """Add topics and examples to the book. What it contains already stays."""
-    skips = Skips()
-    with TopicBook(book) as opened_book:
-        if source.is_dir():
-            added = _add(opened_book, folder_examples(source, skips))
-        elif source.suffix == ".toml":
-            taxonomy = load_taxonomy(source)
-            opened_book.import_taxonomy(taxonomy)
-            fetch = None if offline else pages_by_url
-            added = _add(opened_book, taxonomy_examples(taxonomy, source.parent, skips, fetch=fetch))
-        elif source.suffix in (".jsonl", ".gz"):
-            added = _add(opened_book, json_examples(source, skips, splits=[split] if split else ()))
-        elif source.suffix == ".tsv":
-            added = _add_labels(opened_book, source, world, crawl, skips)
-        else:
-            raise InputError(
-                f"{source}: unknown format; give a .toml taxonomy, a folder, a .tsv table with --world or --crawl, or "
-                ".jsonl lines"
-            )
-        topics = len(opened_book.taxonomy())
-    out.print(
-        f"{plain(book)}: {topics:,} topics; {added.added:,} examples added, {added.elsewhere:,} known ones put under a "
-        f"further topic, {added.duplicates:,} already there, {added.empty:,} without words"
-    )
-    for reason, count in skips.counts.most_common():
-        out.print(f"  skipped: {count:,} × {plain(reason)}")
-    for name, reason in skips.first[:5]:
-        out.print(f"    [dim]{plain(name, 80)}: {plain(reason)}[/]")
-
-
-def _add(book: TopicBook, examples: Iterator[Example]) -> Added:
-    with Progress(TextColumn("reading"), TextColumn("{task.completed:,.0f}"), TimeElapsedColumn(), console=err) as bar:
-        return book.add_examples(bar.track(examples), makes_topics=True)
-
-
-def _add_labels(book: TopicBook, table: Path, world: Path | None, crawl: Path | None, skips: Skips) -> Added:
-    if world is not None:
-        recorded = World.open(world)
-
-        def world_page(url: str) -> Page | None:
-            number = recorded.page_of(url)
-            return None if number is None else recorded.page(number)
-
-        return _add(book, label_examples(table, world_page, skips))
-    if crawl is not None:
-        with opened(crawl) as (workspace, config, store):
-            pages = ArchivedPages(workspace.archive, store, config.reading(judge_of(config, workspace)))
-            return _add(book, label_examples(table, pages.page_of, skips))
-    raise InputError(f"{table}: a table has no pages: give --world FILE or --crawl DIR")
-
-
 def examples(
     topic: str = typer.Argument(help="The topic."),
     add_: list[str] = typer.Option([], "--add", help="A URL or file to add. Repeatable."),
     remove_: list[str] = typer.Option([], "--remove", help="Number or URL of an example to remove. Repeatable."),
     count: int = typer.Option(20, "--count", "-n", help="Number of examples to show."),
     book: Path = BOOK,
+    config_file: Path | None = CONFIG,
+    setting: list[str] = SETTING,
 ) -> None:
-    """Show, add or remove a topic's examples."""
+    """Show, add or remove a topic's examples.
+
+    URLs are fetched as a crawl fetches them, with the same settings (--config, --set).
+    """
     with TopicBook(book) as opened_book:
         path = opened_book.taxonomy().resolve(topic)
         if add_:
             skips = Skips()
-            pages = [Example(page, (path,)) for page in _pages_of(add_, skips)]
+            settings = how_to_fetch(config_file, setting)
+            pages = [Example(page, (path,)) for page in _pages_of(add_, skips, settings)]
             known = {number for page, _ in pages for number in _ids_from(opened_book, page.url)}
             added = opened_book.add_examples(pages)
             fresh = [number for page, _ in pages for number in _ids_from(opened_book, page.url) if number not in known]
@@ -154,7 +81,7 @@ def examples(
     out.print(table)
 
 
-def _pages_of(sources: list[str], skips: Skips) -> Iterator[Page]:
+def _pages_of(sources: list[str], skips: Skips, settings: Mapping[str, Any]) -> Iterator[Page]:
     urls = [source for source in sources if "://" in source]
     for source in sources:
         if source not in urls:
@@ -162,7 +89,8 @@ def _pages_of(sources: list[str], skips: Skips) -> Iterator[Page]:
             if not path.exists():
                 raise InputError(f"{source}: neither a URL nor a file that exists")
             yield page_of_file(path)
-    yield from fetched_pages([parse_seed(url) for url in urls], skips, fetch=pages_by_url)
+    fetch = partial(pages_by_url, settings=settings)
+    yield from fetched_pages([parse_seed(url) for url in urls], skips, fetch=fetch)
 
 
 def page_of_file(path: Path) -> Page:
@@ -203,20 +131,31 @@ def suggest(
     source: Path = typer.Argument(help="Bookmarks exported by a browser, a list of URLs, or a text."),
     topics: int = typer.Option(3, "--topics", help="Number of topics to suggest for each example."),
     book: Path = BOOK,
+    config_file: Path | None = CONFIG,
+    setting: list[str] = SETTING,
 ) -> None:
-    """Suggest the topics that fit best, for each example and for all together."""
+    """Suggest the topics that fit best, for each example and for all together.
+
+    URLs are fetched as a crawl fetches them, with the same settings (--config, --set). To make bookmarks examples of
+    topics of your own: lycosa topics import bookmarks.html --under Mine.
+    """
     found = read_bookmarks(source, parse=parse_seed)
     for note in found.notes:
         err.print(f"[yellow]note:[/] {plain(note)}")
+    with existing_book(book) as opened_book:  # before anything is fetched in vain
+        trained = opened_book.load_judge()
+        classifier = load_classifier(trained)
+        places = current_places(opened_book, trained, classifier)
     skips = Skips()
-    pages = list(fetched_pages([entry.url for entry in found.entries], skips, fetch=pages_by_url))
+    fetch = partial(pages_by_url, settings=how_to_fetch(config_file, setting))
+    pages = list(fetched_pages([entry.url for entry in found.entries], skips, fetch=fetch))
     if found.text:
         pages.append(text_page(str(source), "", found.text))
     if not pages:
         raise InputError(f"{source}: none of its {len(found.entries)} addresses yielded a page to judge")
-    with existing_book(book) as opened_book:
-        fits = fitting_topics(load_classifier(opened_book.load_judge()), pages, count=topics)
-    _print_fits(fits)
+    _print_fits(fitting_topics(classifier, pages, count=topics, places=places))
+    if {topic: topic for topic in classifier.topics_} != places:
+        out.print("[dim]the tree has changed since the judge was trained: lycosa topics train would make it exact[/]")
     for name, reason in skips.first:
         out.print(f"skipped: {plain(name, 80)}: {plain(reason)}")
 
@@ -233,48 +172,3 @@ def _print_fits(fits: Fits) -> None:
         out.print(f"they are about [bold]{plain(cover.topic)}[/]: lycosa topics mark-good '{plain(cover.topic)}'")
     else:
         out.print("they have no topic in common; mark several good, or add a topic of your own")
-
-
-def explore(
-    topic: str = typer.Argument(help="The topic."),
-    crawl: Path | None = typer.Option(None, "--crawl", help="Crawl to search."),
-    world: Path | None = typer.Option(None, "--world", "-w", help="World to search."),
-    count: int = typer.Option(20, "--count", "-n", help="Number of URLs to suggest."),
-    book: Path = BOOK,
-) -> None:
-    """Suggest further examples for a topic and, for a crawl, show which other topics surround it."""
-    with existing_book(book) as opened_book:
-        path = opened_book.taxonomy().resolve(topic)
-        with opened_book.examples() as stream:
-            words = distinctive_words(stream, path)
-        known = {row.source for row in opened_book.example_rows(path, count=100_000)}
-    proposals = further_examples(_candidates(crawl, world), words, known=known, count=count)
-    table = Table("score", "title", "shared words", "url", box=None, pad_edge=False, header_style="dim")
-    for each in proposals:
-        table.add_row(f"{each.score:.2f}", plain(each.title, 50), plain(" ".join(each.words), 40), plain(each.url, 70))
-    out.print(table)
-    if crawl is not None:
-        with opened(crawl) as (_, _, store):
-            pages = (JudgedPage(json.loads(page.scores), page.citing) for page in store.topic_scores())
-            around = neighbouring_topics(pages, [path])
-        out.print(
-            f"of {around.pages:,} pages that relevant pages link to, {around.focus:.0%} are on the topic; the others:"
-        )
-        for near in around.neighbours:
-            out.print(f"  {near.share:5.1%} {plain(near.topic)} [dim]({near.share_elsewhere:.1%} elsewhere)[/]")
-        for advice in around.advice:
-            out.print(f"[yellow]advice:[/] {plain(advice.reason)}")
-
-
-def _candidates(crawl: Path | None, world: Path | None) -> Iterator[Candidate]:
-    if crawl is None and world is None:
-        raise InputError("nothing to search: give --crawl DIR or --world FILE")
-    if world is not None:
-        recorded = World.open(world)
-        for number in range(len(recorded)):
-            if not recorded.is_redirect(number):
-                yield Candidate(recorded.url(number), recorded.title(number))
-    if crawl is not None:
-        with opened(crawl) as (_, _, store):
-            for page in store.pages():
-                yield Candidate(page.url, page.title)

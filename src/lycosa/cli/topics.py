@@ -10,7 +10,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.tree import Tree
 
-from lycosa.cli import topic_examples
+from lycosa.cli import topic_examples, topic_explore, topic_import
 from lycosa.cli.terminal import err, out, plain
 from lycosa.cli.topic_examples import BOOK, example_ids, existing_book, report_update
 from lycosa.errors import InputError
@@ -28,7 +28,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     add_completion=False,
 )
-app.command("import")(topic_examples.import_examples)
+app.command("import")(topic_import.import_examples)
 
 
 @app.command()
@@ -213,4 +213,4 @@ def print_report(report: TrainingReport, confusions: int = 10) -> None:
         out.print(f"[yellow]no examples: {plain(', '.join(report.without_examples), 200)}[/]")
 
 
-app.command()(topic_examples.explore)
+app.command()(topic_explore.explore)

@@ -24,7 +24,7 @@ from lycosa.fetch.fetcher import RobotsBook
 from lycosa.fetch.politeness import Politeness
 from lycosa.fetch.urls import Urls, origin
 from lycosa.lib.clock import Clock
-from lycosa.model import Judgement, Kind, Lease, Page, Visit
+from lycosa.model import Judgement, Kind, Lease, Outcome, Page, Visit
 from lycosa.stopping.figures import Figures
 from lycosa.store.rows import Batch, State, StateRow
 from lycosa.strategies.rescoring import score_again
@@ -93,6 +93,7 @@ class CrawlLedger:
         self._revised: dict[int, float] = {}
         """Scores given by `ask` since the last commit."""
         self._found: list[FoundPage] = []
+        self._seed_visits: list[tuple[Lease, Outcome]] = []
         self.changes: list[tuple[str, str]] = []
         """(kind, message) of what has changed the crawl's course in this run."""
         self.last_visit_at = clock.now()
@@ -156,6 +157,11 @@ class CrawlLedger:
         """Pages committed since the last call."""
         found, self._found = self._found, []
         return found
+
+    def take_seed_visits(self) -> list[tuple[Lease, Outcome]]:
+        """Visits to seeds, and to what they redirect to, that were committed since the last call."""
+        visits, self._seed_visits = self._seed_visits, []
+        return visits
 
     def write(self, batch: Batch, *, event: tuple[str, str] | None = None) -> None:
         """One transaction, with the state that belongs to this very moment. `event`: its kind and message."""
@@ -242,6 +248,8 @@ class CrawlLedger:
             if fetched.response is not None and not fetched.from_cache:
                 self._state.tally.add_bytes(len(fetched.response.body))
         batch.hosts[host.id] = host.row()
+        if not lease.distance:
+            self._seed_visits.append((lease, outcome))
 
     def _keep(self, visit: Visit) -> Place:
         response = visit.fetched.response

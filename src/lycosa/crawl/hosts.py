@@ -109,6 +109,17 @@ class HostTable:
                 names.append(host.name)
         return names
 
+    def ask_again(self, number: int, batch: Batch, *, now: float) -> None:
+        """Forget that a host has failed: it rests no longer than after any request."""
+        host = self._hosts[number - 1]
+        host.failures = 0
+        host.ready_at = min(host.ready_at, now + self._politeness.pause(seconds=0, crawl_delay=host.crawl_delay))
+        self._frontier.cool(host.id, host.ready_at)
+        if host.set_aside and self._politeness.may_readmit(crawl_delay=host.crawl_delay, failures=0, rested=0):
+            host.set_aside = ""
+            self._frontier.readmit(host.id)
+        batch.hosts[host.id] = host.row()
+
     def meet(self, host: Host, address: str) -> None:
         """The host was found at this address."""
         if address and address != host.address:

@@ -34,9 +34,15 @@ class StallSettings:
 
     seconds: float = 30.0
     """Seconds without a finished visit after which the cause is reported; 0 means never."""
+    seed_patience: float = 60.0
+    """Seconds to wait if nothing is left but seeds that cannot be reached: if none of them may be asked again sooner,
+    the crawl ends. 0 means as long as it takes."""
+    longest_rest: float = 0.0
+    """Maximum number of seconds for which all hosts with waiting links may rest: beyond it the crawl ends. 0 means no
+    limit."""
 
     def __post_init__(self) -> None:
-        require_at_least(self, "stall", seconds=0)
+        require_at_least(self, "stall", seconds=0, seed_patience=0, longest_rest=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

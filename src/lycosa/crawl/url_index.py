@@ -150,6 +150,14 @@ class UrlIndex:
             batch.scores.append((score, link))
         self._push(batch, [link for link, _ in pages], [host for _, host in pages], [score] * len(pages))
 
+    def queue_again(self, links: Sequence[tuple[int, int]], score: float, batch: Batch) -> None:
+        """Queue links that failed, (link, host) each, as if they had not been tried."""
+        for link, _ in links:
+            batch.states.append(StateRow(State.WAITING, 0, "", "", link))
+            batch.scores.append((score, link))
+        if links:
+            self._push(batch, [link for link, _ in links], [host for _, host in links], [score] * len(links))
+
     def drop(self, links: Iterable[int], batch: Batch) -> None:
         """The frontier's buffer had no room for these: dormant until they are found again."""
         for link in links:

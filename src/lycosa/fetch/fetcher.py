@@ -11,7 +11,7 @@ joins the frontier as a link, subject to URL rules, robots.txt, guard and polite
 from __future__ import annotations
 
 import email.utils
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urljoin, urlsplit
 
@@ -29,6 +29,8 @@ from lycosa.model import Fetched, Kind, Lease, Outcome, Response
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 TRANSIENT = frozenset({408, 425, 429})
 ROBOTS_UNREACHABLE = "robots.txt unreachable"
+HTTPS_UNREACHABLE = "https unreachable"
+"""Reason why a URL given without a scheme is continued as http."""
 ADDRESS_REFUSED = "address refused"
 """Reason given by `Http` if the guard refuses: no request was sent."""
 
@@ -64,6 +66,10 @@ class RobotsBook:
         self._news[file.origin] = file
         return self._known[file.origin]
 
+    def forget(self, origin: str) -> None:
+        """The next fetch from there asks for robots.txt first, as if it had never been asked for."""
+        self._known.pop(origin, None)
+
     def take_news(self) -> list[RobotsFile]:
         """The files that were added since the last call."""
         news, self._news = list(self._news.values()), {}
@@ -83,7 +89,9 @@ class LiveFetcher:
         pause: float,
         clock: Clock,
         cache: PageCache | None = None,
+        plain_http: Mapping[str, str] | None = None,
     ) -> None:
+        """`plain_http`: URLs that somebody gave without a scheme, and their http URLs, in case https has no answer."""
         self._http = http
         self._resolver = resolver
         self._urls = urls
@@ -93,6 +101,7 @@ class LiveFetcher:
         self._pause = pause
         self._clock = clock
         self._cache = cache
+        self._plain_http = plain_http or {}
 
     async def fetch(self, lease: Lease) -> Fetched:
         if self._cache is not None and (stored := self._cache.get(lease.url)) is not None:
@@ -130,11 +139,17 @@ class LiveFetcher:
     def _unreachable_robots(
         self, lease: Lease, robots: Robots, *, address: str = "", started: float | None = None, is_contact: bool = False
     ) -> Fetched:
-        """Without a robots.txt nothing is allowed (RFC 9309, 2.3.1.4); it is requested again later."""
+        """Without a robots.txt nothing is allowed (RFC 9309, 2.3.1.4); it is requested again later.
+
+        If https has not answered at all, a URL that was given without a scheme is continued as http, where robots.txt
+        is asked for in turn.
+        """
         file = robots.file
         wait = max(0.0, file.expires_at - self._clock.now())
         why = file.failure or f"http {file.status}"
         outcome = Outcome(Kind.DEFERRED, ROBOTS_UNREACHABLE, why, file.status, retry_after=wait)
+        if not file.status and (plain := self._plain_http.get(lease.url)):
+            outcome = Outcome(Kind.REDIRECTED, HTTPS_UNREACHABLE, why, location=plain)
         return self._note(lease, outcome, address=address, started=started, is_contact=is_contact)
 
     async def _fetch_robots(self, place: str, previous: RobotsFile | None) -> RobotsFile | TransferFailure:
@@ -149,7 +164,7 @@ class LiveFetcher:
             if isinstance(answer, TransferFailure) and answer.reason == ADDRESS_REFUSED and not hop:
                 return answer
             if isinstance(answer, TransferFailure):
-                status, failure = 0, f"{answer.reason} {answer.detail}".strip()
+                failure = f"{answer.reason} {answer.detail}".strip()
                 break
             status = answer.status
             target = answer.header("location")

@@ -328,6 +328,18 @@ def url_hash(url: str) -> int:
     return int.from_bytes(blake2b(url.encode(), digest_size=8).digest(), "big", signed=True)
 
 
+def checked_seed(text: str) -> str:
+    """A seed that is valid, with its scheme only if it was given: `example.org/x` stays as it is. Raises SeedError."""
+    whole = parse_seed(text)
+    has_scheme = text.strip().lower().startswith(("http:", "https:"))
+    return whole if has_scheme else whole.removeprefix("https://")
+
+
+def plain_http(seed: str) -> str:
+    """What to try where https cannot be connected: the http URL of a seed without a scheme; empty if it has one."""
+    return "" if "://" in seed else f"http://{parse_seed(seed).removeprefix('https://')}"
+
+
 def parse_seed(text: str) -> str:
     """Complete a URL as people write it: `example.org/x` becomes `https://example.org/x`. Raises SeedError."""
     seed = text.strip()

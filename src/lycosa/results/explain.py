@@ -11,8 +11,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 
 from lycosa.crawl.resume import retold
+from lycosa.crawl.seeds import robots_trouble
 from lycosa.errors import InputError
-from lycosa.fetch.urls import Urls, url_hash
+from lycosa.fetch.urls import Urls, origin, url_hash
 from lycosa.store.protocol import Reports
 from lycosa.store.rows import Answer, HostRow, LinkRow, State
 from lycosa.strategies.hunter.tables import FEATURES
@@ -68,7 +69,7 @@ def explain(
         return
     host = store.host(link.host_id)
     assert host is not None
-    yield "state", _state(link, host)
+    yield "state", _state(store, link, host)
     yield from _discovery(store, link)
     if link.state == State.WAITING:
         is_seed = link.parent_id is None and link.score == strategy.seed_score()
@@ -130,9 +131,12 @@ def _because(store: Reports, link: LinkRow, host: HostRow, anchor: str, factors:
     return text + (f"; but {', '.join(doubts)}" if doubts else "")
 
 
-def _state(link: LinkRow, host: HostRow) -> str:
+def _state(store: Reports, link: LinkRow, host: HostRow) -> str:
     if link.state == State.WAITING and host.set_aside:
         return f"waiting on a host that was set aside: {host.set_aside}"
+    if link.state == State.WAITING and (robots := robots_trouble(store, origin(link.url))) is not None:
+        again = f"next try at {_when(robots.retry_at)}"
+        return f"waiting: robots.txt is unreachable ({robots.failure}), so nothing may be fetched there; {again}"
     if link.state == State.WAITING and link.tries:
         return f"waiting for another try: {link.reason} on try {link.tries}"
     if link.state == State.WAITING:

@@ -28,5 +28,8 @@ def read_seeds(path: Path, *, parse: Callable[[str], str]) -> list[str]:
         except SeedError as error:
             raise SeedError(f"{path}, line {number}: {error}") from error
     if not seeds:
-        raise SeedError(f"{path}: contains no URL; write one on each line")
+        kind = "only comments" if text.strip() else "it is empty"
+        raise SeedError(
+            f"{path}: contains no URL: {kind}; write one on each line, such as https://example.org/, or give --seed"
+        )
     return seeds

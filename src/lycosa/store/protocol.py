@@ -109,6 +109,9 @@ class Store(Protocol):
     def seed_pages(self) -> list[rows.SeedPage]:
         """Fetched seeds, and pages they redirect to, in order of fetching."""
 
+    def lost_seeds(self) -> list[rows.LostSeed]:
+        """Seeds, and what they redirect to, that have no page and redirect nowhere, in order of discovery."""
+
     def latest_texts(self, *, titles: int, anchors: int) -> list[str]:
         """Titles of the last pages fetched, then anchors on the last pages discovered, newest first."""
 

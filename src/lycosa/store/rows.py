@@ -217,6 +217,22 @@ class SeedPage(NamedTuple):
     is_relevant: bool
 
 
+class LostSeed(NamedTuple):
+    """A seed, or what it redirects to, that has no page."""
+
+    id: int
+    url: str
+    host_id: int
+    state: str
+    tries: int
+    reason: str
+    detail: str
+    ready_at: float
+    """When its host may be asked again."""
+    set_aside: str
+    """Why its host was set aside, if it was."""
+
+
 class AnswerRow(NamedTuple):
     id: int
     at: float

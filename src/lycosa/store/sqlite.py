@@ -99,6 +99,13 @@ select f.url, p.number, p.words, j.relevance, j.is_relevant
 from frontier f join pages p on p.id = f.id left join judgements j on j.page_id = f.id
 where f.distance = 0 order by p.number
 """
+LOST_SEEDS = """
+select f.id, f.url, f.host_id, f.state, f.tries, f.reason, f.detail, h.ready_at, h.set_aside
+from frontier f join hosts h on h.id = f.host_id
+where f.distance = 0 and f.id not in (select id from pages)
+      and f.id not in (select link_id from outcomes where kind = 'redirected')
+order by f.id
+"""
 TITLES = "select title from pages order by number desc limit ?"
 ANCHORS = "select anchor from links order by source_id desc, position desc limit ?"
 NEW_PAGES = "select p.number, p.id, f.host_id from pages p join frontier f on f.id = p.id where p.number > ?"
@@ -243,6 +250,9 @@ class SqliteStore(SqliteReports):
 
     def seed_pages(self) -> list[rows.SeedPage]:
         return [rows.SeedPage._make((*row, bool(is_relevant))) for *row, is_relevant in self._rows(SEEDS)]
+
+    def lost_seeds(self) -> list[rows.LostSeed]:
+        return self._all(rows.LostSeed._make, LOST_SEEDS)
 
     def latest_texts(self, *, titles: int, anchors: int) -> list[str]:
         return [text for (text,) in chain(self._rows(TITLES, (titles,)), self._rows(ANCHORS, (anchors,)))]

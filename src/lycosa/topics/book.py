@@ -153,8 +153,15 @@ class TopicBook:
                 f" and id not in (select document_id from memberships where topic_id not in ({subtree}))",
                 {"topic": path},
             ).rowcount
+            gone = {number for (number,) in db.execute(f"select id from topics where {BELOW}", {"topic": path})}
             db.execute(f"delete from topics where {BELOW}", {"topic": path})
+            database.forget_topics(db, gone)
         return removed
+
+    def topic_numbers(self) -> dict[str, int]:
+        """The number of each topic, by path: it stays when a topic is moved or renamed."""
+        with store_errors(self.path):
+            return dict(self._db.execute("select path, id from topics"))
 
     def import_taxonomy(self, given: Taxonomy) -> int:
         """Merge a tree into this one; its properties take precedence. Return the number of new topics."""
@@ -301,6 +308,17 @@ class TopicBook:
             ).fetchall()
             names = topic_names(db)
         return [ExampleRow._make((*columns, topics_of(topics, names))) for *columns, topics in rows]
+
+    def example_urls(self, topic: str) -> list[str]:
+        """Web addresses of the documents at and below a topic, in the order they were added."""
+        where, values = condition(self.taxonomy().resolve(topic))
+        with store_errors(self.path):
+            rows = self._db.execute(
+                f"select distinct d.source from documents d where {where}"
+                " and (d.source like 'http://%' or d.source like 'https://%') order by d.id",
+                values,
+            ).fetchall()
+        return [source for (source,) in rows]
 
     def example_counts(self) -> dict[str, int]:
         """Number of documents directly under each topic; ANY counts those under none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -105,6 +105,17 @@ def write_taxonomy(db: sqlite3.Connection, old: Taxonomy, new: Taxonomy, numbers
 
 def _values(topic: Topic) -> tuple[int, str, str]:
     return int(topic.is_good), topic.description, json.dumps(dict(topic.keywords))
+
+
+def forget_topics(db: sqlite3.Connection, numbers: Collection[int]) -> None:
+    """Let no judge refer to topics that were removed: a topic added later may get the number of one of them."""
+    for version, text in db.execute("select version, settings from judges").fetchall():
+        settings = json.loads(text)
+        known = settings.get("topics", {})
+        kept = {path: number for path, number in known.items() if number not in numbers}
+        if len(kept) < len(known):
+            changed = json.dumps({**settings, "topics": kept})
+            db.execute("update judges set settings = ? where version = ?", (changed, version))
 
 
 def insert_example(db: sqlite3.Connection, values: Sequence[Any], content: bytes, topics: Sequence[int]) -> Added:

@@ -45,6 +45,11 @@ class Failure(NamedTuple):
     url: str
     reason: str
     """One of a few fixed phrases, which can be counted: `http 404`, `robots`."""
+    detail: str = ""
+
+    @property
+    def words(self) -> str:
+        return f"{self.reason} {self.detail}".strip()
 
 
 Fetch = Callable[[Sequence[str]], Iterable[Page | Failure]]
@@ -139,8 +144,9 @@ def is_url(example: str) -> bool:
     return example.startswith(("http://", "https://"))
 
 
-def urls_to_fetch(taxonomy: Taxonomy) -> list[str]:
-    return [example for example in _topics_by_example(taxonomy) if is_url(example)]
+def urls_to_fetch(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
+    """The examples that are URLs, each with its topics."""
+    return {example: topics for example, topics in _topics_by_example(taxonomy).items() if is_url(example)}
 
 
 def taxonomy_examples(
@@ -150,14 +156,18 @@ def taxonomy_examples(
 
     Without a `fetch`, URLs are skipped as "to be fetched".
     """
-    topics_of = _topics_by_example(taxonomy)
-    for example, topics in topics_of.items():
+    yield from file_examples(taxonomy, folder, skips)
+    topics_of = urls_to_fetch(taxonomy)
+    for page in fetched_pages(list(topics_of), skips, fetch=fetch):
+        yield Example(page, topics_of[page.url])
+
+
+def file_examples(taxonomy: Taxonomy, folder: Path, skips: Skips) -> Iterator[Example]:
+    for example, topics in _topics_by_example(taxonomy).items():
         if not is_url(example):
             page = file_page(folder / example, skips)
             if page is not None:
                 yield Example(page, topics)
-    for page in fetched_pages(urls_to_fetch(taxonomy), skips, fetch=fetch):
-        yield Example(page, topics_of[page.url])
 
 
 def fetched_pages(urls: Sequence[str], skips: Skips, *, fetch: Fetch | None) -> Iterator[Page]:

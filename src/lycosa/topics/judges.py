@@ -7,7 +7,7 @@ examples (`lycosa topics train`).
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from lycosa.errors import InputError
@@ -21,6 +21,9 @@ from lycosa.judges.weighted_keywords import WeightedKeywordsClassifier
 from lycosa.topics.book import TopicBook
 from lycosa.topics.rows import TrainedJudge
 from lycosa.topics.training import Progress, TrainingReport, TrainingSettings, cross_validate, no_progress
+
+TOPIC_NUMBERS = "topics"
+"""Among a judge's settings: the numbers of its topics in the book, which stay when a topic is moved or renamed."""
 
 
 def new_classifier(kind: str, book: TopicBook) -> Classifier:
@@ -46,6 +49,7 @@ def train_judge(
     progress: Progress = no_progress,
 ) -> tuple[int, TrainingReport]:
     """Cross-validate, train on everything, and store the judge in the book. Return its version and its quality."""
+    numbers = book.topic_numbers()
     taxonomy = book.taxonomy()
     topics, make = tuple(taxonomy.topics), partial(new_classifier, kind, book)
     with book.examples() as examples:
@@ -53,8 +57,20 @@ def train_judge(
         progress("learning from all examples", 0, 1)
         classifier = make().fit(examples, topics)
         progress("learning from all examples", 1, 1)
-    version = book.save_judge(kind, classifier.save(), settings={}, report=report.plain(), trained_at=time.time())
+    settings_kept = {TOPIC_NUMBERS: numbers}
+    version = book.save_judge(
+        kind, classifier.save(), settings=settings_kept, report=report.plain(), trained_at=time.time()
+    )
     return version, report
+
+
+def current_places(book: TopicBook, trained: TrainedJudge, classifier: Classifier) -> dict[str, str]:
+    """Where the topics of a classifier are in the book now; those that were removed since are missing."""
+    now = book.topic_numbers()
+    numbers: Mapping[str, int] = trained.settings.get(TOPIC_NUMBERS, now)
+    paths = {number: path for path, number in now.items()}
+    found = {topic: paths.get(numbers.get(topic, 0)) for topic in classifier.topics_}
+    return {topic: path for topic, path in found.items() if path is not None}
 
 
 def update_judge(book: TopicBook, before: Sequence[Example], after: Sequence[Example]) -> int:

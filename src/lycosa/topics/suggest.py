@@ -1,10 +1,8 @@
 """Suggestions for a person who describes an interest (paper FC, sections 2 and 3).
 
 - `fitting_topics`: where in the tree do these examples belong? For each of them the likeliest leaves, and the deepest
-  topic that is more likely than not; the same for all of them together.
-- `distinctive_words` and `further_examples`: pages near the examples whose titles share the words that set the topic
-  apart from the others. A word's weight is its contribution to the divergence between inside and outside,
-  Pr[in]·log(Pr[in] / Pr[out]), where Pr is the share of documents that contain it.
+  topic that is more likely than not; the same for all of them together. Topics that were moved or renamed since the
+  judge was trained are meant where they are now, those that were removed are not.
 - `neighbouring_topics`: what else is prominent one link away from relevant pages, and whether to widen the focus.
   FC's crawl on mutual funds stagnated because links from such pages lead to investment in general, which it
   rejected; the remedy is "to add some of the parents and/or siblings of the good nodes".
@@ -18,18 +16,15 @@ else the parent.
 from __future__ import annotations
 
 import heapq
-import math
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.judges.classifier import ANY, Classifier, Example, leaves_of, parent_of, with_ancestors
+from lycosa.judges.classifier import ANY, Classifier, leaves_of, parent_of, with_ancestors
 from lycosa.judges.taxonomy import is_at_or_below
-from lycosa.lib.text import stems
 from lycosa.model import Page
 
 MORE_LIKELY_THAN_NOT = 0.5
@@ -42,8 +37,6 @@ ONE_SIBLING = 0.8
 PROMINENT = 0.02
 """Minimum share of the neighbourhood of a topic that is reported."""
 MAX_NEIGHBOURS = 20
-_MAX_VOCABULARY = 200_000
-_MAX_TITLE = 300
 
 
 class TopicFit(NamedTuple):
@@ -69,18 +62,52 @@ class Fits:
     """By the mean probability over the pages."""
 
 
-def fitting_topics(classifier: Classifier, pages: Iterable[Page], *, count: int = 5) -> Fits:
-    """The topics that pages fit best, one by one and together. Pages without words are left out."""
-    topics = classifier.topics_
+def fitting_topics(
+    classifier: Classifier, pages: Iterable[Page], *, count: int = 5, places: Mapping[str, str] | None = None
+) -> Fits:
+    """The topics that pages fit best, one by one and together. Pages without words are left out.
+
+    `places`: where each topic of the classifier is now, if the tree has changed since (`judges.current_places`).
+    """
+    move = _Relocation(classifier.topics_, places or dict(zip(classifier.topics_, classifier.topics_, strict=True)))
+    topics = move.topics
     total = np.zeros(len(topics))
     fits = []
     for page in pages:
         if not page.terms:
             continue
-        shares = classifier.posteriors(page)
+        shares = move.shares(classifier.posteriors(page))
         total += shares
         fits.append(_fit(page.url, page.title, topics, shares, count))
     return Fits(tuple(fits), _fit("", "", topics, total / max(len(fits), 1), count))
+
+
+class _Relocation:
+    """Probabilities by topic of the tree as it is now, from those by topic of the tree as the classifier knows it.
+
+    What a topic has beyond its subtopics moves with it; the topics above its new place gain it, the old ones lose it.
+    """
+
+    def __init__(self, old: Sequence[str], places: Mapping[str, str]) -> None:
+        self.topics = with_ancestors(places.values())
+        row_of = {topic: row for row, topic in enumerate(old)}
+        self._parents = [(row_of[parent_of(topic)], row) for topic, row in row_of.items() if parent_of(topic)]
+        column_of = {topic: column for column, topic in enumerate(self.topics)}
+        self._gains = [
+            (row_of[topic], column_of[above])
+            for topic, place in places.items()
+            if topic in row_of
+            for above in with_ancestors([place])
+        ]
+
+    def shares(self, old: NDArray[np.float64]) -> NDArray[np.float64]:
+        own = np.array(old, dtype=np.float64)
+        for parent, child in self._parents:
+            own[parent] -= old[child]
+        shares = np.zeros(len(self.topics))
+        for row, column in self._gains:
+            shares[column] += max(0.0, own[row])
+        return shares
 
 
 def _fit(url: str, title: str, topics: Sequence[str], shares: NDArray[np.float64], count: int) -> PageFit:
@@ -91,91 +118,6 @@ def _fit(url: str, title: str, topics: Sequence[str], shares: NDArray[np.float64
     # They are on one path: two siblings cannot both be more likely than not.
     cover = max(likely, key=lambda fit: fit.topic.count("/"), default=TopicFit(ANY, 1.0))
     return PageFit(url, title, tuple(best), cover)
-
-
-# Further examples
-
-
-class Candidate(NamedTuple):
-    """A page that might become an example; often only its title or an anchor is known."""
-
-    url: str
-    title: str
-    terms: Mapping[str, int] = {}
-
-
-class Proposal(NamedTuple):
-    url: str
-    title: str
-    score: float
-    """Share of the weight of the topic's words that is in the title; the page's own words break ties."""
-    words: tuple[str, ...]
-    """Stems in the title that are words of the topic, heaviest first."""
-
-
-def distinctive_words(examples: Iterable[Example], topic: str, *, count: int = 30) -> dict[str, float]:
-    """The stems that set a topic and its subtree apart, heaviest first. The examples are iterated twice."""
-    inside: Counter[str] = Counter()
-    size = others = 0
-    for example in examples:
-        if _is_under(example, topic):
-            size += 1
-            inside.update(example.page.terms.keys())
-            if len(inside) > _MAX_VOCABULARY:
-                inside = Counter(dict(inside.most_common(_MAX_VOCABULARY // 2)))
-    outside: Counter[str] = Counter()
-    for example in examples:
-        if not _is_under(example, topic):
-            others += 1
-            outside.update(term for term in example.page.terms if term in inside)
-    weights = {}
-    for term, times in inside.items():
-        # One more document with the word and one without it: a word met once proves little.
-        within, without = (times + 1) / (size + 2), (outside[term] + 1) / (others + 2)
-        if within > without:
-            weights[term] = within * math.log(within / without)
-    best = heapq.nsmallest(count, weights.items(), key=lambda item: (-item[1], item[0]))
-    return dict(best)
-
-
-def further_examples(
-    candidates: Iterable[Candidate],
-    words: Mapping[str, float],
-    *,
-    known: Collection[str] = (),
-    count: int = 20,
-) -> list[Proposal]:
-    """The candidates whose titles contain most of the words, best first; only the best of pages with the same title.
-
-    `words` are from `distinctive_words`; `known` are URLs that are already examples. Memory does not grow with the
-    number of candidates.
-    """
-    whole = sum(words.values())
-    if not whole:
-        return []
-    best: dict[str, tuple[float, Proposal]] = {}
-    for candidate in candidates:
-        if candidate.url in known:
-            continue
-        title = candidate.title[:_MAX_TITLE]
-        shared = sorted({stem for stem in stems(title) if stem in words}, key=lambda stem: (-words[stem], stem))
-        if not shared:
-            continue
-        score = sum(words[stem] for stem in shared) / whole
-        rank = score + 1e-3 * sum(words[term] for term in candidate.terms.keys() & words.keys()) / whole
-        if title not in best or rank > best[title][0]:
-            best[title] = (rank, Proposal(candidate.url, title, score, tuple(shared)))
-            if len(best) > 100 * count:
-                best = dict(_leaders(best, count))
-    return [proposal for _, (_, proposal) in _leaders(best, count)]
-
-
-def _leaders(best: Mapping[str, tuple[float, Proposal]], count: int) -> list[tuple[str, tuple[float, Proposal]]]:
-    return heapq.nsmallest(count, best.items(), key=lambda item: (-item[1][0], item[1][1].url))
-
-
-def _is_under(example: Example, topic: str) -> bool:
-    return any(is_at_or_below(name, topic) for name in example.topics)
 
 
 # Neighbouring topics
