@@ -120,6 +120,7 @@ class _Neighbours(NamedTuple):
 
 class KnnClassifier:
     name = "knn"
+    short_texts = None
 
     topics_: tuple[str, ...]
     classes_: tuple[str, ...]

@@ -69,6 +69,7 @@ class SvmSettings:
 
 class SvmClassifier:
     name = "svm"
+    short_texts = None
 
     topics_: tuple[str, ...]
     classes_: tuple[str, ...]

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypedDict
 from urllib.parse import unquote
 
 import numpy as np
@@ -24,7 +25,16 @@ from numpy.typing import NDArray
 from lycosa.errors import ConfigError, InputError
 from lycosa.judges.classifier import Classifier, leaves_of, with_ancestors
 from lycosa.judges.formula import Formula, evaluate, topics_of
-from lycosa.judges.generalise import Way, for_links, positive_part, without_not
+from lycosa.judges.generalise import (
+    CONSIDERABLE,
+    ForLinks,
+    RarerBy,
+    Way,
+    for_links,
+    positive_part,
+    with_given,
+    without_not,
+)
 from lycosa.judges.interest import FormulaInterest, TopicInterest
 from lycosa.judges.protocol import Interest, Judge, JudgeAbilities
 from lycosa.judges.taxonomy import is_at_or_below, require_apart, topic_hint
@@ -69,7 +79,8 @@ class TopicJudge(Judge):
         self._places = self._topics.places(self.good)
         # The topics above them are kept too: tunnelling may climb there.
         self._kept = self._topics.places(with_ancestors(self.good)).tolist()
-        self._base = self._relevance(classifier.posteriors(_EMPTY))
+        self._of_words = classifier.short_texts or classifier.posteriors
+        self._base = self._relevance(self._of_words(_EMPTY))
 
     def judge(self, page: Page) -> Judgement:
         if not page.terms:
@@ -99,7 +110,7 @@ class TopicJudge(Judge):
 
     def score_text(self, text: str) -> float:
         page = short_page(text)
-        return _above_base(self._relevance(self.classifier.posteriors(page)), self._base) if page.terms else 0.0
+        return _above_base(self._relevance(self._of_words(page)), self._base) if page.terms else 0.0
 
     def strongest(self, page: Page) -> dict[str, float]:
         """The words that speak most for or against the best-fitting good topic, even if the page is irrelevant."""
@@ -113,6 +124,16 @@ class TopicJudge(Judge):
         return _in_bounds(float(posteriors[self._places].sum()))
 
 
+class FormulaRules(TypedDict, total=False):
+    """Arguments of `FormulaJudge`: how its formula is used."""
+
+    not_after: bool
+    considerable: float
+    way: Way
+    links: ForLinks
+    rarer_by: RarerBy
+
+
 class FormulaJudge(Judge):
     """How well a page fits a formula. `changed` gives a copy with another focus, for tunnelling."""
 
@@ -123,15 +144,22 @@ class FormulaJudge(Judge):
         *,
         threshold: float = 0.5,
         not_after: bool = False,
+        considerable: float = CONSIDERABLE,
         way: Way = Way.PARENT,
+        links: ForLinks = ForLinks.RARER,
+        rarer_by: RarerBy = RarerBy.SCORE,
+        given: Mapping[str, float] | None = None,
         frequency: Mapping[str, float] | None = None,
         keywords: Mapping[str, Mapping[str, float]] | None = None,
     ) -> None:
         """`formula` names topics by their paths (`parse` with `Taxonomy.resolve`).
 
-        `not_after`: judge without the formula's NOTs, which `keeps` applies afterwards.
-        `way`: how to widen the formula.
+        `not_after`: judge without the formula's NOTs, which `keeps` applies afterwards; `considerable`: minimum score
+        of an excluded topic on a page that is about it.
+        `way`: how to widen the formula. `links`: what of it scores anchors and URLs. `rarer_by`: which of its topics
+        tunnelling takes for the rarer.
         `frequency`: the share of pages about each topic, to tell the rarer; by default the classifier's base rates.
+        `given`: the same of some topics, from a person who knows (`checked_frequencies`), whatever is estimated.
         `keywords`: those written by hand, by topic (`Taxonomy.keywords`).
         """
         self.named = topics_of(formula)
@@ -142,23 +170,45 @@ class FormulaJudge(Judge):
         self.formula = formula
         self.threshold = _checked_threshold(threshold)
         self.not_after = not_after
-        self.way = way
+        self.considerable = _checked_threshold(considerable, "considerable")
+        self.way, self.links, self.rarer_by = way, links, rarer_by
+        self.given = dict(given or {})
         self.name = _shortened(f"{classifier.name}:{formula}")
         self._kept = dict(zip(kept, self._topics.places(kept).tolist(), strict=True))
-        base = self._memberships(classifier.memberships(_EMPTY))
+        self._of_words = classifier.short_texts or classifier.memberships
+        base = self._memberships(self._of_words(_EMPTY))
         self._frequency = frequency
         self._keywords = keywords or {}
         self._wanted = topics_of(positive_part(formula) or formula)
         self.keywords = _stems_of(self._wanted, self._keywords)
         self._split = without_not(formula) if not_after else None
         self._focus = self._split.crawl if self._split else formula
-        self._for_links = for_links(formula, base if frequency is None else frequency)
+        self._frequencies = with_given(base if frequency is None else frequency, self.given)
+        self._for_links = for_links(formula, self._frequencies, by=links)
         self._base = evaluate(self._for_links, base)
 
     @property
     def abilities(self) -> JudgeAbilities:
         common = _abilities(self, FormulaInterest(self))
-        return replace(common, with_threshold=lambda threshold: self.changed(threshold=threshold))
+        return replace(
+            common, with_threshold=lambda threshold: self.changed(threshold=threshold), rules=tuple(self._rules())
+        )
+
+    def _rules(self) -> Iterable[str]:
+        """What was decided about the formula, in words."""
+        topics = topics_of(positive_part(self.formula) or self.formula)
+        if self._for_links != self.formula and len(topics) > 1:
+            shares = ", ".join(
+                f"{topic} {self._frequencies[topic]:.1%}{' as given' if topic in self.given else ''}"
+                for topic in topics
+            )
+            why = "the rarer topic" if self.links is ForLinks.RARER else "any of the topics"
+            yield f"anchors and URLs are scored by {self._for_links}, {why} (share of pages: {shares})"
+        if self.not_after and self.formula != self._focus:
+            yield (
+                f"{self._focus} is crawled for; pages with {self.considerable:g} or more for an excluded topic are "
+                "left out of what is found"
+            )
 
     def is_good(self, topic: str) -> bool:
         """Whether a topic is at or below one that the formula names outside of NOT."""
@@ -176,7 +226,11 @@ class FormulaJudge(Judge):
             self.formula if formula is None else formula,
             threshold=self.threshold if threshold is None else threshold,
             not_after=self.not_after,
+            considerable=self.considerable,
             way=self.way,
+            links=self.links,
+            rarer_by=self.rarer_by,
+            given=self.given,
             frequency=self._frequency if frequency is None else frequency,
             keywords=self._keywords,
         )
@@ -200,14 +254,14 @@ class FormulaJudge(Judge):
         """Whether to keep a page after the crawl: it is relevant, and not about what the formula excludes."""
         if self._split is None or not judgement.scores:
             return judgement.is_relevant
-        return self._split.keeps(judgement.scores, threshold=self.threshold)
+        return self._split.keeps(judgement.scores, threshold=self.threshold, considerable=self.considerable)
 
     def score_text(self, text: str) -> float:
         """By the formula's variant for links (AR, section 3.2)."""
         page = short_page(text)
         if not page.terms:
             return 0.0
-        value = evaluate(self._for_links, self._memberships(self.classifier.memberships(page)))
+        value = evaluate(self._for_links, self._memberships(self._of_words(page)))
         return _above_base(value, self._base)
 
     def strongest(self, page: Page) -> dict[str, float]:
@@ -237,6 +291,20 @@ def _abilities(judge: TopicJudge | FormulaJudge, interest: Interest) -> JudgeAbi
         interest=interest,
         strongest=judge.strongest,
     )
+
+
+def checked_frequencies(given: Mapping[str, float], formula: Formula) -> Mapping[str, float]:
+    """The shares of pages that a person gave; ConfigError if they are no shares, or of topics that do not matter."""
+    known = with_ancestors(topics_of(formula))
+    for topic, share in given.items():
+        if not 0 <= share <= 1:
+            raise ConfigError(f"judge.frequencies: {topic} is {share}, but a share of pages is between 0 and 1")
+        if topic not in known:
+            raise ConfigError(
+                f"judge.frequencies: {topic!r} is neither in the formula '{formula}' nor above a topic that is; "
+                f"those are {', '.join(known)}"
+            )
+    return given
 
 
 def threshold_from(scores: Iterable[float], *, least: float = 0.0) -> float:
@@ -335,7 +403,7 @@ def _shortened(name: str) -> str:
     return name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…"
 
 
-def _checked_threshold(value: float) -> float:
+def _checked_threshold(value: float, name: str = "threshold") -> float:
     if not 0 < value <= 1:
-        raise ConfigError(f"judge.threshold is {value}: it must be above 0 and at most 1")
+        raise ConfigError(f"judge.{name} is {value}: it must be above 0 and at most 1")
     return value

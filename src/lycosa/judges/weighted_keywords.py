@@ -72,6 +72,7 @@ class WeightedKeywordsSettings:
 
 class WeightedKeywordsClassifier:
     name = "keywords"
+    short_texts = None
 
     topics_: tuple[str, ...]
     classes_: tuple[str, ...]

@@ -7,16 +7,16 @@ examples (`lycosa topics train`).
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Unpack
 
 from lycosa.errors import InputError
 from lycosa.judges.bayes.bayes import BayesClassifier
 from lycosa.judges.classifier import Classifier, Example
 from lycosa.judges.formula import parse
-from lycosa.judges.generalise import Way
 from lycosa.judges.table import CLASSIFIER_NAMES, classifier_class
-from lycosa.judges.topic_judges import FormulaJudge, TopicJudge
+from lycosa.judges.topic_judges import FormulaJudge, FormulaRules, TopicJudge, checked_frequencies
 from lycosa.judges.weighted_keywords import WeightedKeywordsClassifier
 from lycosa.topics.book import TopicBook
 from lycosa.topics.rows import TrainedJudge
@@ -87,14 +87,22 @@ def topic_judge(book: TopicBook, topics: Sequence[str], *, threshold: float) -> 
 
 
 def interest_judge(
-    book: TopicBook, interest: str, *, threshold: float, way: Way = Way.PARENT, not_after: bool = False
+    book: TopicBook,
+    interest: str,
+    *,
+    threshold: float,
+    given: Mapping[str, float] | None = None,
+    **rules: Unpack[FormulaRules],
 ) -> FormulaJudge:
+    """A judge for a formula over the book's topics. `given`: how frequent some of them are, by any name they have."""
     taxonomy = book.taxonomy()
+    formula = parse(interest, resolve=taxonomy.resolve)
+    shares = {taxonomy.resolve(name): share for name, share in (given or {}).items()}
     return FormulaJudge(
         load_classifier(book.load_judge()),
-        parse(interest, resolve=taxonomy.resolve),
+        formula,
         threshold=threshold,
-        not_after=not_after,
-        way=way,
+        given=checked_frequencies(shares, formula),
         keywords=taxonomy.keywords,
+        **rules,
     )
