@@ -8,7 +8,7 @@ from pathlib import Path
 from lycosa.config import Config
 from lycosa.errors import ConfigError, InputError
 from lycosa.judges.contrast.judge import ContrastJudge
-from lycosa.judges.generalise import Way
+from lycosa.judges.generalise import ForLinks, RarerBy, Way
 from lycosa.judges.keywords import KeywordJudge
 from lycosa.judges.protocol import Judge
 from lycosa.judges.table import own_judge
@@ -101,8 +101,12 @@ def judge_from(book: TopicBook, config: Config, threshold: float = 0.0) -> Train
             book,
             config.interest,
             threshold=chosen,
-            way=Way(config.judge.widen_by),
+            given=config.judge.frequencies,
             not_after=config.judge.is_not_after,
+            considerable=config.judge.considerable,
+            way=Way(config.judge.widen_by),
+            links=ForLinks(config.judge.links_by),
+            rarer_by=RarerBy(config.judge.rarer_by),
         )
     return topic_judge(book, config.topics, threshold=chosen)
 
