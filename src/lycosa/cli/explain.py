@@ -25,9 +25,10 @@ def explain(
 ) -> None:
     """Why a URL was fetched, skipped or left waiting: its origin, score, fetches, judgement."""
     with opened(directory) as (workspace, config, store):
-        parts = StrategyParts.of(judge_of(config, workspace).abilities, rng=np.random.default_rng(config.seed))
+        abilities = judge_of(config, workspace).abilities
+        parts = StrategyParts.of(abilities, rng=np.random.default_rng(config.seed))
         strategy = strategy_named(config.strategy, parts, config.constants)
-        facts = list(explain_url(store, url, urls=Urls(config.urls), strategy=strategy))
+        facts = list(explain_url(store, url, urls=Urls(config.urls), strategy=strategy, rules=abilities.rules))
     if as_json:
         print(json.dumps(facts, ensure_ascii=is_terminal()))
         return

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from lycosa.crawl.resume import retold
+from lycosa.crawl.start_threshold import START_THRESHOLD, StartThreshold
 from lycosa.errors import InputError
 from lycosa.fetch.urls import Urls, url_hash
 from lycosa.store.protocol import Reports
@@ -46,8 +47,10 @@ PHRASES: Mapping[str, tuple[str, str]] = {
 """What each kind of the hunter's evidence says when it speaks for a link, and when it speaks against it."""
 
 
-def explain(store: Reports, url: str, *, urls: Urls, strategy: Strategy) -> Iterator[tuple[str, str]]:
-    """(heading, text) pairs."""
+def explain(
+    store: Reports, url: str, *, urls: Urls, strategy: Strategy, rules: Sequence[str] = ()
+) -> Iterator[tuple[str, str]]:
+    """(heading, text) pairs. `rules`: how the crawl's judge decides (`JudgeAbilities.rules`)."""
     canonical, reason = urls.canonical(url)
     if not canonical:
         raise InputError(f"{url!r} is not a URL that can be crawled: {reason}")
@@ -67,6 +70,7 @@ def explain(store: Reports, url: str, *, urls: Urls, strategy: Strategy) -> Iter
         is_seed = link.parent_id is None and link.score == strategy.seed_score()
         yield "score", f"{link.score:.3f}, like every seed" if is_seed else strategy.reason(link.score)
         yield from _factors(store, link, host, strategy)
+        yield from (("rule", rule) for rule in rules)
     elif link.state != State.EXCLUDED:
         yield "score", f"{link.score:.3f} when it was fetched"
     if link.reason and link.state == State.EXCLUDED:
@@ -179,6 +183,8 @@ def _page(store: Reports, link: int) -> Iterator[tuple[str, str]]:
             yield "judgement", f"{verdict}: {who} ({deciding})"
         else:
             yield "judgement", f"{verdict}: {judgement.relevance:.3f} by {judgement.judge} ({deciding})"
+        if threshold := StartThreshold.from_bytes(store.state(START_THRESHOLD)):
+            yield "threshold", threshold.in_words + (f"; {threshold.warning}" if threshold.warning else "")
 
 
 def _host(host: HostRow) -> str:
