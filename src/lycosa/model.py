@@ -34,6 +34,8 @@ class Link(NamedTuple):
     """Tokens of the rel attribute in lower case, separated by spaces."""
     position: int = 0
     """Position of the link on the page, from 0."""
+    other_anchors: tuple[str, ...] = ()
+    """Different texts of further links to the same URL on the page."""
 
 
 class Lease(NamedTuple):

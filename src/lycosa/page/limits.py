@@ -19,11 +19,13 @@ class PageLimits:
     """Maximum length of an href; longer ones are not resolved."""
     max_anchor: int = 200
     """Maximum length of the text of a link."""
+    max_anchors: int = 8
+    """Maximum number of different texts kept of the links to one URL."""
     context_reach: int = 80
     """Maximum number of characters of context on either side of a link, cut at words: about 12 English words."""
     path_depth: int = 32
     """Maximum number of tags in the path of a link; of a longer path, an ellipsis and the innermost tags are kept."""
 
     def __post_init__(self) -> None:
-        require_at_least(self, "page", max_text=0, max_title=0, max_links=0, max_href=1, max_anchor=0)
+        require_at_least(self, "page", max_text=0, max_title=0, max_links=0, max_href=1, max_anchor=0, max_anchors=1)
         require_at_least(self, "page", context_reach=0, path_depth=2)

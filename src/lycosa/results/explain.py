@@ -147,9 +147,10 @@ def _discovery(store: Reports, link: LinkRow) -> Iterator[tuple[str, str]]:
         anchor = f" with the anchor “{link.anchor}”" if link.anchor else ""
         yield "found", f"{how} {_url(store, link.parent_id)}{anchor}"
         yield "distance", f"{link.distance} link{'s' * (link.distance != 1)} from the nearest seed"
-    for source, anchor, relevance in store.citing_pages(link.id, SHOWN_CITATIONS):
+    for source, anchors, relevance in store.citing_pages(link.id, SHOWN_CITATIONS):
         judged = f", relevance {relevance:.3f}" if relevance is not None else ""
-        yield "cited by", f"{source} (“{anchor}”{judged})"
+        shown = ", ".join(f"“{anchor}”" for anchor in anchors.split("\n"))
+        yield "cited by", f"{source} ({shown}{judged})"
 
 
 def _fetches(store: Reports, link: int) -> Iterator[tuple[str, str]]:

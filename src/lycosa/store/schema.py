@@ -208,5 +208,10 @@ where a.id = (select max(b.id) from answers b where b.url = a.url) and a.answer 
 order by a.id;
 """
 
-MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD, FOURTH)
+FIFTH = """
+-- A page may link to a URL several times: the different texts of the other links, a line each.
+alter table links add column other_anchors text not null default '';
+"""
+
+MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
 VERSION = len(MIGRATIONS)
