@@ -194,6 +194,9 @@ class Page:
     blocks: bytes = b""
     """Hashes of the text's blocks, by which furniture is recognised (`page.own_text.block_hashes`)."""
 
+    stemmed_in: str = "en"
+    """Language by whose stop words and stemmer `terms` were made: the page's own, if there is a stemmer for it."""
+
     @property
     def content(self) -> str:
         """The own text; of a page that was not read from a document, the text."""

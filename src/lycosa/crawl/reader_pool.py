@@ -303,6 +303,7 @@ def _pack(result: Read, *, whole_pages: bool) -> bytes:
             page.digest,
             page.own_text if whole_pages else "",
             page.blocks,
+            page.stemmed_in,
         )
     judgement_fields = None
     if judgement is not None:

@@ -47,6 +47,10 @@ class Classifier(Protocol):
         """How well the page fits each topic by itself, in [0, 1]: a page may belong to several. Formulas use this."""
 
     @property
+    def words_by_hand(self) -> str:
+        """Keywords that people wrote, as far as it goes by them."""
+
+    @property
     def short_texts(self) -> Judging | None:
         """`memberships` for a few words, such as an anchor; None: those of pages serve as well."""
 

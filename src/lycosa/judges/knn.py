@@ -120,6 +120,7 @@ class _Neighbours(NamedTuple):
 
 class KnnClassifier:
     name = "knn"
+    words_by_hand = ""
     short_texts = None
 
     topics_: tuple[str, ...]

@@ -128,6 +128,8 @@ class JudgeAbilities:
     """Minimum relevance of a relevant page."""
     keywords: Mapping[str, int] = field(default_factory=dict)
     """Stems that name the topic, with their weights: strategies that look for words look for these."""
+    words: str = ""
+    """Keywords written by hand, of a judge of trained topics."""
     similarity: Callable[[str], float] = no_similarity
     """Relevance in [0, 1] of a short text: an anchor, a heading, the words of a URL."""
     is_good: Callable[[str], bool] = bool

@@ -14,7 +14,7 @@ and for a text that speaks against the topic, 1 for certainty. Strategies that a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypedDict
 from urllib.parse import unquote
@@ -66,8 +66,9 @@ class TopicJudge(Judge):
         *,
         threshold: float = 0.5,
         keywords: Mapping[str, Mapping[str, float]] | None = None,
+        languages: Sequence[str] = ("en",),
     ) -> None:
-        """`keywords`: those written by hand, by topic (`Taxonomy.keywords`)."""
+        """`keywords`: those written by hand, by topic (`Taxonomy.keywords`); `languages`: those of short texts."""
         self.good = tuple(dict.fromkeys(good))
         self._topics = _Topics(classifier, self.good)
         require_apart(self.good)
@@ -79,6 +80,7 @@ class TopicJudge(Judge):
         self._places = self._topics.places(self.good)
         # The topics above them are kept too: tunnelling may climb there.
         self._kept = self._topics.places(with_ancestors(self.good)).tolist()
+        self.languages = tuple(languages)
         self._of_words = classifier.short_texts or classifier.posteriors
         self._base = self._relevance(self._of_words(_EMPTY))
 
@@ -102,15 +104,17 @@ class TopicJudge(Judge):
         return _abilities(self, TopicInterest(self))
 
     def changed(self, good: Sequence[str]) -> TopicJudge:
-        return TopicJudge(self.classifier, good, threshold=self.threshold, keywords=self._keywords)
+        return TopicJudge(
+            self.classifier, good, threshold=self.threshold, keywords=self._keywords, languages=self.languages
+        )
 
     def is_good(self, topic: str) -> bool:
         """Whether a topic is at or below a good one: what hard focus asks of the best leaf."""
         return any(is_at_or_below(topic, good) for good in self.good)
 
     def score_text(self, text: str) -> float:
-        page = short_page(text)
-        return _above_base(self._relevance(self._of_words(page)), self._base) if page.terms else 0.0
+        pages = [page for page in short_pages(text, self.languages) if page.terms]
+        return max((_above_base(self._relevance(self._of_words(page)), self._base) for page in pages), default=0.0)
 
     def strongest(self, page: Page) -> dict[str, float]:
         """The words that speak most for or against the best-fitting good topic, even if the page is irrelevant."""
@@ -151,6 +155,7 @@ class FormulaJudge(Judge):
         given: Mapping[str, float] | None = None,
         frequency: Mapping[str, float] | None = None,
         keywords: Mapping[str, Mapping[str, float]] | None = None,
+        languages: Sequence[str] = ("en",),
     ) -> None:
         """`formula` names topics by their paths (`parse` with `Taxonomy.resolve`).
 
@@ -160,8 +165,9 @@ class FormulaJudge(Judge):
         tunnelling takes for the rarer.
         `frequency`: the share of pages about each topic, to tell the rarer; by default the classifier's base rates.
         `given`: the same of some topics, from a person who knows (`checked_frequencies`), whatever is estimated.
-        `keywords`: those written by hand, by topic (`Taxonomy.keywords`).
+        `keywords`: those written by hand, by topic (`Taxonomy.keywords`); `languages`: those of short texts.
         """
+        self.languages = tuple(languages)
         self.named = topics_of(formula)
         # Topics above them too: tunnelling climbs the taxonomy, and reads the scores of pages judged before it did.
         kept = with_ancestors(self.named)
@@ -233,6 +239,7 @@ class FormulaJudge(Judge):
             given=self.given,
             frequency=self._frequency if frequency is None else frequency,
             keywords=self._keywords,
+            languages=self.languages,
         )
 
     def judge(self, page: Page) -> Judgement:
@@ -258,11 +265,9 @@ class FormulaJudge(Judge):
 
     def score_text(self, text: str) -> float:
         """By the formula's variant for links (AR, section 3.2)."""
-        page = short_page(text)
-        if not page.terms:
-            return 0.0
-        value = evaluate(self._for_links, self._memberships(self._of_words(page)))
-        return _above_base(value, self._base)
+        pages = [page for page in short_pages(text, self.languages) if page.terms]
+        values = (evaluate(self._for_links, self._memberships(self._of_words(page))) for page in pages)
+        return max((_above_base(value, self._base) for value in values), default=0.0)
 
     def strongest(self, page: Page) -> dict[str, float]:
         """The words that speak most for or against the best-fitting topics, even if the page is irrelevant."""
@@ -286,6 +291,7 @@ def _abilities(judge: TopicJudge | FormulaJudge, interest: Interest) -> JudgeAbi
     return JudgeAbilities(
         threshold=judge.threshold,
         keywords=judge.keywords,
+        words=judge.classifier.words_by_hand,
         similarity=judge.score_text,
         is_good=judge.is_good,
         interest=interest,
@@ -321,11 +327,16 @@ def threshold_from(scores: Iterable[float], *, least: float = 0.0) -> float:
     return min(positive)
 
 
-def short_page(text: str) -> Page:
+def short_page(text: str, language: str = "en") -> Page:
     """An anchor, a URL or a heading, as a page for classifiers."""
     text = text[:MAX_SHORT_TEXT]
     words = url_words(text) if text.startswith(("http://", "https://")) else text
-    return Page("", text=words, terms=term_counts(words))
+    return Page("", text=words, terms=term_counts(words, language=language), stemmed_in=language)
+
+
+def short_pages(text: str, languages: Iterable[str]) -> Iterator[Page]:
+    """The same, read in each of the languages it may be in."""
+    return (short_page(text, language) for language in languages)
 
 
 def url_words(url: str) -> str:

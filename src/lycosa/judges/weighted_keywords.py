@@ -82,6 +82,10 @@ class WeightedKeywordsClassifier:
         self.keywords = {topic: dict(words) for topic, words in (keywords or {}).items()}
         self.settings = settings or WeightedKeywordsSettings()
 
+    @property
+    def words_by_hand(self) -> str:
+        return " ".join(word for words in self.keywords.values() for word in words)
+
     # ── learning ──────────────────────────────────────────────────────────────────────────────────────────
 
     def fit(self, examples: Iterable[Example], topics: Iterable[str]) -> Self:

@@ -77,13 +77,24 @@ def update_judge(book: TopicBook, before: Sequence[Example], after: Sequence[Exa
     )
 
 
-def topic_judge(book: TopicBook, topics: Sequence[str], *, threshold: float) -> TopicJudge:
-    """A judge for these topics or, if none is named, for those marked good in the book."""
+def topic_judge(
+    book: TopicBook, topics: Sequence[str], *, threshold: float, languages: Sequence[str] = ()
+) -> TopicJudge:
+    """A judge for these topics or, if none is named, for those marked good in the book.
+
+    `languages`: those of short texts; by default those of the examples.
+    """
     taxonomy = book.taxonomy()
     good = [taxonomy.resolve(name) for name in topics] or taxonomy.good
     if not good:
         raise InputError(f"{book.path}: no topic is marked good; mark one with: lycosa topics mark-good NAME")
-    return TopicJudge(load_classifier(book.load_judge()), good, threshold=threshold, keywords=taxonomy.keywords)
+    return TopicJudge(
+        load_classifier(book.load_judge()),
+        good,
+        threshold=threshold,
+        keywords=taxonomy.keywords,
+        languages=languages or book.languages(),
+    )
 
 
 def interest_judge(
@@ -92,6 +103,7 @@ def interest_judge(
     *,
     threshold: float,
     given: Mapping[str, float] | None = None,
+    languages: Sequence[str] = (),
     **rules: Unpack[FormulaRules],
 ) -> FormulaJudge:
     """A judge for a formula over the book's topics. `given`: how frequent some of them are, by any name they have."""
@@ -104,5 +116,6 @@ def interest_judge(
         threshold=threshold,
         given=checked_frequencies(shares, formula),
         keywords=taxonomy.keywords,
+        languages=languages or book.languages(),
         **rules,
     )

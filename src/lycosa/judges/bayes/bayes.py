@@ -77,6 +77,7 @@ class BayesSettings:
 
 class BayesClassifier:
     name = "bayes"
+    words_by_hand = ""
     topics_: tuple[str, ...]
 
     def __init__(self, settings: BayesSettings | None = None) -> None:

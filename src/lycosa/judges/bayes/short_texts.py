@@ -133,7 +133,7 @@ class ShortTexts:
 
     def scored_title(self, page: Page, topics: Sequence[int], *, is_damped: bool) -> ScoredTitle | None:
         """Of an example of these topics, by their numbers in the tree; None if no other page has its words."""
-        words = term_counts(page.title) or dict(islice(page.terms.items(), FIRST_WORDS))
+        words = term_counts(page.title, language=page.stemmed_in) or dict(islice(page.terms.items(), FIRST_WORDS))
         own_counts = {word: page.terms.get(word, 0) for word in words}
         rows, own = self._known(own_counts, is_damped=is_damped)
         table = self._table(rows)

@@ -27,6 +27,7 @@ from lycosa.lab.generated.graph import distances
 from lycosa.lab.worlds.container import AnyArray, Container
 from lycosa.lab.worlds.lazy import PageLinks, PageTerms, Strings
 from lycosa.lab.worlds.writer import FORMAT, LINK_COLUMNS, NO_FOLLOW, NO_INDEX, PAGE_COLUMNS, TERM_COLUMNS
+from lycosa.lib.languages import stemmed_as
 from lycosa.lib.nearest import nearest
 from lycosa.model import Link, Page
 
@@ -168,10 +169,11 @@ class World:
         """
         low, high = self.link_offsets[page : page + 2].tolist()
         flags = int(self._flags[page])
+        language = self._texts[int(self._languages[page])]
         return Page(
             url=self.urls[page],
             title=self.title(page),
-            language=self._texts[int(self._languages[page])],
+            language=language,
             links=self.links(page),
             canonical=self._texts[int(self._canonicals[page])],
             is_noindex=bool(flags & NO_INDEX),
@@ -180,6 +182,7 @@ class World:
             terms=PageTerms(partial(self.terms, page)),
             words=int(self.words[page]),
             link_hashes=self.link_hashes[low:high].tobytes(),
+            stemmed_in=stemmed_as(language),
         )
 
     # ── links ─────────────────────────────────────────────────────────────────────────────────────────────
