@@ -5,7 +5,7 @@
 
 Three collections under free licences (src/lycosa/lib/stopwords-licences.txt). The first is well kept, but has content
 words, such as `Jahr`, `Gott` and `Mensch` in German: a word of it is taken if another collection lists it, too. Where
-the others are damaged or of another time (Turkish and Lithuanian in the wrong charset, ancient Greek), or do not have the
+the others are damaged or of another time (Turkish, Lithuanian in the wrong charset, ancient Greek), or do not have the
 language, the first is taken as it is. Of languages that none has, a few dozen of the most common words are below.
 
 The file has a line a language: its ISO 639-1 code and the words, spelt as `lib.text` splits them.

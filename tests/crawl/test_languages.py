@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from lycosa import Crawl
 from lycosa.config import Config, build, load_crawl
 from lycosa.crawl.reading import Reading, read_response
 from lycosa.errors import ConfigError
@@ -15,7 +16,7 @@ from lycosa.judges.keywords import KeywordJudge
 from lycosa.judges.svm import SvmClassifier
 from lycosa.judges.topic_judges import TopicJudge
 from lycosa.lib.wordhash import number_of
-from lycosa.model import Page, Response
+from lycosa.model import Fetched, Lease, Page, Response
 from lycosa.page.limits import PageLimits
 from lycosa.strategies.hunter.notes import words_near
 from lycosa.strategies.papers.page_words import PageWords
@@ -144,3 +145,40 @@ class TestTrained:
             train_judge(book, "bayes")
             assert set(topic_judge(book, ["Rad"], threshold=0.5).languages) == {"de", "en"}
             assert topic_judge(book, ["Rad"], threshold=0.5, languages=("fr",)).languages == ("fr",)
+
+
+class Recorded:
+    """A web in a dictionary."""
+
+    def __init__(self, pages: dict[str, str]) -> None:
+        self._pages = pages
+
+    async def fetch(self, lease: Lease) -> Fetched:
+        body = self._pages.get(lease.url)
+        return Fetched.missing(lease) if body is None else Fetched.page(lease, f"<title>Seite</title>{body}")
+
+
+@pytest.mark.parametrize("strategy", ["hunter", "best-first"])
+def test_a_crawl_from_words_over_a_mixed_web(strategy, tmp_path):
+    seed, bikes, boats, english = (f"http://a.test/{name}" for name in ("", "rad", "boot", "en"))
+    boat = "Das Boot und sein Segel, und wie man mit dem Wind auf einem See nicht nur im Kreis fährt. " * 3
+    pages = {
+        seed: f"<p>{GERMAN}</p><a href=/boot>Boote</a> <a href=/rad>Räder</a> <a href=/en>English</a>",
+        bikes: f"<p>{GERMAN * 3}</p>",
+        boats: f"<p>{boat}</p>",
+        english: f"<p>{ENGLISH * 3}</p>",
+    }
+    crawl = Crawl(
+        "Fahrräder",
+        seeds=[seed],
+        directory=tmp_path / "crawl",
+        strategy=strategy,
+        fetcher=Recorded(pages),
+        readers={"count": 1},
+        politeness={"delay": 0.0, "fetch_time_factor": 0.0},
+        config={"judge": {"seeds_are_examples": "no"}},
+    )
+    crawl.run(4)
+    rows = {row["url"]: row for row in crawl.report().rows(text=False)}
+    assert {url: row["language"] for url, row in rows.items()} == {seed: "de", bikes: "de", boats: "de", english: "en"}
+    assert rows[bikes]["relevance"] > max(rows[boats]["relevance"], rows[english]["relevance"])

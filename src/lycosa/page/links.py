@@ -66,7 +66,9 @@ def resolve_links(
             number = number_of.get(target)
             if number is not None:
                 first, is_better = links[number], number in in_furniture and own.has(at)
-                anchors = anchors_of.setdefault(number, {first.anchor: None})
+                anchors = anchors_of.get(number)
+                if anchors is None:
+                    anchors = anchors_of[number] = {first.anchor: None}
                 if len(anchors) < limits.max_anchors:
                     anchors[_anchor(document, at, limits)[0]] = None
                 if is_better or not first.anchor or "nofollow" in first.rel:
@@ -87,8 +89,8 @@ def resolve_links(
             continue
         dropped[reason] = dropped.get(reason, 0) + 1
     for number, anchors in anchors_of.items():
-        others = tuple(anchor for anchor in anchors if anchor and anchor != links[number].anchor)
-        if others:
+        if len(anchors) > 1:
+            others = tuple(anchor for anchor in anchors if anchor and anchor != links[number].anchor)
             links[number] = links[number]._replace(other_anchors=others)
     return result
 
