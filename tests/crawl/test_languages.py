@@ -18,7 +18,7 @@ from lycosa.judges.topic_judges import TopicJudge
 from lycosa.lib.wordhash import number_of
 from lycosa.model import Fetched, Lease, Page, Response
 from lycosa.page.limits import PageLimits
-from lycosa.strategies.hunter.notes import words_near
+from lycosa.strategies.hunter.notes import Digest, digest
 from lycosa.strategies.papers.page_words import PageWords
 from lycosa.topics.book import TopicBook
 from lycosa.topics.importing import text_page
@@ -86,7 +86,8 @@ class TestReading:
 class TestLinks:
     def test_words_near_a_link_are_those_of_the_page(self):
         found = page(GERMAN * 3)
-        near = set(words_near(found.links, found.stemmed_in).ravel().tolist())
+        vector = ContrastJudge.fit((), "Fahrrad").study().vector
+        near = set(Digest.from_bytes(digest(found, vector)).near.ravel().tolist())
         assert number_of("fahrrad") in near
         assert number_of("die") not in near
         assert PageWords(found).evidence(["fahrrad"])[0, 0] > 0

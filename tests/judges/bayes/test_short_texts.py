@@ -87,6 +87,17 @@ def test_titles_that_tell_nothing_flatten_the_curve():
     assert fits(BayesClassifier(FEW_FEATURES).fit(moved, TOPICS), "puffins")["Birds"] < 0.5
 
 
+def test_a_title_is_scored_without_its_own_page():
+    """Every title's word is frequent on its own page, and elsewhere only on a page of the other topic: it misleads."""
+    words = [f"word{chr(97 + at // 5)}{chr(97 + at % 5)}" for at in range(20)]
+    pages = [
+        example(word, f"{word} " * 5 + words[(at + 1) % 20], "Birds" if at % 2 else "Boats")
+        for at, word in enumerate(words)
+    ]
+    found = fits(BayesClassifier(BayesSettings(features=3)).fit(pages, ("Birds", "Boats")), words[1])
+    assert found == pytest.approx({"Birds": 0.5, "Boats": 0.5}, abs=0.1)
+
+
 def test_pages_without_titles_are_calibrated_by_their_first_words():
     bare = [Example(Page(page.url, terms=page.terms), topics) for page, topics in examples()]
     assert fits(BayesClassifier(FEW_FEATURES).fit(bare, TOPICS), "puffins")["Birds"] > 0.5
@@ -102,7 +113,7 @@ class TestUpdates:
         again = BayesClassifier.load(classifier.save())
         more = [example("Puffin three", "feather beak puffin puffin puffin sloop sloop", "Boats/Sailing")]
         again.update(added=more)
-        assert fits(again, "puffin")["Boats/Sailing"] > fits(classifier, "puffin")["Boats/Sailing"]
+        assert fits(again, "puffin")["Boats/Sailing"] > 0.2 > fits(classifier, "puffin")["Boats/Sailing"]
         again.update(removed=more)
         assert fits(again, "puffin") == pytest.approx(fits(classifier, "puffin"))
 
