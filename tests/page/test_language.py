@@ -73,6 +73,11 @@ def test_a_list_of_names_is_in_no_language(monkeypatch):
     assert detect_language(names) == "la"
 
 
+def test_words_that_english_has_too_bear_nothing_out(monkeypatch):
+    monkeypatch.setattr(language.py3langid, "classify", lambda text: ("pt", 1.0))
+    assert detect_language("as do no me Lexmark Epson Canon Brother Kyocera Ricoh Xerox Sharp " * 4) == ""
+
+
 def test_menus_at_the_top_do_not_decide():
     menu = "Home About us Contact Sign in Search the site and more of the same for all of you " * 4
     assert detect_language(menu + TEXTS["de"] * 6) == "de"

@@ -28,7 +28,7 @@ _ENGLISH = frozenset(
 """Frequent in English, and not spelt like a frequent word of another language, unlike `is`, `of`, `by` and `to`."""
 _ENGLISH_SHARE = 0.05
 _MIN_ENGLISH = 4
-_STOP_WORD_SHARE = 0.05
+_STOP_WORD_SHARE = 0.1
 """Minimum share of the words that are stop words of the language: of prose they are a fifth to a half."""
 _WORDS_SAMPLE = 1000
 _GUESS_SAMPLE = 400
@@ -64,7 +64,8 @@ def detect_language(text: str, *, declared: str = "") -> str:
 
 
 def _is_borne_out(text: str, label: str) -> bool:
-    stop_words = stopwords.of(stemmer_of(label))
+    # Without those that English has, too: `as`, `do`, `no` and `me` are Portuguese.
+    stop_words = stopwords.of(stemmer_of(label)) - stopwords.ENGLISH
     if stemmer_of(label) == ENGLISH or not stop_words:
         return True
     words = split_words(_sample(text, _WORDS_SAMPLE))
