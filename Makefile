@@ -46,8 +46,9 @@ bench-frontier: $(STAMP)  ## Cost and memory of the frontier up to ten million l
 bench-replay: $(STAMP)    ## Visits a second of a replayed crawl
 	@$(BIN)/python bench/replay.py
 
-bench-judges: $(STAMP)    ## How good and how fast judges are, next to scikit-learn's
+bench-judges: $(STAMP)    ## How good and how fast judges are, next to scikit-learn's; and on anchors
 	@$(BIN)/python bench/judges.py
+	@$(BIN)/python bench/short_texts.py
 
 bench-distill: $(STAMP)   ## Hubs and authorities of a million pages
 	@$(BIN)/python bench/distill.py

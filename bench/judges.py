@@ -128,9 +128,13 @@ def labelled_world(name: str) -> Corpus | None:
         if topics := world.topics_of(number):
             url, terms = world.url(number), world.terms(number)
             page = Page(url, title=world.title(number), terms=terms, words=int(world.words[number]))
-            is_train = hashlib.blake2b(url.encode(), digest_size=2).digest()[0] % 10 < 7
-            (train if is_train else test).append(Example(page, tuple(topics)))
+            (train if is_example(url) else test).append(Example(page, tuple(topics)))
     return on_both_sides(Corpus(name, train, test))
+
+
+def is_example(url: str) -> bool:
+    """Seven pages in ten."""
+    return hashlib.blake2b(url.encode(), digest_size=2).digest()[0] % 10 < 7
 
 
 def on_both_sides(corpus: Corpus) -> Corpus:

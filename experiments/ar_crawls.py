@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,9 +32,8 @@ from lycosa.lab.replay.replay import JudgedWorld, Track, replay
 from lycosa.lab.replay.trained_judges import ExampleSet, draw_examples, train
 from lycosa.lab.worlds.world import World
 from lycosa.model import Page
-from lycosa.strategies.protocol import StrategyParts
+from lycosa.strategies.protocol import Strategy, StrategyParts
 from lycosa.strategies.table import strategy
-from lycosa.strategies.tunnelling import Focus, Tunnelling, TunnellingSettings
 
 RESULTS = Results("ar")
 SEED = 1
@@ -300,16 +299,13 @@ def _crawl(
 ) -> Crawl:
     judge = judges[WAYS.get(name, Way.PARENT)]
     parts = StrategyParts.of(judge.abilities, rng=np.random.default_rng(SEED))
-    chosen = strategy(PLAIN[name], parts) if name in PLAIN else _tunnelling(name, judge, parts)
+    chosen = strategy(PLAIN[name], parts) if name in PLAIN else _tunnelling(name, parts)
     return _kept_of(replay(judged, chosen, seeds.tolist(), pages=pages), judge.threshold, pages, is_target, is_given)
 
 
-def _tunnelling(name: str, judge: FormulaJudge, parts: StrategyParts) -> Tunnelling:
-    """As the table of strategies makes it, but for the variants."""
-    focus = Focus(judge.interest)
-    similarity = parts.similarity if name == OWN_ANCHORS else focus.similarity
-    settings = TunnellingSettings(session=SESSION, is_rescoring=name != NEW_LINKS)
-    return Tunnelling(strategy(PLAIN[SIMPLE], replace(parts, similarity=similarity)), focus, settings)
+def _tunnelling(name: str, parts: StrategyParts) -> Strategy:
+    variant = {"tunnel.is_rescoring": name != NEW_LINKS, "tunnel.has_narrow_anchors": name == OWN_ANCHORS}
+    return strategy(f"tunnel+{PLAIN[SIMPLE]}", parts, {"tunnel.session": SESSION, **variant})
 
 
 def _kept_of(track: Track, threshold: float, pages: int, is_target: Bools, is_given: Bools) -> Crawl:

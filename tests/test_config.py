@@ -240,6 +240,11 @@ class TestJudgeSettings:
         [
             ({"seeds_are_examples": "maybe"}, "judge.seeds_are_examples is 'maybe': it must be auto, yes or no"),
             ({"widen_by": "x"}, "judge.widen_by is 'x': it must be parent, drop or weight"),
+            ({"links_by": "both"}, "judge.links_by is 'both': it must be rarer or either"),
+            ({"rarer_by": "x"}, "judge.rarer_by is 'x': it must be score or lowering"),
+            ({"considerable": 0}, "judge.considerable is 0.*more than 0"),
+            ({"considerable": 1.5}, "judge.considerable is 1.5: it must be 1 or less"),
+            ({"frequencies": {"Sailing": "often"}}, "judge.frequencies.Sailing is 'often'"),
         ],
     )
     def test_what_is_not_known_is_refused(self, wrong, right):

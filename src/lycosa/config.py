@@ -29,8 +29,10 @@ from lycosa.fetch.politeness import Politeness
 from lycosa.fetch.robots import RobotsSettings
 from lycosa.fetch.transfer import HttpSettings
 from lycosa.fetch.urls import UrlRules, Urls
+from lycosa.judges.generalise import CONSIDERABLE
 from lycosa.judges.protocol import Judge
-from lycosa.lib.bounds import require_at_least
+from lycosa.lib.bounds import require_above_zero, require_at_least, require_at_most
+from lycosa.lib.languages import STEMMERS
 from lycosa.lib.nearest import nearest
 from lycosa.page.limits import PageLimits
 from lycosa.stopping.rules import Budget, StopRules
@@ -56,13 +58,34 @@ class JudgeSettings:
     is_not_after: bool = False
     """Ignore the NOT of a formula during the crawl and apply it to the pages found (paper AR, section 2.3): pages about
     an excluded topic lead the way like others, and are not reported as relevant."""
+    considerable: float = CONSIDERABLE
+    """Minimum score for an excluded topic of a page that is left out, where NOT is applied to the pages found."""
+    languages: tuple[str, ...] = ()
+    """Languages of anchors and URLs, as ISO 639-1 codes: their few words are read in each of them. Empty: those of the
+    examples of trained topics; English for a topic given in words."""
+    links_by: str = "rarer"
+    """What of A AND B scores anchors and URLs, whose few words are seldom about both (paper AR, section 3.2): rarer
+    (the rarer of the two topics) or either (A OR B)."""
+    rarer_by: str = "score"
+    """How tunnelling tells the rarer topic from the pages visited so far: score (its mean score is the smaller) or
+    lowering (it was more often the topic with the smallest score of a page). Before that, the examples tell."""
+    frequencies: dict[str, float] = field(default_factory=dict)
+    """Share of all pages that are about a topic, where you know better than examples and pages visited do:
+    {Sailing = 0.001, "Places/Usedom" = 0.02}. Only for topics of a formula and those above them."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:
             raise ConfigError(f"judge.threshold is {self.threshold}: it must be between 0 and 1")
+        require_above_zero(self, "judge", "considerable")
+        require_at_most(self, "judge", considerable=1)
+        for language in self.languages:
+            if language not in STEMMERS:
+                raise ConfigError(f"judge.languages: {language!r} is not one of {', '.join(STEMMERS)}")
         for name, known in (
             ("seeds_are_examples", ("auto", "yes", "no")),
             ("widen_by", ("parent", "drop", "weight")),
+            ("links_by", ("rarer", "either")),
+            ("rarer_by", ("score", "lowering")),
         ):
             if getattr(self, name) not in known:
                 *others, last = known
@@ -199,6 +222,7 @@ class Config(BaseModel):
         return Reading(
             urls=Urls(self.urls),
             judge=judge,
+            words=judge.abilities.words if self.topics or self.interest else self.topic,
             limits=self.page,
             decode_limits=self.decode,
             product_token=self.robots.product_token,
@@ -229,11 +253,12 @@ def load_file(path: Path) -> dict[str, Any]:
 
 
 def load_crawl(path: Path, *, is_begun: bool) -> dict[str, Any]:
-    """A crawl's own lycosa.toml. A crawl begun by a version without `judge.kind` keeps the judge of that version."""
+    """A crawl's own lycosa.toml. A crawl begun by a version without some setting goes on as that version did."""
     stored = load_file(path)
-    judge = stored.setdefault("judge", {})
-    if is_begun and isinstance(judge, dict):
-        judge.setdefault("kind", "keywords")
+    for section, name, value in (("judge", "kind", "keywords"), ("page", "language", "en")):
+        settings = stored.setdefault(section, {})
+        if is_begun and isinstance(settings, dict):
+            settings.setdefault(name, value)
     return stored
 
 

@@ -9,7 +9,7 @@ from lycosa.config import Config
 from lycosa.errors import ConfigError, InputError
 from lycosa.fetch.urls import parse_seed
 from lycosa.judges.contrast.judge import ContrastJudge
-from lycosa.judges.generalise import Way
+from lycosa.judges.generalise import ForLinks, RarerBy, Way
 from lycosa.judges.keywords import KeywordJudge
 from lycosa.judges.protocol import Judge
 from lycosa.judges.table import own_judge
@@ -89,7 +89,7 @@ def _untrained(config: Config, threshold: float) -> KeywordJudge | ContrastJudge
             "cycling' …, or let the seeds be examples: --strategy hunter, which has the judge contrast"
         )
     if config.judge.kind == "keywords":
-        return KeywordJudge(config.topic, threshold=threshold or FOR_WORDS)
+        return KeywordJudge(config.topic, threshold=threshold or FOR_WORDS, languages=_languages(config) or ("en",))
     return ContrastJudge.fit(
         (),
         config.topic,
@@ -106,10 +106,22 @@ def judge_from(book: TopicBook, config: Config, threshold: float = 0.0) -> Train
             book,
             config.interest,
             threshold=chosen,
-            way=Way(config.judge.widen_by),
+            given=config.judge.frequencies,
+            languages=_languages(config),
             not_after=config.judge.is_not_after,
+            considerable=config.judge.considerable,
+            way=Way(config.judge.widen_by),
+            links=ForLinks(config.judge.links_by),
+            rarer_by=RarerBy(config.judge.rarer_by),
         )
-    return topic_judge(book, config.topics, threshold=chosen)
+    return topic_judge(book, config.topics, threshold=chosen, languages=_languages(config))
+
+
+def _languages(config: Config) -> tuple[str, ...]:
+    """Those that anchors and URLs may be in, as far as it was said."""
+    if config.judge.languages or config.page.language == "auto":
+        return config.judge.languages
+    return (config.page.language,)
 
 
 class Versions:

@@ -34,6 +34,8 @@ class Link(NamedTuple):
     """Tokens of the rel attribute in lower case, separated by spaces."""
     position: int = 0
     """Position of the link on the page, from 0."""
+    other_anchors: tuple[str, ...] = ()
+    """Different texts of further links to the same URL on the page."""
 
 
 class Lease(NamedTuple):
@@ -191,6 +193,9 @@ class Page:
     """The text without furniture, which is what stands on many pages of the host (`page.own_text`)."""
     blocks: bytes = b""
     """Hashes of the text's blocks, by which furniture is recognised (`page.own_text.block_hashes`)."""
+
+    stemmed_in: str = "en"
+    """Language by whose stop words and stemmer `terms` were made: the page's own, if there is a stemmer for it."""
 
     @property
     def content(self) -> str:

@@ -366,6 +366,40 @@ class TestCrawl:
         done("crawl", "-o", crawl, "-c", settings, "-n", "70", "-q")
         assert len(query(crawl, "select 1 from events where kind = 'judge'")) == 1
 
+    def test_what_was_decided_about_a_formula_is_told(
+        self, server, small_web, web_book, settings: Path, tmp_path: Path
+    ) -> None:
+        """One start page decides what is relevant: said while it crawls, by status and by explain."""
+        book, topic, urls = web_book
+        other = next(
+            name
+            for name in json.loads(done("topics", "show", "--book", book, "--json"))["topics"]
+            if "/" in name and name != topic
+        )
+        crawl = tmp_path / "crawl"
+        start = next(page for page in sorted(map(small_web.page_of, urls)) if small_web.is_allowed(page))
+        command = ["crawl", "--interest", f'"{topic}" OR ("{topic}" AND "{other}")', "--book", book, "-c", settings]
+        options = ["--set", f"judge.frequencies={json.dumps({other: 0.0001})}", "--strategy", "ariadne", "-o", crawl]
+        done(*command, "--seed", server.url(start), "-n", "15", "-q", *options)
+        advice = [message for (message,) in query(crawl, "select message from events where kind = 'advice'")]
+        assert [each for each in advice if each.startswith("one start page decides what is relevant")]
+        told = " ".join(done("status", crawl).split())
+        assert "of the only start page" in told
+        assert "begin again with at least 3 start pages that fit" in told
+        figures = json.loads(done("status", crawl, "--json"))["threshold"]
+        assert (figures["pages"], figures["fitting"]) == (1, 1)
+        assert figures["url"] == server.url(start)
+        facts = dict(json.loads(done("explain", crawl, server.url(start), "--json")))
+        assert facts["threshold"].startswith(f"minimum relevance {figures['value']:.3f}: of the only start page")
+        (waiting,) = query(crawl, "select url from frontier where state = 'waiting' limit 1")[0]
+        rule = dict(json.loads(done("explain", crawl, waiting, "--json")))["rule"]
+        assert rule.startswith(f"anchors and URLs are scored by {topic} OR {other}, the rarer topic")
+        assert f"{other} 0.0% as given" in rule
+        refusal = refused(
+            *command, "--seed", server.url(0), "-o", tmp_path / "x", "--set", 'judge.frequencies={"Cy":1}'
+        )
+        assert "no topic 'Cy'" in refusal
+
     def test_distilling_during_the_crawl(self, server, web_book, settings: Path, tmp_path: Path) -> None:
         book, topic, _ = web_book
         crawl = tmp_path / "crawl"

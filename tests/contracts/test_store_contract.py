@@ -364,6 +364,7 @@ class TestPages:
                 judgements=[judgement(n, value) for n, value in zip(numbers, relevance, strict=True)],
                 outcomes=[outcome(n) for n in numbers],
                 edges=[(1, 0, 2, "two", ""), (1, 1, 3, "three", "nofollow")],
+                other_anchors=[("drei\nthe third", 1, 1)],
                 events=[(1, 2.0, "note", "something happened")],
             )
         )
@@ -378,6 +379,7 @@ class TestPages:
             ("http://a.test/2", "two", "", 0),
             ("http://a.test/3", "three", "nofollow", 1),
         ]
+        assert [link.other_anchors for link in first.page.links] == [(), ("drei", "the third")]
         assert targets.tolist() == [2, 3]
         assert (first.judgement.relevance, first.judgement.is_relevant) == (0.9, True)
         assert first.judgement.best == "Sport/Cycling"
@@ -483,7 +485,9 @@ class TestPages:
     def test_links_of_a_page_that_was_fetched_again(self, reopen):
         store = reopen()
         self.fill(store)
+        store.write(Batch(edges=[(1, 1, 4, "four", "")], other_anchors=[("vier", 1, 1)]))
         store.write(Batch(relinked=[1], edges=[(1, 1, 4, "four", "")]))
+        assert [page.anchors for page in store.citing_pages(4, 9)] == ["four"]
         assert list(reopen().links_on_pages()) == [StoredLink("http://a.test/1", "http://a.test/4", 1, "four", "")]
 
     def test_events(self, reopen):

@@ -264,7 +264,7 @@ class TestAgain:
         db = crawled.store._db  # no part of the crawl fetches twice yet: as if it had
         db.execute("delete from links where source_id = ?", (hub,))
         for position, url in enumerate(links):
-            db.execute("insert into links values (?, ?, ?, '', '')", (hub, position, crawled.row(url)["id"]))
+            db.execute("insert into links values (?, ?, ?, '', '', '')", (hub, position, crawled.row(url)["id"]))
         db.execute("update pages set number = (select max(number) + 1 from pages) where id = ?", (hub,))
         citations.update()
         self.same(distill(citations, ALL), run(crawled))

@@ -121,8 +121,11 @@ class Words:
     def generalised(self, frequency: Mapping[str, float]) -> Words:
         return Words(self._factor / 2)
 
-    def named(self, text: str) -> Words:
+    def named(self, text: str, frequency: Mapping[str, float] | None = None) -> Words:
         return Words(float(text))
+
+    topics = ("similarity",)
+    rarer_by = "score"
 
 
 class TestTunnelling:

@@ -95,6 +95,7 @@ class TestReading:
     def test_a_page_reads_the_same_as_in_this_process(self, reading):
         body = (
             "Recreational cycling. <a href='/x' rel='nofollow'>on</a> <a href='y.pdf'>no</a> <a href='mailto:a@b'>m</a>"
+            "<a href='/x'>quiet roads</a>"
         )
         fetched = document("Bikes", 3, body)
 
@@ -107,10 +108,14 @@ class TestReading:
     def test_text_stays_behind_unless_it_is_wanted(self, reading):
         async def go():
             async with running(reading, count=1) as readers:
-                return await readers.read(document("Bikes", 3, "Recreational cycling on quiet roads."))
+                body = "Recreational cycling on quiet roads. <a href='/x'>on</a> <a href='/x'>and on</a>"
+                return await readers.read(document("Bikes", 3, body))
 
         visit = asyncio.run(go())
-        assert visit.page == replace(read(visit.fetched, reading).page, text="", own_text="", terms={})
+        whole = read(visit.fetched, reading).page
+        links = [link._replace(context="", path="") for link in whole.links]
+        assert ("and on",) in [link.other_anchors for link in links]
+        assert visit.page == replace(whole, text="", own_text="", terms={}, links=links)
         assert visit.page.words > 3
 
     def test_another_judge_takes_over(self, reading):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from lycosa.errors import InputError
 from lycosa.judges.formula import And, Formula, Named, Not, Or, evaluate, join, parse
-from lycosa.judges.generalise import Way, for_links, generalise, positive_part, without_not
+from lycosa.judges.generalise import ForLinks, Way, for_links, generalise, positive_part, with_given, without_not
 
 RARE_FIRST = {"A": 0.01, "B": 0.1, "C": 0.2, "D": 0.3}
 
@@ -98,21 +98,28 @@ class TestParent:
 
 class TestForLinks:
     @pytest.mark.parametrize(
-        ("text", "rarer"),
+        ("text", "rarer", "either"),
         [
-            ("A", "A"),
-            ("B AND A", "A"),
-            ("A OR B", "A OR B"),
-            ("B AND (A OR C)", "B"),
-            ("A AND B OR C AND D", "A OR C"),
-            ("B^2 AND A", "A"),
-            ("B AND NOT A", "B"),
-            ("NOT (NOT B OR A)", "B"),
-            ("NOT A", "NOT A"),
+            ("A", "A", "A"),
+            ("B AND A", "A", "B OR A"),
+            ("A OR B", "A OR B", "A OR B"),
+            ("B AND (A OR C)", "B", "B OR A OR C"),
+            ("A AND B OR C AND D", "A OR C", "A OR B OR C OR D"),
+            ("B^2 AND A", "A", "B OR A"),
+            ("B AND NOT A", "B", "B"),
+            ("NOT (NOT B OR A)", "B", "B"),
+            ("NOT A", "NOT A", "NOT A"),
         ],
     )
-    def test_short_texts_are_about_one_thing(self, text, rarer):
+    def test_short_texts_are_about_one_thing(self, text, rarer, either):
         assert str(for_links(parse(text), RARE_FIRST)) == rarer
+        assert str(for_links(parse(text), RARE_FIRST, by=ForLinks.EITHER)) == either
+
+    def test_what_a_person_gives_replaces_what_is_estimated(self):
+        estimated = {"X/A": 0.5, "X": 0.6, "B": 0.1}
+        assert with_given(estimated, {"X/A": 0.05}) == {"X/A": 0.05, "X": 0.6, "B": 0.1}
+        assert with_given(estimated, {"X/A": 0.7, "B": 0.2}) == {"X/A": 0.7, "X": 0.7, "B": 0.2}
+        assert with_given({}, {"X/A": 0.7, "X": 0.1}) == {"X/A": 0.7, "X": 0.1}
 
 
 class TestWithoutNot:
@@ -122,6 +129,8 @@ class TestWithoutNot:
         assert split.relevance({"A": 0.1, "B": 0.4}) >= 0.1
         assert split.relevance({"A": 0.1, "B": 0.5}) < 0.1
         assert split.relevance({"A": 0.09, "B": 0.0}) < 0.1
+        assert split.relevance({"A": 0.1, "B": 0.5}, considerable=0.6) >= 0.1
+        assert split.relevance({"A": 0.1, "B": 0.4}, considerable=0.4) < 0.1
 
     def test_an_alternative_that_does_not_mind_keeps_the_page(self):
         split = without_not(parse("A AND NOT B OR C"))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lycosa.errors import ConfigError, InputError
 from lycosa.judges.classifier import Example, parent_of, with_ancestors
 from lycosa.judges.formula import parse
-from lycosa.judges.generalise import Way, generalise
+from lycosa.judges.generalise import ForLinks, Way, generalise
 from lycosa.judges.protocol import Judge
 from lycosa.judges.taxonomy import Taxonomy, Topic
 from lycosa.judges.topic_judges import (
@@ -20,6 +20,7 @@ from lycosa.judges.topic_judges import (
     MAX_NAME,
     FormulaJudge,
     TopicJudge,
+    checked_frequencies,
     short_page,
     threshold_from,
     url_words,
@@ -32,6 +33,8 @@ class WordClassifier:
     """Each leaf has one word, its name; a leaf's share grows with the word's count, above a base rate."""
 
     name = "words"
+    short_texts = None
+    words_by_hand = ""
 
     def fit(self, examples: Iterable[Example], topics: Sequence[str]) -> Self:
         self.topics_ = with_ancestors(topics)
@@ -293,6 +296,48 @@ class TestFormulaJudge:
         assert rarer.changed(frequency={SAILING: 0.0, USEDOM: 1.0}).score_text("sailing") == pytest.approx(known)
         assert rarer.score_text("click here") == rarer.score_text("") == 0.0
 
+    def test_or_by_either(self, classifier):
+        both = parse(f"{SAILING} AND {USEDOM}")
+        judge = FormulaJudge(classifier, both, links=ForLinks.EITHER)
+        assert judge.score_text("sailing") == judge.score_text("usedom") > 0
+        assert judge.score_text("click here") == judge.score_text("") == 0.0
+        assert judge.abilities.rules == (
+            f"anchors and URLs are scored by {SAILING} OR {USEDOM}, any of the topics "
+            f"(share of pages: {SAILING} 9.1%, {USEDOM} 9.1%)",
+        )
+        wider = judge.abilities.interest.generalised({SAILING: 0.01, USEDOM: 0.2, "Sport": 0.3, "Place": 0.5})
+        assert wider.similarity("usedom") > 0
+
+    def test_given_frequencies_hold_whatever_is_estimated(self, classifier):
+        judge = FormulaJudge(classifier, parse(f"{SAILING} AND {USEDOM}"), given={USEDOM: 0.01})
+        assert judge.score_text("usedom") > 0 == judge.score_text("sailing")
+        assert judge.abilities.rules[0].endswith(
+            f"by {USEDOM}, the rarer topic (share of pages: {SAILING} 9.1%, {USEDOM} 1.0% as given)"
+        )
+        estimated = {SAILING: 0.01, USEDOM: 0.2, "Sport": 0.3, "Place": 0.5}
+        judge = FormulaJudge(classifier, parse(f"{SAILING} AND {USEDOM}"), given={USEDOM: 0.001})
+        wider = judge.abilities.interest.generalised(estimated)
+        assert str(wider) == f"{SAILING} AND Place"
+        assert wider.similarity("sailing") > 0 == wider.similarity("usedom")
+
+    def test_a_wider_focus_is_made_again_by_the_frequencies_it_was_made_by(self, classifier):
+        interest = FormulaJudge(classifier, parse(f"{SAILING} AND {USEDOM}")).abilities.interest
+        estimated = {SAILING: 0.1, USEDOM: 0.01, "Sport": 0.3, "Place": 0.05}
+        wider = interest.generalised(estimated)
+        again = interest.named(str(wider), estimated)
+        assert wider.similarity("usedom") == again.similarity("usedom") > 0
+
+    def test_a_considerable_score(self, classifier):
+        page_with_tents = page("sailing usedom camping")
+        lenient = FormulaJudge(classifier, self.INTEREST, threshold=0.5, not_after=True, considerable=0.6)
+        assert lenient.judge(page_with_tents).is_relevant
+        strict = lenient.changed(threshold=0.4)
+        assert strict.considerable == 0.6
+        assert "0.6 or more for an excluded topic" in strict.abilities.rules[-1]
+
+    def test_a_single_topic_needs_no_rules(self, classifier):
+        assert FormulaJudge(classifier, parse(SAILING)).abilities.rules == ()
+
     def test_another_focus(self, classifier):
         interest = parse(f"{SAILING} AND {USEDOM}")
         judge = FormulaJudge(classifier, interest, threshold=0.4, not_after=True)
@@ -327,6 +372,13 @@ class TestFormulaJudge:
             FormulaJudge(classifier, parse("Sailing AND Camping"))
         with pytest.raises(InputError, match="only excludes topics"):
             FormulaJudge(classifier, parse("NOT Camping"), not_after=True)
+        with pytest.raises(ConfigError, match=r"judge\.considerable is 0"):
+            FormulaJudge(classifier, parse("Camping"), considerable=0)
+        with pytest.raises(ConfigError, match=r"Camping is 1\.5, but a share of pages is between 0 and 1"):
+            checked_frequencies({CAMPING: 1.5}, parse("Camping"))
+        with pytest.raises(ConfigError, match=f"'{USEDOM}' is neither in the formula 'Camping' nor above"):
+            checked_frequencies({USEDOM: 0.5}, parse("Camping"))
+        assert checked_frequencies({"Place": 0.5}, parse(USEDOM)) == {"Place": 0.5}
 
     def test_it_travels(self, classifier):
         judge = FormulaJudge(classifier, self.INTEREST, threshold=0.3, not_after=True)

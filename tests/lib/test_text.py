@@ -3,12 +3,15 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+import Stemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lycosa.lib import stopwords
 from lycosa.lib import text as text_module
+from lycosa.lib.languages import STEMMERS, stemmer_of
 from lycosa.lib.stopwords import ENGLISH
-from lycosa.lib.text import stems, term_counts
+from lycosa.lib.text import aliases, readings, renamed, stems, term_counts
 
 words_and_rubbish = st.text(
     st.sampled_from("abcXYZ019 \n\t.,'-_éÉßñ中İ–“”’\u0301\u200b\xa0\ud800\U0001f600"), max_size=120
@@ -55,13 +58,56 @@ def test_megabytes_of_one_word_are_not_remembered():
     assert len(memo) == before
 
 
-def test_other_languages():
-    assert stems("les chevaux mangeaient", language="french") == ["le", "cheval", "mang"]
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("fr", "les chevaux mangeaient dans le pré", ["cheval", "mang", "pré"]),
+        ("de", "Die Fahrräder der Kinder und das Fahrrad", ["fahrrad", "kind", "fahrrad"]),
+        ("es", "las bicicletas y la bicicleta", ["biciclet", "biciclet"]),
+        ("ru", "велосипеды и велосипедов", ["велосипед", "велосипед"]),
+        ("hi", "किताबें और किताब", ["किताब", "किताब"]),
+        ("nn", "syklene og sykler", ["sykl", "sykl"]),
+        ("tr", "bisikletler ve bisiklet", ["bisiklet", "bisiklet"]),
+    ],
+)
+def test_each_language_has_its_stop_words_and_its_stemmer(language, text, expected):
+    assert stems(text, language=language) == expected
+    assert term_counts(text, language=language) == dict(Counter(expected))
 
 
-def test_an_unknown_language_is_named_with_the_known_ones():
-    with pytest.raises(ValueError, match=r"'klingon'.*english"):
-        stems("x", language="klingon")
+@pytest.mark.parametrize("language", ["", "zh", "ja", "xx", "klingon"])
+def test_a_language_without_a_stemmer_is_read_as_english(language):
+    assert stems("The bicycles of the world", language=language) == stems("The bicycles of the world")
+
+
+def test_all_of_snowballs_languages_have_stop_words():
+    dialects = {"porter", "dutch_porter"}
+    assert set(Stemmer.algorithms()) - dialects <= set(STEMMERS.values())
+    for code in STEMMERS:
+        listed = stopwords.of(stemmer_of(code))
+        assert len(listed) > 20, code
+        for word in listed:
+            assert stems(word, language=code) == []
+            assert stems(word.upper(), language=code) == [] or word.upper().lower() != word
+
+
+def test_content_words_are_no_stop_words():
+    assert {"jahr", "gott", "mensch", "zeit"}.isdisjoint(stopwords.of("german"))
+
+
+class TestQueries:
+    def test_words_of_a_query_are_found_by_the_texts_own_stemmer(self):
+        query = "Fahrräder Touren"
+        page = term_counts("Mit dem Fahrrad auf Tour: die schönsten Touren", language="de")
+        assert {"fahrrad", "tour"} <= page.keys()
+        assert aliases(query, "de") == {"fahrrad": "fahrräder", "tour": "touren"}
+        found = renamed(page, aliases(query, "de"))
+        assert (found["fahrräder"], found["touren"]) == (1, 2)
+        assert set(term_counts(query)) <= set(found)
+
+    def test_a_text_of_unknown_language_is_read_in_each(self):
+        english, german = readings("Fahrräder", ["en", "de"], "Fahrrad")
+        assert (english, german) == ({"fahrräder": 1}, {"fahrrad": 1})
 
 
 @given(words_and_rubbish)

@@ -138,6 +138,31 @@ def test_each_url_once_at_its_first_position():
     assert [(link.url[-1], link.anchor, link.position) for link in page.links] == [("1", "one", 0), ("2", "two", 1)]
 
 
+def test_all_anchors_of_a_url_count():
+    page = read(
+        "<a href=1>one</a><a href=2>two</a><a href=1#part>again</a><a href=./1> still  here</a><a href=1>one</a>"
+        "<a href=1><img alt=picture></a><a href=1></a><a href=1>again</a>"
+    )
+    assert [link.other_anchors for link in page.links] == [("again", "still here", "picture"), ()]
+    assert page.links[0].anchor == "one"
+
+
+def test_an_anchor_that_replaces_another_is_not_repeated():
+    menu = "<nav><a href=1>Menu word</a></nav><p>Some text about <a href=1>sailing boats</a> and more.</p>"
+    (link,) = read(menu + "<a href=1>once more</a>").links
+    assert (link.anchor, link.other_anchors) == ("sailing boats", ("Menu word", "once more"))
+    (link,) = read("<a href=1><img></a><a href=1>home</a>").links
+    assert (link.anchor, link.other_anchors) == ("home", ())
+
+
+def test_no_more_anchors_than_allowed():
+    many = "".join(f"<a href=1>anchor {number}</a>" for number in range(50))
+    (link,) = read(many).links
+    assert link.other_anchors == tuple(f"anchor {number}" for number in range(1, 8))
+    (link,) = read(many, limits=PageLimits(max_anchors=1)).links
+    assert (link.anchor, link.other_anchors) == ("anchor 0", ())
+
+
 def test_an_empty_anchor_is_filled_by_a_later_one():
     page = read("<p><a href=1><img></a></p><a href=2>two</a><ul><li>go <a href=1>home</a> now</ul>")
     assert page.links[0] == Link("http://a.test/dir/1", "home", "two go home now", "html/body/p/a", "", 0)

@@ -65,6 +65,13 @@ class TestStates:
         assert "host 0.67, distance 0.50, depth 0.50, transversal 0.50" in facts["factors"]
         assert facts["factors"].endswith(f"(on {A})")
 
+    def test_all_anchors_of_a_page_speak_for_a_link(self, rig, html, told):
+        page = html(f"{B} home", f"{B} recreational cycling", f"{B} more", text=CYCLING)
+        crawl = rig({A: page})
+        crawl.crawl(A, pages=1, strategy="ariadne")
+        facts = told(crawl, B, strategy_name="ariadne")
+        assert facts["cited by"].startswith(f"{A} (“home”, “recreational cycling”, “more”, relevance 0.")
+
     def test_what_the_hunter_expects_in_words(self, rig, html, told):
         good = [f"http://g{n}.test/" for n in range(4)]
         poor = [f"http://p{n}.test/" for n in range(4)]

@@ -89,6 +89,13 @@ class TestVersions:
         assert execute(path, "pragma user_version") == [(VERSION,)]
         assert execute(path, "select name from sqlite_schema where name = 'extra'") == []
 
+    def test_links_of_an_older_database_have_one_anchor(self, path):
+        execute_script(path, "".join(MIGRATIONS[:4]) + "pragma user_version = 4;")
+        execute(path, "insert into links values (1, 0, 2, 'sailing', '')")
+        store = SqliteStore(path)
+        assert execute(path, "select anchor, other_anchors from links") == [("sailing", "")]
+        store.close()
+
     def test_an_older_database_lists_only_fetched_hosts_as_sites_once_it_is_migrated(self, path):
         execute_script(path, "".join(MIGRATIONS[:2]) + "pragma user_version = 2;")
         execute(path, "insert into hosts (name, pages, relevant) values ('a.test', 4, 1), ('b.test', 0, 0)")

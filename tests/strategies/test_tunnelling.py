@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from lycosa.errors import ConfigError
-from lycosa.model import Fetched, Judgement, Kind, Lease, Outcome, Page, Visit
+from lycosa.model import Fetched, Judgement, Kind, Lease, Link, Outcome, Page, Visit
 from lycosa.strategies.protocol import StrategyParts
+from lycosa.strategies.saved_state import seal, unseal
 from lycosa.strategies.table import strategy
 from lycosa.strategies.tunnelling import Tunnelling, TunnellingSettings
 
@@ -36,8 +38,14 @@ class Topic:
         assert 0 <= frequency["sailing"] <= 1
         return Topic(WIDER[self._name]) if self._name in WIDER else None
 
-    def named(self, text: str) -> Topic:
+    def named(self, text: str, frequency: Mapping[str, float] | None = None) -> Topic:
         return Topic(text)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        return (self._name,)
+
+    rarer_by = "score"
 
 
 def made(**settings: float) -> Tunnelling:
@@ -130,3 +138,83 @@ def test_words_alone_are_not_widened() -> None:
 def test_impossible_settings(wrong: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match="tunnel"):
         TunnellingSettings(**wrong)
+
+
+class Both:
+    """An interest in two topics that tells by which frequencies it was widened."""
+
+    topics = ("sailing", "sports")
+
+    def __init__(self, rarer_by: str, text: str = "both", frequency: Mapping[str, float] | None = None) -> None:
+        self.rarer_by, self._text, self.frequency = rarer_by, text, frequency
+
+    def __str__(self) -> str:
+        return self._text
+
+    def relevance(self, scores: Mapping[str, float]) -> float:
+        return min(scores.values(), default=0.0)
+
+    def similarity(self, text: str) -> float:
+        return 1.0 if self.frequency else 0.25
+
+    def generalised(self, frequency: Mapping[str, float]) -> Both:
+        return Both(self.rarer_by, "wider", frequency)
+
+    def named(self, text: str, frequency: Mapping[str, float] | None = None) -> Both:
+        return Both(self.rarer_by, text, frequency)
+
+
+def tunnelled(rarer_by: str, inner: str = "best-first", **constants: float) -> Tunnelling:
+    """After eight pages: sports has the smaller scores on most, sailing the smaller mean."""
+    settings = {"tunnel.session": 4, **{f"tunnel.{name}": value for name, value in constants.items()}}
+    found = strategy(f"tunnel+{inner}", StrategyParts(interest=Both(rarer_by), similarity=lambda _: 0.25), settings)
+    assert isinstance(found, Tunnelling)
+    for number in range(8):
+        scores = {"sailing": 0.3, "sports": 0.2} if number % 4 else {"sailing": 0.1, "sports": 0.9}
+        judgement = Judgement(0.2, number < 4, scores)
+        found.tell(replace(visit(is_relevant=False), judgement=judgement), np.zeros(0, np.int64))
+    return found
+
+
+def frequency_of(tunnel: Tunnelling) -> Mapping[str, float]:
+    focus = tunnel._focus.now
+    assert isinstance(focus, Both)
+    assert focus.frequency is not None
+    return focus.frequency
+
+
+def test_the_rarer_topic_by_either_of_the_papers_notions() -> None:
+    assert frequency_of(tunnelled("score")) == pytest.approx({"sailing": 0.25, "sports": 0.375})
+    assert frequency_of(tunnelled("lowering")) == {"sailing": 0.75, "sports": 0.25}
+
+
+def test_what_a_focus_was_widened_by_survives_a_kill() -> None:
+    first = tunnelled("lowering")
+    parts = StrategyParts(interest=Both("lowering"))
+    second = strategy("tunnel+best-first", parts, {"tunnel.session": 4})
+    assert isinstance(second, Tunnelling)
+    second.restore(first.save())
+    assert frequency_of(second) == frequency_of(first)
+    assert second.save() == first.save()
+
+
+def test_a_state_of_before_is_still_read() -> None:
+    first = tunnelled("score")
+    head, (inner,) = unseal(first.name, first.save())
+    older = {name: value for name, value in head.items() if name not in ("estimates", "lowered")}
+    second = strategy("tunnel+best-first", StrategyParts(interest=Both("score")), {"tunnel.session": 4})
+    assert isinstance(second, Tunnelling)
+    second.restore(seal(first.name, older, inner))
+    assert str(second._focus.now) == "wider"
+
+
+@pytest.mark.parametrize(("is_narrow", "anchor"), [(False, 1.0), (True, 0.25)])
+def test_anchors_may_stay_narrow(is_narrow: bool, anchor: float) -> None:
+    tunnel = tunnelled("score", "ariadne", has_narrow_anchors=is_narrow)
+    page = Page("http://a.test/", links=[Link("http://b.test/", anchor="sailing boats")])
+    told = replace(
+        visit(is_relevant=False), page=page, judgement=Judgement(0.0, False, {"sailing": 0.5, "sports": 0.4})
+    )
+    factors = tunnel.abilities.factors(told, page.links[0])
+    assert factors["anchor"] == anchor
+    assert factors["source"] == 0.4  # by the wider focus, in either case

@@ -35,7 +35,11 @@ def explain(
             return studying_strategy(config.strategy, parts, config.constants)
 
         words = DecidingWords(store, ArchivedPages(workspace.archive, store, config.reading(judge)), judge, begin)
-        facts = list(explain_url(store, url, urls=Urls(config.urls), strategy=begin()[1], words=words))
+        facts = list(
+            explain_url(
+                store, url, urls=Urls(config.urls), strategy=begin()[1], words=words, rules=judge.abilities.rules
+            )
+        )
     if as_json:
         print(json.dumps(facts, ensure_ascii=is_terminal()))
         return

@@ -109,7 +109,7 @@ def _fetched(workspace: Workspace, config: Config, store: SqliteStore, said: Map
         if isinstance(page, Page):
             found[url] = page
         elif isinstance(page, Failure) and url not in crawled:
-            raise InputError(f"{url}: not a page of this crawl, and it cannot be fetched: {page.reason}")
+            raise InputError(f"{url}: not a page of this crawl, and it cannot be fetched: {page.words}")
         else:
             err.print(f"[yellow]note:[/] {plain(url)}: its text cannot be had; the judge learns nothing from it")
     return found

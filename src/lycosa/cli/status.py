@@ -14,6 +14,7 @@ from lycosa.cli.opened import DIRECTORY, opened
 from lycosa.cli.terminal import out, plain
 from lycosa.crawl.certainty import CERTAINTY, Certainty
 from lycosa.crawl.seeds import seed_troubles
+from lycosa.crawl.start_threshold import START_THRESHOLD, StartThreshold
 from lycosa.stopping.outlook import OUTLOOK
 from lycosa.store.rows import Answer, RunRow
 from lycosa.workspace import Workspace
@@ -35,6 +36,7 @@ def status(
         seeds = seed_troubles(store)
         outlook = json.loads(store.state(OUTLOOK) or "{}")
         certainty = Certainty.from_bytes(store.state(CERTAINTY))
+        threshold = StartThreshold.from_bytes(store.state(START_THRESHOLD))
         said = Counter({row.url: row.answer for row in store.answers()}.values())
     answers = {answer: said[answer] for answer in (Answer.RELEVANT, Answer.IRRELEVANT)}
     harvest = totals.relevant / max(1, totals.pages)
@@ -52,6 +54,7 @@ def status(
             "forecast": outlook.get("forecast"),
             "calibration": outlook.get("calibration"),
             "certainty": certainty and certainty._asdict(),
+            "threshold": threshold and {**threshold._asdict(), "warning": threshold.warning},
             "answers": answers,
             "is_running": workspace.holder() is not None,
             "stop_reason": run.stop_reason if run else None,
@@ -69,6 +72,10 @@ def status(
         f"{harvest:.1%}, last 1,000 {harvest_recent:.1%}"
     )
     out.print(f"{totals.links:,} URLs seen, {totals.waiting:,} wait")
+    if threshold:
+        out.print(plain(threshold.in_words, 300))
+        if threshold.warning:
+            out.print(f"[yellow]{plain(threshold.warning, 600)}[/]")
     if any(answers.values()):
         count = sum(answers.values())
         noun = "page" if count == 1 else "pages"

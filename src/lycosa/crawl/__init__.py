@@ -20,6 +20,7 @@ Beside the line, after each turn of the loop:
     answers_file  answers that somebody wrote down
     questions     which pages to ask people about
     rejudge       a judge that learned, was retrained by feedback, or found its threshold takes over
+    start_threshold  the minimum relevance that start pages decide (paper AR)
     certainty     how sure it is of what it says of its pages
     distiller     hubs and authorities (paper FC), and what is fetched first because of them;
                   citation_graph holds who cites whom

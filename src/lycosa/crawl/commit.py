@@ -333,6 +333,9 @@ class CrawlLedger:
             (source, link.position, target, link.anchor, link.rel)
             for link, target in zip(page.links, targets.tolist(), strict=True)
         )
+        batch.other_anchors.extend(
+            ("\n".join(link.other_anchors), source, link.position) for link in page.links if link.other_anchors
+        )
 
     def _note(self, batch: Batch, kind: str, message: str) -> None:
         batch.events.append((self._run, self._clock.now(), kind, message))

@@ -290,7 +290,7 @@ def _pack(result: Read, *, whole_pages: bool) -> bytes:
             page.text if whole_pages else "",
             page.language,
             page.charset,
-            [tuple(link) if whole_pages else (link[0], link[1], "", "", link[4], link[5]) for link in page.links],
+            [tuple(link) if whole_pages else _light(link) for link in page.links],
             dict(page.rejected),
             dict(page.dropped),
             page.canonical,
@@ -303,6 +303,7 @@ def _pack(result: Read, *, whole_pages: bool) -> bytes:
             page.digest,
             page.own_text if whole_pages else "",
             page.blocks,
+            page.stemmed_in,
         )
     judgement_fields = None
     if judgement is not None:
@@ -316,6 +317,11 @@ def _pack(result: Read, *, whole_pages: bool) -> bytes:
         )
     plain = (str(outcome.kind), outcome.reason, outcome.detail, outcome.status)
     return marshal.dumps((plain, page_fields, judgement_fields))
+
+
+def _light(link: Link) -> tuple[Any, ...]:
+    """Without context and path."""
+    return (link[0], link[1], "", "", link[4], link[5], link[6])
 
 
 def _unpack(message: tuple[Any, ...]) -> Read:

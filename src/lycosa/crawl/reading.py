@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from lycosa.fetch.decode import DecodeLimits, decode
 from lycosa.fetch.urls import Urls, url_hash
 from lycosa.judges.protocol import Judge
+from lycosa.lib.text import aliases, renamed
 from lycosa.model import Fetched, Judgement, Kind, Outcome, Page, Response, Visit
 from lycosa.page.html import read_document
 from lycosa.page.limits import PageLimits
@@ -27,6 +28,9 @@ class Reading:
 
     urls: Urls
     judge: Judge
+    words: str = ""
+    """The words that the topic was given in: on pages in other languages than English they are found by the page's
+    own stemmer."""
     digest: Callable[[Page], bytes] | None = None
     """What the strategy wants to know about a page."""
     limits: PageLimits = field(default_factory=PageLimits)
@@ -69,6 +73,8 @@ def read_response(response: Response, reading: Reading, furniture: bytes = b"") 
         limits=reading.limits,
         furniture=furniture,
     )
+    if page.stemmed_in != "en" and reading.words:
+        page = replace(page, terms=renamed(page.terms, aliases(reading.words, page.stemmed_in)))
     page = replace(
         page,
         words=sum(page.terms.values()),

@@ -31,9 +31,9 @@ from lycosa.crawl.certainty import CERTAINTY, Certainty
 from lycosa.crawl.commit import CrawlLedger
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.resume import THRESHOLD
+from lycosa.crawl.start_threshold import START_THRESHOLD, StartThreshold
 from lycosa.errors import InputError
 from lycosa.judges.protocol import Judge, LearnedTopic
-from lycosa.judges.topic_judges import threshold_from
 from lycosa.lib.clock import Clock
 from lycosa.lib.text import stems
 from lycosa.lib.wordhash import SIZE, number_of
@@ -46,8 +46,6 @@ LOOK_EVERY = 2.0
 """Seconds between two looks for a new version of the judge."""
 LOOK_AT_START_EVERY = 0.25
 """Seconds between two looks at the start pages, until they have set the threshold."""
-MIN_START_SCORE = 0.01
-"""A start page with a smaller score is a stray one: a classifier is never quite certain."""
 FIRST_LESSON = 25
 """Pages before a first lesson is reported; then whenever they have doubled, and at the end."""
 TOLD_WORDS = 7
@@ -150,16 +148,18 @@ class Rejudge:
         """When all start pages have been dealt with: the smallest positive score among them (AR, section 2.3)."""
         if not is_last and self._ledger.state.store.waiting_seeds():
             return
-        scores = [seed.relevance for seed in self._ledger.state.store.seed_pages() if seed.relevance is not None]
-        if not scores:
+        seeds = self._ledger.state.store.seed_pages()
+        if all(seed.relevance is None for seed in seeds):
             return
         self._has_open_threshold = False
         judge = self._reading.judge
         with_threshold = judge.abilities.with_threshold
         assert with_threshold is not None, "only such a judge has an open threshold"
+        state, warning = {}, ""
         try:
-            threshold = threshold_from(scores, least=MIN_START_SCORE)
-            why = f"minimum relevance {threshold:.3f}: the smallest score of the {len(scores)} start pages"
+            found = StartThreshold.of(seeds)
+            threshold, why, warning = found.value, found.in_words, found.warning
+            state[START_THRESHOLD] = found.to_bytes()
         except InputError:
             threshold = judge.abilities.threshold
             why = (
@@ -167,10 +167,13 @@ class Rejudge:
                 "better seeds would help"
             )
         self._adopt(with_threshold(threshold))
-        batch = Batch(threshold=threshold, recounts_hosts=True, state={THRESHOLD: repr(threshold).encode()})
+        state[THRESHOLD] = repr(threshold).encode()
+        batch = Batch(threshold=threshold, recounts_hosts=True, state=state)
         self._ledger.state.threshold = threshold
         self._ledger.write(batch, event=("judge", why))
         self._ledger.state.recount()
+        if warning:
+            self._ledger.note("advice", warning)
 
     def _adopt(self, judge: Judge) -> None:
         self._reading = replace(self._reading, judge=judge)

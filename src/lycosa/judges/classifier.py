@@ -7,7 +7,7 @@ set of good topics, or of a classifier and a formula.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, Self
 
 import numpy as np
@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from lycosa.model import Page
 
 ANY = ""
+
+Judging = Callable[[Page], NDArray[np.float64]]
+"""How well a page fits each topic, in [0, 1]."""
 
 
 class Example(NamedTuple):
@@ -42,6 +45,14 @@ class Classifier(Protocol):
 
     def memberships(self, page: Page) -> NDArray[np.float64]:
         """How well the page fits each topic by itself, in [0, 1]: a page may belong to several. Formulas use this."""
+
+    @property
+    def words_by_hand(self) -> str:
+        """Keywords that people wrote, as far as it goes by them."""
+
+    @property
+    def short_texts(self) -> Judging | None:
+        """`memberships` for a few words, such as an anchor; None: those of pages serve as well."""
 
     def strongest(self, page: Page, topic: str, count: int = 10) -> Mapping[str, float]:
         """The page's words that speak most for (above 0) or against (below 0) the topic, strongest first."""

@@ -1,9 +1,9 @@
 """Formulas derived from formulas: wider ones to tunnel with, ones for short texts, ones without NOT (paper AR).
 
-`frequency` tells which topic is rare: the share of pages, in [0, 1], that are about a topic, from domain knowledge or
-from the pages crawled so far (AR, section 3.3). A topic missing from it has the frequency 0. The frequency of a part
-that is itself a formula is the formula's value over the frequencies. The first of equally frequent parts counts as the
-rarest.
+`frequency` tells which topic is rare: the share of pages, in [0, 1], that are about a topic, from domain knowledge
+(`with_given`) or from the pages crawled so far (AR, section 3.3). A topic missing from it has the frequency 0. The
+frequency of a part that is itself a formula is the formula's value over the frequencies. The first of equally frequent
+parts counts as the rarest.
 
 AR explains all this for A ∧ B. For other formulas: each alternative of an OR is treated by itself; in an AND of many
 parts the rarest, or the most frequent, is chosen as for two; a NOT is never widened by changing what is under it.
@@ -24,7 +24,7 @@ RAISED = 2.0
 ENOUGH = 0.9
 """Share of the total weight at which a part decides nearly alone, and is not raised further."""
 CONSIDERABLE = 0.5
-"""Minimum score of a page that is about an excluded topic."""
+"""Minimum score of a page that is about an excluded topic, unless said otherwise."""
 
 
 class Way(StrEnum):
@@ -38,6 +38,24 @@ class Way(StrEnum):
     """To A′ ∧ B, where A′ is the topic above A. If A is at the top already: to A ∧ B′."""
 
 
+class ForLinks(StrEnum):
+    """What replaces A ∧ B when a URL or an anchor is scored (AR, section 3.2)."""
+
+    RARER = "rarer"
+    """The rarer of the two."""
+    EITHER = "either"
+    """A ∨ B."""
+
+
+class RarerBy(StrEnum):
+    """Which topic of the pages crawled so far is the rarer (AR, section 3.3, names both)."""
+
+    SCORE = "score"
+    """The one with the smaller mean score."""
+    LOWERING = "lowering"
+    """The one that most often had the smallest score of a page, and so lowered the formula's."""
+
+
 def generalise(formula: Formula, way: Way, frequency: Mapping[str, float]) -> Formula | None:
     """The formula one step wider; None if nothing is left to generalise.
 
@@ -49,14 +67,23 @@ def generalise(formula: Formula, way: Way, frequency: Mapping[str, float]) -> Fo
     return step(formula, known)
 
 
-def for_links(formula: Formula, frequency: Mapping[str, float]) -> Formula:
+def for_links(formula: Formula, frequency: Mapping[str, float], *, by: ForLinks = ForLinks.RARER) -> Formula:
     """The variant for scoring URLs and anchors: their few words cannot be about several topics at once.
 
-    The rarest part of an AND replaces it (AR, section 3.2, which offers A ∨ B for A ∧ B as well). Nor can a few words
-    show what a page is not about: NOT is left out, unless there is nothing else.
+    Nor can a few words show what a page is not about: NOT is left out, unless there is nothing else.
     """
     positive = positive_part(formula)
-    return formula if positive is None else _for_short(positive, _all_frequencies(formula, frequency))
+    return formula if positive is None else _for_short(positive, _all_frequencies(formula, frequency), by)
+
+
+def with_given(frequency: Mapping[str, float], given: Mapping[str, float]) -> dict[str, float]:
+    """Estimated frequencies, replaced by those a person has given. What is above a topic is at least as frequent."""
+    known = dict(frequency)
+    for topic, share in given.items():
+        above = topic
+        while (above := parent_of(above)) != ANY:
+            known[above] = max(known.get(above, 0.0), share)
+    return {**known, **given}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +95,13 @@ class NotAfter:
     formula: Formula
     """The whole formula, with NOT at single topics only."""
 
-    def relevance(self, scores: Mapping[str, float]) -> float:
+    def relevance(self, scores: Mapping[str, float], *, considerable: float = CONSIDERABLE) -> float:
         """What is said of a page: with a considerable score, an excluded topic counts as fully there, else not at all.
 
-        So A ∧ ¬B has the value of A where B is below `CONSIDERABLE`, and otherwise 0. A judge's threshold may be far
+        So A ∧ ¬B has the value of A where B is below `considerable`, and otherwise 0. A judge's threshold may be far
         lower, and nearly every page would pass it with 1 − B.
         """
-        return evaluate(self.formula, scores, negation=lambda score: float(score < CONSIDERABLE))
+        return evaluate(self.formula, scores, negation=lambda score: float(score < considerable))
 
 
 def without_not(formula: Formula) -> NotAfter:
@@ -148,13 +175,15 @@ def _each(formula: Or, step: Callable[[Formula], Formula | None]) -> Formula | N
     return join(Or, [new or old for new, old in zip(wider, formula.parts, strict=True)], formula.weights)
 
 
-def _for_short(formula: Formula, frequency: Mapping[str, float]) -> Formula:
+def _for_short(formula: Formula, frequency: Mapping[str, float], by: ForLinks) -> Formula:
     """For a formula without NOT."""
     match formula:
+        case And(parts) if by is ForLinks.EITHER:
+            return join(Or, [_for_short(part, frequency, by) for part in parts])
         case And(parts):
-            return _for_short(parts[_by_frequency(parts, frequency)[0]], frequency)
+            return _for_short(parts[_by_frequency(parts, frequency)[0]], frequency, by)
         case Or(parts, weights):
-            return join(Or, [_for_short(part, frequency) for part in parts], weights)
+            return join(Or, [_for_short(part, frequency, by) for part in parts], weights)
     return formula
 
 

@@ -6,12 +6,12 @@ above it, as AR generalises along the taxonomy; those at the top stay.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lycosa.judges.classifier import parent_of
 from lycosa.judges.formula import evaluate, parse, topics_of
-from lycosa.judges.generalise import generalise
+from lycosa.judges.generalise import RarerBy, generalise, with_given
 
 if TYPE_CHECKING:
     from lycosa.judges.topic_judges import FormulaJudge, TopicJudge
@@ -27,6 +27,14 @@ class FormulaInterest:
     def __str__(self) -> str:
         return str(self._judge.focus)
 
+    @property
+    def topics(self) -> Sequence[str]:
+        return self._judge.named
+
+    @property
+    def rarer_by(self) -> str:
+        return self._judge.rarer_by
+
     def relevance(self, scores: Mapping[str, float]) -> float:
         """Relevance of a page with these scores. A topic without a score counts as absent."""
         return evaluate(self._judge.focus, {topic: scores.get(topic, 0.0) for topic in self._topics})
@@ -35,11 +43,11 @@ class FormulaInterest:
         return self._judge.score_text(text)
 
     def generalised(self, frequency: Mapping[str, float]) -> FormulaInterest | None:
-        wider = generalise(self._judge.focus, self._judge.way, frequency)
+        wider = generalise(self._judge.focus, self._judge.way, with_given(frequency, self._judge.given))
         return None if wider is None else FormulaInterest(self._judge.changed(formula=wider, frequency=frequency))
 
-    def named(self, text: str) -> FormulaInterest:
-        return FormulaInterest(self._judge.changed(formula=parse(text)))
+    def named(self, text: str, frequency: Mapping[str, float] | None = None) -> FormulaInterest:
+        return FormulaInterest(self._judge.changed(formula=parse(text), frequency=frequency or None))
 
 
 class TopicInterest:
@@ -48,6 +56,14 @@ class TopicInterest:
 
     def __str__(self) -> str:
         return " + ".join(self._judge.good)
+
+    @property
+    def topics(self) -> Sequence[str]:
+        return self._judge.good
+
+    @property
+    def rarer_by(self) -> str:
+        return RarerBy.SCORE
 
     def relevance(self, scores: Mapping[str, float]) -> float:
         return min(1.0, sum(scores.get(topic, 0.0) for topic in self._judge.good))
@@ -61,5 +77,5 @@ class TopicInterest:
         apart = tuple(topic for topic in wider if not any(topic.startswith(f"{other}/") for other in wider))
         return None if apart == self._judge.good else TopicInterest(self._judge.changed(apart))
 
-    def named(self, text: str) -> TopicInterest:
+    def named(self, text: str, frequency: Mapping[str, float] | None = None) -> TopicInterest:  # noqa: ARG002 - they do not matter
         return TopicInterest(self._judge.changed(tuple(text.split(" + "))))

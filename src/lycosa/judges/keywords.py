@@ -8,11 +8,11 @@ with f the raw frequencies of stems, without stop words.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from lycosa.errors import ConfigError
 from lycosa.judges.protocol import Judge, JudgeAbilities
-from lycosa.lib.text import term_counts
+from lycosa.lib.text import readings, term_counts
 from lycosa.model import Judgement, Page
 
 
@@ -21,8 +21,11 @@ class KeywordJudge(Judge):
 
     name = "keywords"
 
-    def __init__(self, topic: str, *, threshold: float = 0.1) -> None:
+    def __init__(self, topic: str, *, threshold: float = 0.1, languages: Sequence[str] = ("en",)) -> None:
+        """`languages`: those that short texts may be in."""
         self.keywords = term_counts(topic)
+        self._topic = topic
+        self._languages = tuple(languages)
         self.threshold = threshold
         if not self.keywords:
             raise ConfigError(
@@ -42,7 +45,7 @@ class KeywordJudge(Judge):
         return Judgement(relevance=relevance, is_relevant=relevance >= self.threshold, terms=shares)
 
     def score_text(self, text: str) -> float:
-        return self._cosine(term_counts(text))[0]
+        return max(self._cosine(terms)[0] for terms in readings(text, self._languages, self._topic))
 
     def _cosine(self, terms: Mapping[str, int]) -> tuple[float, dict[str, float]]:
         """The similarity, and each keyword's share of it."""

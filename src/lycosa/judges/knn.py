@@ -120,6 +120,8 @@ class _Neighbours(NamedTuple):
 
 class KnnClassifier:
     name = "knn"
+    words_by_hand = ""
+    short_texts = None
 
     topics_: tuple[str, ...]
     classes_: tuple[str, ...]

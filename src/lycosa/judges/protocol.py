@@ -7,7 +7,7 @@ declared in `abilities`; strategies and the engine look there and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, Self
 
@@ -23,6 +23,14 @@ WordCounts = tuple[NDArray[np.uint16], NDArray[np.uint8]]
 class Interest(Protocol):
     """What is looked for, and wider versions of it: for tunnelling."""
 
+    @property
+    def topics(self) -> Sequence[str]:
+        """Those it names."""
+
+    @property
+    def rarer_by(self) -> str:
+        """How to tell which of them is the rarer on the pages visited (`generalise.RarerBy`)."""
+
     def relevance(self, scores: Mapping[str, float]) -> float:
         """Relevance in [0, 1] of a page with these scores by topic."""
 
@@ -32,8 +40,8 @@ class Interest(Protocol):
     def generalised(self, frequency: Mapping[str, float]) -> Self | None:
         """One step wider; None if nothing is left to widen. `frequency` is the share of pages about each topic."""
 
-    def named(self, text: str) -> Self:
-        """The version whose `str` this is."""
+    def named(self, text: str, frequency: Mapping[str, float] | None = None) -> Self:
+        """The version whose `str` this is, made by these frequencies; none are known of one made long ago."""
 
 
 class Study(Protocol):
@@ -120,6 +128,8 @@ class JudgeAbilities:
     """Minimum relevance of a relevant page."""
     keywords: Mapping[str, int] = field(default_factory=dict)
     """Stems that name the topic, with their weights: strategies that look for words look for these."""
+    words: str = ""
+    """Keywords written by hand, of a judge of trained topics."""
     similarity: Callable[[str], float] = no_similarity
     """Relevance in [0, 1] of a short text: an anchor, a heading, the words of a URL."""
     is_good: Callable[[str], bool] = bool
@@ -130,6 +140,8 @@ class JudgeAbilities:
     """Begins to learn the topic in the crawl itself."""
     with_threshold: Callable[[float], Judge] | None = None
     """The same judge with another threshold, where start pages may decide it."""
+    rules: Sequence[str] = ()
+    """How it decides beyond what its name says, a sentence each: for `lycosa explain`."""
     strongest: Callable[[Page], Mapping[str, float]] | None = None
     """The words of a page that speak most for or against the topic, for irrelevant pages too."""
 

@@ -69,6 +69,8 @@ class SvmSettings:
 
 class SvmClassifier:
     name = "svm"
+    words_by_hand = ""
+    short_texts = None
 
     topics_: tuple[str, ...]
     classes_: tuple[str, ...]

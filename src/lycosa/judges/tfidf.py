@@ -109,7 +109,9 @@ def labelled(space: TermSpace, examples: Iterable[Example], labels: Labels) -> I
 
 def bigrams_of(page: Page, window: int) -> Iterable[str]:
     """Pairs of neighbouring stems, in order, from the first `window` words that are not stop words."""
-    head = stems(f"{page.title[: window * _CHARACTERS]}\n{page.content[: window * _CHARACTERS]}")
+    head = stems(
+        f"{page.title[: window * _CHARACTERS]}\n{page.content[: window * _CHARACTERS]}", language=page.stemmed_in
+    )
     return map(" ".join, pairwise(head[:window]))
 
 

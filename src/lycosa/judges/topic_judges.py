@@ -14,8 +14,9 @@ and for a text that speaks against the topic, 1 for certainty. Strategies that a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypedDict
 from urllib.parse import unquote
 
 import numpy as np
@@ -24,7 +25,16 @@ from numpy.typing import NDArray
 from lycosa.errors import ConfigError, InputError
 from lycosa.judges.classifier import Classifier, leaves_of, with_ancestors
 from lycosa.judges.formula import Formula, evaluate, topics_of
-from lycosa.judges.generalise import Way, for_links, positive_part, without_not
+from lycosa.judges.generalise import (
+    CONSIDERABLE,
+    ForLinks,
+    RarerBy,
+    Way,
+    for_links,
+    positive_part,
+    with_given,
+    without_not,
+)
 from lycosa.judges.interest import FormulaInterest, TopicInterest
 from lycosa.judges.protocol import Interest, Judge, JudgeAbilities
 from lycosa.judges.taxonomy import is_at_or_below, require_apart, topic_hint
@@ -56,8 +66,9 @@ class TopicJudge(Judge):
         *,
         threshold: float = 0.5,
         keywords: Mapping[str, Mapping[str, float]] | None = None,
+        languages: Sequence[str] = ("en",),
     ) -> None:
-        """`keywords`: those written by hand, by topic (`Taxonomy.keywords`)."""
+        """`keywords`: those written by hand, by topic (`Taxonomy.keywords`); `languages`: those of short texts."""
         self.good = tuple(dict.fromkeys(good))
         self._topics = _Topics(classifier, self.good)
         require_apart(self.good)
@@ -69,7 +80,9 @@ class TopicJudge(Judge):
         self._places = self._topics.places(self.good)
         # The topics above them are kept too: tunnelling may climb there.
         self._kept = self._topics.places(with_ancestors(self.good)).tolist()
-        self._base = self._relevance(classifier.posteriors(_EMPTY))
+        self.languages = tuple(languages)
+        self._of_words = classifier.short_texts or classifier.posteriors
+        self._base = self._relevance(self._of_words(_EMPTY))
 
     def judge(self, page: Page) -> Judgement:
         if not page.terms:
@@ -91,15 +104,17 @@ class TopicJudge(Judge):
         return _abilities(self, TopicInterest(self))
 
     def changed(self, good: Sequence[str]) -> TopicJudge:
-        return TopicJudge(self.classifier, good, threshold=self.threshold, keywords=self._keywords)
+        return TopicJudge(
+            self.classifier, good, threshold=self.threshold, keywords=self._keywords, languages=self.languages
+        )
 
     def is_good(self, topic: str) -> bool:
         """Whether a topic is at or below a good one: what hard focus asks of the best leaf."""
         return any(is_at_or_below(topic, good) for good in self.good)
 
     def score_text(self, text: str) -> float:
-        page = short_page(text)
-        return _above_base(self._relevance(self.classifier.posteriors(page)), self._base) if page.terms else 0.0
+        pages = [page for page in short_pages(text, self.languages) if page.terms]
+        return max((_above_base(self._relevance(self._of_words(page)), self._base) for page in pages), default=0.0)
 
     def strongest(self, page: Page) -> dict[str, float]:
         """The words that speak most for or against the best-fitting good topic, even if the page is irrelevant."""
@@ -113,6 +128,16 @@ class TopicJudge(Judge):
         return _in_bounds(float(posteriors[self._places].sum()))
 
 
+class FormulaRules(TypedDict, total=False):
+    """Arguments of `FormulaJudge`: how its formula is used."""
+
+    not_after: bool
+    considerable: float
+    way: Way
+    links: ForLinks
+    rarer_by: RarerBy
+
+
 class FormulaJudge(Judge):
     """How well a page fits a formula. `changed` gives a copy with another focus, for tunnelling."""
 
@@ -123,17 +148,26 @@ class FormulaJudge(Judge):
         *,
         threshold: float = 0.5,
         not_after: bool = False,
+        considerable: float = CONSIDERABLE,
         way: Way = Way.PARENT,
+        links: ForLinks = ForLinks.RARER,
+        rarer_by: RarerBy = RarerBy.SCORE,
+        given: Mapping[str, float] | None = None,
         frequency: Mapping[str, float] | None = None,
         keywords: Mapping[str, Mapping[str, float]] | None = None,
+        languages: Sequence[str] = ("en",),
     ) -> None:
         """`formula` names topics by their paths (`parse` with `Taxonomy.resolve`).
 
-        `not_after`: crawl without the formula's NOTs, which are applied to what is said of the pages found.
-        `way`: how to widen the formula.
+        `not_after`: crawl without the formula's NOTs, which are applied to what is said of the pages found;
+        `considerable`: minimum score of an excluded topic on a page that is about it.
+        `way`: how to widen the formula. `links`: what of it scores anchors and URLs. `rarer_by`: which of its topics
+        tunnelling takes for the rarer.
         `frequency`: the share of pages about each topic, to tell the rarer; by default the classifier's base rates.
-        `keywords`: those written by hand, by topic (`Taxonomy.keywords`).
+        `given`: the same of some topics, from a person who knows (`checked_frequencies`), whatever is estimated.
+        `keywords`: those written by hand, by topic (`Taxonomy.keywords`); `languages`: those of short texts.
         """
+        self.languages = tuple(languages)
         self.named = topics_of(formula)
         # Topics above them too: tunnelling climbs the taxonomy, and reads the scores of pages judged before it did.
         kept = with_ancestors(self.named)
@@ -142,10 +176,13 @@ class FormulaJudge(Judge):
         self.formula = formula
         self.threshold = _checked_threshold(threshold)
         self.not_after = not_after
-        self.way = way
+        self.considerable = _checked_threshold(considerable, "considerable")
+        self.way, self.links, self.rarer_by = way, links, rarer_by
+        self.given = dict(given or {})
         self.name = _shortened(f"{classifier.name}:{formula}")
         self._kept = dict(zip(kept, self._topics.places(kept).tolist(), strict=True))
-        base = self._memberships(classifier.memberships(_EMPTY))
+        self._of_words = classifier.short_texts or classifier.memberships
+        base = self._memberships(self._of_words(_EMPTY))
         self._frequency = frequency
         self._keywords = keywords or {}
         self._wanted = topics_of(positive_part(formula) or formula)
@@ -154,13 +191,32 @@ class FormulaJudge(Judge):
         self._split = split if split and split.crawl != split.formula else None
         self.focus = self._split.crawl if self._split else formula
         """What guides the crawl: the formula, without its NOTs if they are applied afterwards."""
-        self._for_links = for_links(formula, base if frequency is None else frequency)
+        self._frequencies = with_given(base if frequency is None else frequency, self.given)
+        self._for_links = for_links(formula, self._frequencies, by=links)
         self._base = evaluate(self._for_links, base)
 
     @property
     def abilities(self) -> JudgeAbilities:
         common = _abilities(self, FormulaInterest(self))
-        return replace(common, with_threshold=lambda threshold: self.changed(threshold=threshold))
+        return replace(
+            common, with_threshold=lambda threshold: self.changed(threshold=threshold), rules=tuple(self._rules())
+        )
+
+    def _rules(self) -> Iterable[str]:
+        """What was decided about the formula, in words."""
+        topics = topics_of(positive_part(self.formula) or self.formula)
+        if self._for_links != self.formula and len(topics) > 1:
+            shares = ", ".join(
+                f"{topic} {self._frequencies[topic]:.1%}{' as given' if topic in self.given else ''}"
+                for topic in topics
+            )
+            why = "the rarer topic" if self.links is ForLinks.RARER else "any of the topics"
+            yield f"anchors and URLs are scored by {self._for_links}, {why} (share of pages: {shares})"
+        if self.not_after and self.formula != self.focus:
+            yield (
+                f"{self.focus} is crawled for; pages with {self.considerable:g} or more for an excluded topic are "
+                "left out of what is found"
+            )
 
     def is_good(self, topic: str) -> bool:
         """Whether a topic is at or below one that the formula names outside of NOT."""
@@ -178,9 +234,14 @@ class FormulaJudge(Judge):
             self.formula if formula is None else formula,
             threshold=self.threshold if threshold is None else threshold,
             not_after=self.not_after,
+            considerable=self.considerable,
             way=self.way,
+            links=self.links,
+            rarer_by=self.rarer_by,
+            given=self.given,
             frequency=self._frequency if frequency is None else frequency,
             keywords=self._keywords,
+            languages=self.languages,
         )
 
     def judge(self, page: Page) -> Judgement:
@@ -189,7 +250,9 @@ class FormulaJudge(Judge):
         memberships = self.classifier.memberships(page)
         scores = self._memberships(memberships)
         focused = _in_bounds(evaluate(self.focus, scores))
-        relevance = _in_bounds(self._split.relevance(scores)) if self._split else focused
+        relevance = (
+            _in_bounds(self._split.relevance(scores, considerable=self.considerable)) if self._split else focused
+        )
         is_relevant = relevance >= self.threshold
         return Judgement(
             relevance=relevance,
@@ -202,11 +265,9 @@ class FormulaJudge(Judge):
 
     def score_text(self, text: str) -> float:
         """By the formula's variant for links (AR, section 3.2)."""
-        page = short_page(text)
-        if not page.terms:
-            return 0.0
-        value = evaluate(self._for_links, self._memberships(self.classifier.memberships(page)))
-        return _above_base(value, self._base)
+        pages = [page for page in short_pages(text, self.languages) if page.terms]
+        values = (evaluate(self._for_links, self._memberships(self._of_words(page))) for page in pages)
+        return max((_above_base(value, self._base) for value in values), default=0.0)
 
     def strongest(self, page: Page) -> dict[str, float]:
         """The words that speak most for or against the best-fitting topics, even if the page is irrelevant."""
@@ -230,11 +291,26 @@ def _abilities(judge: TopicJudge | FormulaJudge, interest: Interest) -> JudgeAbi
     return JudgeAbilities(
         threshold=judge.threshold,
         keywords=judge.keywords,
+        words=judge.classifier.words_by_hand,
         similarity=judge.score_text,
         is_good=judge.is_good,
         interest=interest,
         strongest=judge.strongest,
     )
+
+
+def checked_frequencies(given: Mapping[str, float], formula: Formula) -> Mapping[str, float]:
+    """The shares of pages that a person gave; ConfigError if they are no shares, or of topics that do not matter."""
+    known = with_ancestors(topics_of(formula))
+    for topic, share in given.items():
+        if not 0 <= share <= 1:
+            raise ConfigError(f"judge.frequencies: {topic} is {share}, but a share of pages is between 0 and 1")
+        if topic not in known:
+            raise ConfigError(
+                f"judge.frequencies: {topic!r} is neither in the formula '{formula}' nor above a topic that is; "
+                f"those are {', '.join(known)}"
+            )
+    return given
 
 
 def threshold_from(scores: Iterable[float], *, least: float = 0.0) -> float:
@@ -251,11 +327,16 @@ def threshold_from(scores: Iterable[float], *, least: float = 0.0) -> float:
     return min(positive)
 
 
-def short_page(text: str) -> Page:
+def short_page(text: str, language: str = "en") -> Page:
     """An anchor, a URL or a heading, as a page for classifiers."""
     text = text[:MAX_SHORT_TEXT]
     words = url_words(text) if text.startswith(("http://", "https://")) else text
-    return Page("", text=words, terms=term_counts(words))
+    return Page("", text=words, terms=term_counts(words, language=language), stemmed_in=language)
+
+
+def short_pages(text: str, languages: Iterable[str]) -> Iterator[Page]:
+    """The same, read in each of the languages it may be in."""
+    return (short_page(text, language) for language in languages)
 
 
 def url_words(url: str) -> str:
@@ -333,7 +414,7 @@ def _shortened(name: str) -> str:
     return name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…"
 
 
-def _checked_threshold(value: float) -> float:
+def _checked_threshold(value: float, name: str = "threshold") -> float:
     if not 0 < value <= 1:
-        raise ConfigError(f"judge.threshold is {value}: it must be above 0 and at most 1")
+        raise ConfigError(f"judge.{name} is {value}: it must be above 0 and at most 1")
     return value

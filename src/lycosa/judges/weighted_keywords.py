@@ -72,6 +72,7 @@ class WeightedKeywordsSettings:
 
 class WeightedKeywordsClassifier:
     name = "keywords"
+    short_texts = None
 
     topics_: tuple[str, ...]
     classes_: tuple[str, ...]
@@ -80,6 +81,10 @@ class WeightedKeywordsClassifier:
     def __init__(self, keywords: Keywords | None = None, settings: WeightedKeywordsSettings | None = None) -> None:
         self.keywords = {topic: dict(words) for topic, words in (keywords or {}).items()}
         self.settings = settings or WeightedKeywordsSettings()
+
+    @property
+    def words_by_hand(self) -> str:
+        return " ".join(word for words in self.keywords.values() for word in words)
 
     # ── learning ──────────────────────────────────────────────────────────────────────────────────────────
 

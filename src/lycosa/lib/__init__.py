@@ -1,6 +1,7 @@
 """Libraries that know nothing about crawling: no URLs, pages or hosts.
 
 text, stopwords, wordhash   words: splitting, stemming, counting; words as 16-bit numbers
+languages                   which stemmer a language has
 near_duplicates             recognises near-duplicates of earlier texts by their fingerprints
 hashindex, growing          large maps and arrays that grow
 linkgraph                   PageRank and HITS

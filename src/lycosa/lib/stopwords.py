@@ -1,10 +1,20 @@
 """Words that are too common to tell one text from another.
 
 Spelt as `lib.text` splits words: in lower case and without apostrophes (`don't` becomes `don` and a `t`, which is
-dropped for its length).
+dropped for its length). English ones are below. Those of the other languages that Snowball stems are in
+stopwords.txt.gz, which is read when the first text in another language is; experiments/stopwords.py made it, and
+stopwords-licences.txt says from what.
 """
 
 from __future__ import annotations
+
+import gzip
+from functools import cache
+from pathlib import Path
+
+from lycosa.lib.languages import STEMMERS
+
+FILE = Path(__file__).with_suffix(".txt.gz")
 
 ENGLISH = frozenset(
     """
@@ -21,4 +31,14 @@ ENGLISH = frozenset(
     """.split()  # noqa: SIM905 - a list literal of 190 quoted words is harder to read and to edit
 )
 
-BY_LANGUAGE = {"english": ENGLISH}
+
+def of(stemmer: str) -> frozenset[str]:
+    """The stop words of the language that this stemmer is for."""
+    return ENGLISH if stemmer == "english" else _others().get(stemmer, frozenset())
+
+
+@cache
+def _others() -> dict[str, frozenset[str]]:
+    with gzip.open(FILE, "rt", encoding="utf-8") as lines:
+        listed = [line.split() for line in lines]
+    return {STEMMERS[code]: frozenset(words) for code, *words in listed}

@@ -1,7 +1,9 @@
 """Words: splitting, stemming, counting.
 
 A word is a run of letters and digits, in lower case. Words of one character, words of more than 40, and stop words are
-dropped; the others are reduced to their Snowball stems.
+dropped; the others are reduced to their Snowball stems. Stop words and stemmer are those of the text's language
+(`languages`), English by default; in other languages than English, marks belong to the letter they follow, without
+which there are no words in Hindi or Tamil.
 
 This is the most expensive step of reading a page, so it is done in two passes. First, C code lower-cases the text,
 splits it into pieces at every ASCII character that is neither a letter nor a digit, and counts equal pieces. Then each
@@ -14,12 +16,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, lru_cache
 
 import Stemmer
 
 from lycosa.lib import stopwords
+from lycosa.lib.languages import ENGLISH, stemmer_of
 
 MIN_LENGTH = 2
 MAX_LENGTH = 40
@@ -36,8 +39,8 @@ _Stems = str | tuple[str, ...]
 """The stems of one piece: nearly always one; an empty string if the piece is dropped."""
 
 
-def stems(text: str, *, language: str = "english") -> list[str]:
-    """The stems of a text in order, without stop words."""
+def stems(text: str, *, language: str = "en") -> list[str]:
+    """The stems of a text in order, without stop words. `language`: ISO 639-1 code of the text."""
     memo = _memo(language)
     result: list[str] = []
     for found in map(memo.__getitem__, pieces(text)):
@@ -49,7 +52,7 @@ def stems(text: str, *, language: str = "english") -> list[str]:
     return result
 
 
-def term_counts(text: str, *, language: str = "english") -> dict[str, int]:
+def term_counts(text: str, *, language: str = "en") -> dict[str, int]:
     """The number of occurrences of each stem: same as counting `stems`, in half the time."""
     memo = _memo(language)
     counted = Counter(pieces(text))
@@ -65,6 +68,50 @@ def term_counts(text: str, *, language: str = "english") -> dict[str, int]:
     return counts
 
 
+@lru_cache(maxsize=256)
+def aliases(words: str, language: str) -> Mapping[str, str]:
+    """For the words of a query: the English stem by the stem in another language, where they differ."""
+    found: dict[str, str] = {}
+    for word in split_words(words):
+        theirs, ours = stems(word, language=language), stems(word)
+        if len(theirs) == len(ours) == 1 and theirs != ours:
+            found[theirs[0]] = ours[0]
+    return found
+
+
+def readings(text: str, languages: Iterable[str], words: str = "") -> Iterator[dict[str, int]]:
+    """The counts of a text of which only the possible languages are known, in each of them.
+
+    `words`: those of a query, whose stems are English ones.
+    """
+    for language in languages:
+        counts = term_counts(text, language=language)
+        yield counts if language == "en" else renamed(counts, aliases(words, language))
+
+
+def renamed(terms: Mapping[str, int], names: Mapping[str, str]) -> dict[str, int]:
+    """Counts by stem, with other names for some stems."""
+    counts: dict[str, int] = {}
+    for stem, times in terms.items():
+        name = names.get(stem, stem)
+        counts[name] = counts.get(name, 0) + times
+    return counts
+
+
+def split_words(text: str, *, has_marks: bool = True) -> list[str]:
+    """The words of a text in lower case, of any length. `has_marks`: marks are part of words."""
+    # NFC: otherwise a letter followed by a combining accent would be split.
+    pattern = _word_with_marks() if has_marks else _WORD
+    return pattern.findall(unicodedata.normalize("NFC", text).lower())
+
+
+@cache  # looks at every character there is, which takes a moment
+def _word_with_marks() -> re.Pattern[str]:
+    """A letter or digit, and what follows it: more of them, marks, and joiners, which are within words."""
+    marks = "".join(chr(code) for code in range(0x300, 0x10000) if unicodedata.category(chr(code)) in ("Mn", "Mc"))
+    return re.compile(rf"[^\W_](?:[^\W_]|[{marks}\u200c\u200d])*")
+
+
 def pieces(text: str) -> list[bytes]:
     """The text in UTF-8, with ASCII letters in lower case, split at all other ASCII characters except digits."""
     return text.encode("utf-8", "replace").translate(_FOLD).split()
@@ -77,13 +124,14 @@ class _StemMemo(dict[bytes, _Stems]):
     is promoted to the young one. Common words thus stay and rare ones go, and a hit costs nothing extra.
     """
 
-    __slots__ = ("_old", "_stem", "_stop_words")
+    __slots__ = ("_has_marks", "_old", "_stem", "_stop_words")
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, stemmer: str) -> None:
         super().__init__()
         # The stemmer's own cache is turned off: this memo replaces it.
-        self._stem: Callable[[str], str] = Stemmer.Stemmer(language, 0).stemWord
-        self._stop_words = stopwords.BY_LANGUAGE.get(language, frozenset())
+        self._stem: Callable[[str], str] = Stemmer.Stemmer(stemmer, 0).stemWord
+        self._stop_words = stopwords.of(stemmer)
+        self._has_marks = stemmer != ENGLISH
         self._old: dict[bytes, _Stems] = {}
 
     def __missing__(self, piece: bytes) -> _Stems:
@@ -102,8 +150,7 @@ class _StemMemo(dict[bytes, _Stems]):
         if piece.isascii():
             word = piece.decode()
             return self._stem(word) if self._is_kept(word) else ""
-        # NFC: otherwise a letter followed by a combining accent would be split.
-        words = _WORD.findall(unicodedata.normalize("NFC", piece.decode()).lower())
+        words = split_words(piece.decode(), has_marks=self._has_marks)
         kept = [self._stem(word) for word in words if self._is_kept(word)]
         return kept[0] if len(kept) == 1 else tuple(kept) if kept else ""
 
@@ -111,9 +158,18 @@ class _StemMemo(dict[bytes, _Stems]):
         return MIN_LENGTH <= len(word) <= MAX_LENGTH and word not in self._stop_words
 
 
-@cache  # one memo per language, of which there are some thirty
 def _memo(language: str) -> _StemMemo:
-    if language not in Stemmer.algorithms():
-        known = ", ".join(sorted(Stemmer.algorithms()))
-        raise ValueError(f"no stemmer for the language {language!r}; known are {known}")
-    return _StemMemo(language)
+    memo = _MEMOS.get(language)
+    if memo is None:
+        # Languages with the same stemmer share a memo.
+        memo = _MEMOS[language] = _memo_of_stemmer(stemmer_of(language))
+    return memo
+
+
+@cache
+def _memo_of_stemmer(stemmer: str) -> _StemMemo:
+    return _StemMemo(stemmer)
+
+
+_MEMOS: dict[str, _StemMemo] = {}
+"""By language. Codes come from a model or a document: two letters each, so there are few."""

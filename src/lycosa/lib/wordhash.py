@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from functools import cache
 from zlib import crc32
 
+from lycosa.lib.languages import CODES, stemmer_of
 from lycosa.lib.text import pieces, stems
 
 BITS = 16
@@ -40,21 +41,25 @@ def numbers_of(found: Iterable[str]) -> list[int]:
     return [crc32(stem.encode("utf-8", "replace")) & mask or 1 for stem in found]
 
 
-def piece_numbers(text: str) -> list[int]:
+def piece_numbers(text: str, *, language: str = "en") -> list[int]:
     """The numbers of the words of a text in order: NO_WORD for stop words, AT_MARK for each isolated MARK."""
     if not text.isascii():
         for separator in _SEPARATORS:
             text = text.replace(separator, " ")
-    return list(map(_memo().__getitem__, pieces(text)))
+    return list(map(_memo(stemmer_of(language)).__getitem__, pieces(text)))
 
 
 class _Memo(dict[bytes, int]):
     """The number of each piece seen so far; cleared when it is full."""
 
+    def __init__(self, stemmer: str) -> None:
+        super().__init__({MARK.encode(): AT_MARK})
+        self._language = CODES[stemmer]
+
     def __missing__(self, piece: bytes) -> int:
         if len(piece) > _LONGEST_NUMBER and piece.isdigit():
             return NO_WORD  # nearly every URL has other numbers: not worth remembering
-        found = stems(piece.decode("utf-8", "replace")) if len(piece) <= _LONGEST_PIECE else []
+        found = stems(piece.decode("utf-8", "replace"), language=self._language) if len(piece) <= _LONGEST_PIECE else []
         number = number_of(found[0]) if found else NO_WORD
         if len(self) >= _MOST_PIECES:
             self.clear()
@@ -64,5 +69,5 @@ class _Memo(dict[bytes, int]):
 
 
 @cache
-def _memo() -> _Memo:
-    return _Memo({MARK.encode(): AT_MARK})
+def _memo(stemmer: str) -> _Memo:
+    return _Memo(stemmer)

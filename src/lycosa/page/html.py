@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from selectolax.lexbor import LexborHTMLParser
 
+from lycosa.lib.languages import stemmed_as
 from lycosa.lib.text import term_counts
 from lycosa.model import Page
 from lycosa.page.charset import as_utf8, find_charset
@@ -51,12 +52,14 @@ def read_document(
     directives = read_directives(document.metas, x_robots_tag, product_token=product_token)
     title = document.title[: limits.max_title]
     own_text = _cut(own.text, limits.max_text)
-    terms = term_counts(f"{title} {own_text}")
+    language = detect_language(own_text, declared=document.language)
+    stemmed_in = stemmed_as(language if limits.language == "auto" else limits.language)
+    terms = term_counts(f"{title} {own_text}", language=stemmed_in)
     return Page(
         url=url,
         title=title,
         text=_cut(document.text, limits.max_text),
-        language=detect_language(own_text, declared=document.language),
+        language=language,
         charset=charset.name,
         links=found.links,
         rejected=found.rejected,
@@ -68,6 +71,7 @@ def read_document(
         terms=terms,
         own_text=own_text,
         blocks=block_hashes(document),
+        stemmed_in=stemmed_in,
     )
 
 

@@ -5,7 +5,8 @@
    pages of an English crawl.
 2. For a short text the declaration of the document is used, if it is a two-letter code.
 3. Otherwise py3langid classifies a few hundred characters. That takes 0.2 ms; its model takes 0.8 s to load and about
-   100 MB, so it is loaded when the first page needs it.
+   100 MB, so it is loaded when the first page needs it. What it says of a language whose stop words are known has to be
+   borne out by them: a list of names is in no language, and must not be stemmed as if it were.
 
 Declarations are ignored if there is enough text: templates say `en` whatever their content.
 """
@@ -13,6 +14,10 @@ Declarations are ignored if there is enough text: templates say `en` whatever th
 from __future__ import annotations
 
 import py3langid
+
+from lycosa.lib import stopwords
+from lycosa.lib.languages import ENGLISH, stemmer_of
+from lycosa.lib.text import split_words
 
 MIN_LETTERS = 20
 _FEW_LETTERS = 80
@@ -23,6 +28,8 @@ _ENGLISH = frozenset(
 """Frequent in English, and not spelt like a frequent word of another language, unlike `is`, `of`, `by` and `to`."""
 _ENGLISH_SHARE = 0.05
 _MIN_ENGLISH = 4
+_STOP_WORD_SHARE = 0.1
+"""Minimum share of the words that are stop words of the language: of prose they are a fifth to a half."""
 _WORDS_SAMPLE = 1000
 _GUESS_SAMPLE = 400
 
@@ -53,7 +60,16 @@ def detect_language(text: str, *, declared: str = "") -> str:
             return code
     label: str = py3langid.classify(sample)[0]
     label = _MACRO_LANGUAGE.get(label, label)
-    return label if len(label) == 2 else ""
+    return label if len(label) == 2 and _is_borne_out(text, label) else ""
+
+
+def _is_borne_out(text: str, label: str) -> bool:
+    # Without those that English has, too: `as`, `do`, `no` and `me` are Portuguese.
+    stop_words = stopwords.of(stemmer_of(label)) - stopwords.ENGLISH
+    if stemmer_of(label) == ENGLISH or not stop_words:
+        return True
+    words = split_words(_sample(text, _WORDS_SAMPLE))
+    return sum(map(stop_words.__contains__, words)) >= _STOP_WORD_SHARE * len(words)
 
 
 def _sample(text: str, length: int) -> str:

@@ -2,13 +2,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lycosa.errors import ConfigError
 from lycosa.lib.bounds import require_at_least
+from lycosa.lib.languages import STEMMERS
 
 
 @dataclass(frozen=True, slots=True)
 class PageLimits:
-    """Limits on what is kept of one document."""
+    """How a document is read, and limits on what is kept of it."""
 
+    language: str = "auto"
+    """Language whose stop words and stemmer words are reduced by: auto (each page's own), or an ISO 639-1 code for all
+    pages, such as de. Words are kept as English ones where Snowball has no stemmer."""
     max_text: int = 200_000
     """Maximum number of characters of text; the rest is neither kept nor counted, except for its links."""
     max_title: int = 300
@@ -19,11 +24,15 @@ class PageLimits:
     """Maximum length of an href; longer ones are not resolved."""
     max_anchor: int = 200
     """Maximum length of the text of a link."""
+    max_anchors: int = 8
+    """Maximum number of different texts kept of the links to one URL."""
     context_reach: int = 80
     """Maximum number of characters of context on either side of a link, cut at words: about 12 English words."""
     path_depth: int = 32
     """Maximum number of tags in the path of a link; of a longer path, an ellipsis and the innermost tags are kept."""
 
     def __post_init__(self) -> None:
-        require_at_least(self, "page", max_text=0, max_title=0, max_links=0, max_href=1, max_anchor=0)
+        if self.language != "auto" and self.language not in STEMMERS:
+            raise ConfigError(f"page.language is {self.language!r}: it must be auto or one of {', '.join(STEMMERS)}")
+        require_at_least(self, "page", max_text=0, max_title=0, max_links=0, max_href=1, max_anchor=0, max_anchors=1)
         require_at_least(self, "page", context_reach=0, path_depth=2)

@@ -3,6 +3,9 @@
 The caller passes in a `Resolve`, which decides what is a URL, which URLs are accepted, and how they are spelt. It is
 called once for each distinct href on a page, without its fragment.
 
+A page's links to one URL are one `Link`, that of the first or, if that stands in furniture, of the first that does not;
+it has the different texts of all of them.
+
 The context of a link in the page's own text is made of own text only, that of a link in furniture of its block alone.
 """
 
@@ -49,6 +52,7 @@ def resolve_links(
     known: dict[str, tuple[str, str]] = {"": (url, "")} if base == url else {}
     number_of: dict[str, int] = {}
     in_furniture: set[int] = set()
+    anchors_of: dict[int, dict[str, None]] = {}
     for at, written in enumerate(document.hrefs):
         href = written.partition("#")[0]
         answer = known.get(href)
@@ -62,6 +66,11 @@ def resolve_links(
             number = number_of.get(target)
             if number is not None:
                 first, is_better = links[number], number in in_furniture and own.has(at)
+                anchors = anchors_of.get(number)
+                if anchors is None:
+                    anchors = anchors_of[number] = {first.anchor: None}
+                if len(anchors) < limits.max_anchors:
+                    anchors[_anchor(document, at, limits)[0]] = None
                 if is_better or not first.anchor or "nofollow" in first.rel:
                     again = _link(target, first.position, document, own, at, limits)
                     links[number] = _merged(first, again, is_better=is_better)
@@ -79,6 +88,10 @@ def resolve_links(
             rejected[target] = reason
             continue
         dropped[reason] = dropped.get(reason, 0) + 1
+    for number, anchors in anchors_of.items():
+        if len(anchors) > 1:
+            others = tuple(anchor for anchor in anchors if anchor and anchor != links[number].anchor)
+            links[number] = links[number]._replace(other_anchors=others)
     return result
 
 
@@ -90,17 +103,23 @@ def _base_of(document: Document, url: str, resolver: Callable[[str], Resolve], l
 
 
 def _link(target: str, position: int, document: Document, own: OwnText, at: int, limits: PageLimits) -> Link:
+    anchor, end = _anchor(document, at, limits)
+    rel = document.rels[at]
+    if rel:
+        rel = " ".join(rel[:_MAX_REL].lower().split())
+    context = _context(*own.around(at, end), limits.context_reach)
+    return Link(target, anchor, context, document.paths[at], rel, position)
+
+
+def _anchor(document: Document, at: int, limits: PageLimits) -> tuple[str, int]:
+    """The text of a link, and where it ends in the document's."""
     start = document.starts[at]
     end = min(document.ends[at], start + limits.max_anchor)
     anchor = document.text[start:end].rstrip()
     if not anchor and at in document.labels:
         # Cut before collapsing white space: an attribute can be megabytes long.
         anchor = " ".join(document.labels[at][: 2 * limits.max_anchor].split())[: limits.max_anchor]
-    rel = document.rels[at]
-    if rel:
-        rel = " ".join(rel[:_MAX_REL].lower().split())
-    context = _context(*own.around(at, end), limits.context_reach)
-    return Link(target, anchor, context, document.paths[at], rel, position)
+    return anchor, end
 
 
 def _merged(first: Link, again: Link, *, is_better: bool) -> Link:

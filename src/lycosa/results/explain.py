@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from lycosa.crawl.resume import retold
 from lycosa.crawl.seeds import robots_trouble
+from lycosa.crawl.start_threshold import START_THRESHOLD, StartThreshold
 from lycosa.errors import InputError
 from lycosa.fetch.urls import Urls, origin, url_hash
 from lycosa.store.protocol import Reports
@@ -53,9 +54,16 @@ def _unknown(page: int) -> None:  # noqa: ARG001 - whatever the page is
 
 
 def explain(
-    store: Reports, url: str, *, urls: Urls, strategy: Strategy, words: WordsOfPage = _unknown
+    store: Reports,
+    url: str,
+    *,
+    urls: Urls,
+    strategy: Strategy,
+    words: WordsOfPage = _unknown,
+    rules: Sequence[str] = (),
 ) -> Iterator[tuple[str, str]]:
-    """(heading, text) pairs. `words`: those that decided on a page, for pages that were stored without."""
+    """(heading, text) pairs. `words`: those that decided on a page, for pages that were stored without; `rules`: how
+    the crawl's judge decides (`JudgeAbilities.rules`)."""
     canonical, reason = urls.canonical(url)
     if not canonical:
         raise InputError(f"{url!r} is not a URL that can be crawled: {reason}")
@@ -75,6 +83,7 @@ def explain(
         is_seed = link.parent_id is None and link.score == strategy.seed_score()
         yield "score", f"{link.score:.3f}, like every seed" if is_seed else strategy.reason(link.score)
         yield from _factors(store, link, host, strategy)
+        yield from (("rule", rule) for rule in rules)
     elif link.state != State.EXCLUDED:
         yield "score", f"{link.score:.3f} when it was fetched"
     if link.reason and link.state == State.EXCLUDED:
@@ -154,9 +163,10 @@ def _discovery(store: Reports, link: LinkRow) -> Iterator[tuple[str, str]]:
         anchor = f" with the anchor “{link.anchor}”" if link.anchor else ""
         yield "found", f"{how} {_url(store, link.parent_id)}{anchor}"
         yield "distance", f"{link.distance} link{'s' * (link.distance != 1)} from the nearest seed"
-    for source, anchor, relevance in store.citing_pages(link.id, SHOWN_CITATIONS):
+    for source, anchors, relevance in store.citing_pages(link.id, SHOWN_CITATIONS):
         judged = f", relevance {relevance:.3f}" if relevance is not None else ""
-        yield "cited by", f"{source} (“{anchor}”{judged})"
+        shown = ", ".join(f"“{anchor}”" for anchor in anchors.split("\n"))
+        yield "cited by", f"{source} ({shown}{judged})"
 
 
 def _fetches(store: Reports, link: int) -> Iterator[tuple[str, str]]:
@@ -192,6 +202,8 @@ def _page(store: Reports, link: int, words: WordsOfPage) -> Iterator[tuple[str, 
             if judgement.guide_relevance is not None and judgement.guide_relevance != judgement.relevance:
                 guides = f"{judgement.guide_relevance:.3f}, the relevance without NOT, which is applied afterwards"
                 yield "guides", f"the crawl by {guides}"
+        if threshold := StartThreshold.from_bytes(store.state(START_THRESHOLD)):
+            yield "threshold", threshold.in_words + (f"; {threshold.warning}" if threshold.warning else "")
 
 
 def _deciding(words: Mapping[str, float] | None) -> str:

@@ -149,6 +149,8 @@ class Batch:
     judgements: list[JudgementRow] = field(default_factory=list)
     edges: list[tuple[int, int, int, str, str]] = field(default_factory=list)
     """(source, position, target, anchor, rel)."""
+    other_anchors: list[tuple[str, int, int]] = field(default_factory=list)
+    """(texts, source, position): further anchors of a link in `edges`, a line each."""
     relinked: list[int] = field(default_factory=list)
     """Pages fetched again: their old links are deleted before `edges` are written."""
     threshold: float | None = None
@@ -297,7 +299,8 @@ class EventRow(NamedTuple):
 
 class CitingPage(NamedTuple):
     url: str
-    anchor: str
+    anchors: str
+    """A line each."""
     relevance: float | None
 
 

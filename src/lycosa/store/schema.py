@@ -221,5 +221,10 @@ from feedback b where b.url not in (select url from answers) order by b.id;
 drop table feedback;
 """
 
-MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
+SIXTH = """
+-- A page may link to a URL several times: the different texts of the other links, a line each.
+alter table links add column other_anchors text not null default '';
+"""
+
+MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH)
 VERSION = len(MIGRATIONS)

@@ -27,6 +27,7 @@ def _insert(table: str, row: type[tuple[Any, ...]], *, verb: str = "insert") -> 
     return f"{verb} into {table} ({', '.join(columns)}) values ({', '.join('?' * len(columns))})"
 
 
+EDGE = "insert or replace into links (source_id, position, target_id, anchor, rel) values (?, ?, ?, ?, ?)"
 BEGIN_RUN = "insert into runs (started_at, pid, version, config) values (?, ?, ?, ?)"
 SET_THRESHOLD = """
 update judgements set is_relevant = relevance >= ?1, own_is_relevant = own_relevance >= ?1,
@@ -149,7 +150,8 @@ class SqliteStore(SqliteReports):
             ("update hosts set relevant = 0 where relevant != 0", [()] if batch.recounts_hosts else []),
             (RECOUNT_HOSTS, [()] if batch.recounts_hosts else []),
             ("delete from links where source_id = ?", [(page,) for page in batch.relinked]),
-            ("insert or replace into links values (?, ?, ?, ?, ?)", batch.edges),
+            (EDGE, batch.edges),
+            ("update links set other_anchors = ? where source_id = ? and position = ?", batch.other_anchors),
             (_insert("outcomes", rows.OutcomeRow), batch.outcomes),
             ("insert or replace into addresses values (?, ?)", batch.addresses.items()),
             (_insert("robots", rows.RobotsRow, verb="insert or replace"), batch.robots.values()),

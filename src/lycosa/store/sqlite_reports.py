@@ -16,7 +16,8 @@ FIND_LINK = select(rows.LinkRow, "frontier where hash = ? and url = ?")
 OUTCOMES = select(rows.OutcomeRow, "outcomes order by id")
 OUTCOMES_OF = select(rows.OutcomeRow, "outcomes where link_id = ? order by id")
 CITING = """
-select f.url, l.anchor, j.relevance from links l join frontier f on f.id = l.source_id
+select f.url, trim(l.anchor || char(10) || l.other_anchors, char(10)), j.relevance
+from links l join frontier f on f.id = l.source_id
      left join judgements j on j.page_id = l.source_id
 where l.target_id = ? order by j.relevance desc, l.source_id, l.position limit ?
 """

@@ -27,7 +27,7 @@ from pages p join frontier f on f.id = p.id left join judgements j on j.page_id 
 order by p.number
 """
 LINKS = """
-select t.id, t.url, l.anchor, l.rel, l.position
+select t.id, t.url, l.anchor, l.rel, l.position, l.other_anchors
 from links l join frontier t on t.id = l.target_id where l.source_id = ? order by l.position
 """
 FETCHED = Outcome(Kind.FETCHED, "http 200", status=200)
@@ -47,7 +47,10 @@ def _visit(row: tuple[Any, ...], links: list[tuple[Any, ...]]) -> Visit:
         url,
         title=title,
         language=language,
-        links=[Link(target, anchor, rel=rel, position=position) for _, target, anchor, rel, position in links],
+        links=[
+            Link(target, anchor, rel=rel, position=position, other_anchors=tuple(others.split("\n")) if others else ())
+            for _, target, anchor, rel, position, others in links
+        ],
         fingerprint=fingerprint % (1 << 64),
         words=words,
     )

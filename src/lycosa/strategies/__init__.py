@@ -9,7 +9,7 @@ Rules that are put around another strategy, such as `hard+best-first`:
 
     wrapper       passes everything on to the strategy inside
     focus         hard focus (paper FC) and decay (paper GP)
-    tunnelling    widens and narrows the focus (paper AR)
+    tunnelling    widens and narrows the focus (paper AR); `topic_figures` tells which topic is the rarer
 
 The strategies themselves are in `hunter`, the default, and in `papers`.
 """

@@ -192,7 +192,7 @@ def _ruled(rule: str, inner: str, parts: StrategyParts, settings: Mapping[str, S
     if rule == "current-list":
         return CurrentList(strategy(inner, parts, settings), rng=parts.rng, settings=own)
     focus = Focus(parts.interest)
-    if parts.interest is not None:
+    if parts.interest is not None and not own.has_narrow_anchors:
         parts = dataclasses.replace(parts, similarity=focus.similarity)
     return Tunnelling(strategy(inner, parts, settings), focus, own)
 

@@ -8,8 +8,8 @@ share in the whole crawl:
 
 Whether a page is relevant is decided by the interest itself; the focus only orders links: under a wider one, pages that
 lead to relevant ones count as well. How a focus is generalised is up to the interest (`judges.interest`). The
-frequencies of its topics are estimated from the pages visited so far. After each change all waiting links are scored
-again or, if `is_rescoring` is off, only links found later are scored by the new focus.
+frequencies of its topics are estimated from the pages visited so far (`topic_figures`). After each change all waiting
+links are scored again or, if `is_rescoring` is off, only links found later are scored by the new focus.
 
 It can wrap any strategy: `tunnel+ariadne`. When little is found and the focus cannot be generalised, `advice` says so,
 which may be a reason to stop (AR, section 3.4).
@@ -29,6 +29,7 @@ from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.model import Visit
 from lycosa.strategies.protocol import Abilities, Strategy
 from lycosa.strategies.saved_state import seal, unseal
+from lycosa.strategies.topic_figures import TopicFigures
 from lycosa.strategies.wrapper import Wrapper
 
 MEMO = 1 << 15
@@ -72,6 +73,9 @@ class TunnellingSettings:
     """b: undo the last generalisation when it is above this fraction."""
     is_rescoring: bool = True
     """Whether all waiting links are scored again after a change; if not, only links found later."""
+    has_narrow_anchors: bool = False
+    """Whether anchors and URLs are scored by the interest itself, and only pages by the wider focus. Not in the paper:
+    for webs whose anchors name what they lead to."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "tunnel", session=1)
@@ -91,14 +95,21 @@ class Tunnelling(Wrapper):
         self._pages = 0
         self._relevant = 0
         self._session_relevant = 0
-        self._sums: dict[str, float] = {}
-        """Sum of the scores of all visited pages, by topic."""
+        self._figures = TopicFigures()
+        self._estimates: list[dict[str, float]] = []
+        """For each generalisation: the frequencies it was made by."""
         self._change = ""
         self._advice = ""
 
     @property
     def abilities(self) -> Abilities:
-        return replace(super().abilities, again=self.again, take_change=self.take_change, advice=lambda: self._advice)
+        return replace(
+            super().abilities,
+            again=self.again,
+            take_change=self.take_change,
+            factors=lambda visit, link: self._inner.abilities.factors(self._focused(visit), link),
+            advice=lambda: self._advice,
+        )
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         scores = super().tell(self._focused(visit), targets)
@@ -129,8 +140,8 @@ class Tunnelling(Wrapper):
         self._pages += 1
         self._relevant += visit.judgement.is_relevant
         self._session_relevant += visit.judgement.is_relevant
-        for topic, score in visit.judgement.scores.items():
-            self._sums[topic] = self._sums.get(topic, 0.0) + score
+        now = self._focus.now
+        self._figures.add(visit.judgement.scores, now.topics if now else ())
 
     def _end_session(self) -> None:
         settings, steps = self._settings, self._focus.steps
@@ -138,26 +149,29 @@ class Tunnelling(Wrapper):
         self._session_relevant = 0
         told = f"{session:.1%} of the last {settings.session} pages were relevant, {whole:.1%} of all"
         if session < settings.widen_below * whole:
-            frequency = {topic: total / self._pages for topic, total in self._sums.items()}
             now = self._focus.now
-            wider = now.generalised(frequency) if now else None
+            estimate = self._figures.frequencies(now.rarer_by) if now else {}
+            wider = now.generalised(estimate) if now else None
             if wider is None:
                 self._advice = f"focus fully generalised: {told}, and {now or 'the topic'} cannot be widened"
                 return
             self._focus.set([*steps, wider])
+            self._estimates.append(estimate)
             self._change = f"widened to {wider}: {told}"
         elif session > settings.narrow_above * whole and steps:
             self._focus.set(steps[:-1])
+            del self._estimates[-1:]
             self._change = f"narrowed to {self._focus.now}: {told}"
         self._advice = ""
 
     def save(self) -> bytes:
         head: dict[str, Any] = {
             "steps": [str(step) for step in self._focus.steps],
+            "estimates": self._estimates,
             "pages": self._pages,
             "relevant": self._relevant,
             "session_relevant": self._session_relevant,
-            "sums": self._sums,
+            **self._figures.to_plain(),
             "change": self._change,
             "advice": self._advice,
         }
@@ -170,7 +184,9 @@ class Tunnelling(Wrapper):
         head, (inner,) = unseal(self.name, state)
         self._inner.restore(inner.tobytes())
         interest = self._focus.interest
-        self._focus.set([interest.named(text) for text in head["steps"]] if interest else [])
+        self._estimates = head.get("estimates") or [{} for _ in head["steps"]]  # earlier versions kept none
+        named = zip(head["steps"], self._estimates, strict=True)
+        self._focus.set([interest.named(text, estimate) for text, estimate in named] if interest else [])
         self._pages, self._relevant = head["pages"], head["relevant"]
-        self._session_relevant, self._sums = head["session_relevant"], head["sums"]
+        self._session_relevant, self._figures = head["session_relevant"], TopicFigures.from_plain(head)
         self._change, self._advice = head["change"], head["advice"]

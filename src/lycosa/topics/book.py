@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -26,6 +27,7 @@ from lycosa.errors import InputError, StoreError
 from lycosa.judges.classifier import ANY, Example, parent_of
 from lycosa.judges.taxonomy import MAX_EXAMPLES, Taxonomy, Topic, checked_path, path_under, relocated, topic_hint
 from lycosa.judges.taxonomy_file import to_toml
+from lycosa.lib.languages import stemmed_as
 from lycosa.store.sqlite_connection import transaction
 from lycosa.topics import database, marks
 from lycosa.topics.database import load_taxonomy, store_errors, write_taxonomy
@@ -40,6 +42,8 @@ KEPT_VERSIONS = 3
 _BATCH = 500
 """Number of examples written per transaction: other processes can write in between."""
 _LISTED = 5
+LEAST_OF_A_LANGUAGE = 0.05
+"""Minimum share of the documents for a language to be one of the book's."""
 
 
 class TopicBook:
@@ -331,6 +335,16 @@ class TopicBook:
             )
             alone = "select count(*) from documents where id not in (select document_id from memberships)"
             return {ANY: int(db.execute(alone).fetchone()[0]), **counts}
+
+    def languages(self) -> tuple[str, ...]:
+        """The languages that enough documents are stemmed in, the most frequent first; English if there are none."""
+        with store_errors(self.path), self._snapshot() as db:
+            rows = db.execute("select language, count(*) from documents group by language").fetchall()
+        counts: Counter[str] = Counter()
+        for language, count in rows:
+            counts[stemmed_as(language)] += count
+        least = LEAST_OF_A_LANGUAGE * counts.total()
+        return tuple(language for language, count in counts.most_common() if count >= least) or ("en",)
 
     # Marks
 

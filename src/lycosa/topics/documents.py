@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lycosa.lib.languages import stemmed_as
 from lycosa.model import Page
 
 MAX_TEXT = 50_000
@@ -63,6 +64,7 @@ def unpack_document(source: str, title: str, language: str, words: int, text: by
         language=language,
         terms=unpack_terms(terms),
         words=words,
+        stemmed_in=stemmed_as(language),
     )
 
 

@@ -21,6 +21,7 @@ from typing import IO, Any, NamedTuple
 from lycosa.errors import InputError
 from lycosa.judges.classifier import Example
 from lycosa.judges.taxonomy import Taxonomy, checked_path
+from lycosa.lib.languages import stemmed_as
 from lycosa.lib.text import term_counts
 from lycosa.model import Page
 from lycosa.page.html import read_document
@@ -271,9 +272,17 @@ def json_examples(
 def text_page(source: str, title: str, body: str) -> Page:
     title = " ".join(title[: 2 * _PAGE.max_title].split())[: _PAGE.max_title]
     text = " ".join(body.split())[: _PAGE.max_text]
-    terms = term_counts(f"{title} {text}")
+    language = detect_language(text)
+    stemmed_in = stemmed_as(language)
+    terms = term_counts(f"{title} {text}", language=stemmed_in)
     return Page(
-        url=source, title=title, text=text, language=detect_language(text), terms=terms, words=sum(terms.values())
+        url=source,
+        title=title,
+        text=text,
+        language=language,
+        terms=terms,
+        words=sum(terms.values()),
+        stemmed_in=stemmed_in,
     )
 
 

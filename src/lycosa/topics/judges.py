@@ -9,14 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Unpack
 
 from lycosa.errors import InputError
 from lycosa.judges.bayes.bayes import BayesClassifier
 from lycosa.judges.classifier import Classifier, Example
 from lycosa.judges.formula import parse
-from lycosa.judges.generalise import Way
 from lycosa.judges.table import CLASSIFIER_NAMES, classifier_class
-from lycosa.judges.topic_judges import FormulaJudge, TopicJudge
+from lycosa.judges.topic_judges import FormulaJudge, FormulaRules, TopicJudge, checked_frequencies
 from lycosa.judges.weighted_keywords import WeightedKeywordsClassifier
 from lycosa.topics.book import TopicBook
 from lycosa.topics.rows import TrainedJudge
@@ -93,24 +93,45 @@ def update_judge(book: TopicBook, before: Sequence[Example], after: Sequence[Exa
     )
 
 
-def topic_judge(book: TopicBook, topics: Sequence[str], *, threshold: float) -> TopicJudge:
-    """A judge for these topics or, if none is named, for those marked good in the book."""
+def topic_judge(
+    book: TopicBook, topics: Sequence[str], *, threshold: float, languages: Sequence[str] = ()
+) -> TopicJudge:
+    """A judge for these topics or, if none is named, for those marked good in the book.
+
+    `languages`: those of short texts; by default those of the examples.
+    """
     taxonomy = book.taxonomy()
     good = [taxonomy.resolve(name) for name in topics] or taxonomy.good
     if not good:
         raise InputError(f"{book.path}: no topic is marked good; mark one with: lycosa topics mark-good NAME")
-    return TopicJudge(load_classifier(book.load_judge()), good, threshold=threshold, keywords=taxonomy.keywords)
+    return TopicJudge(
+        load_classifier(book.load_judge()),
+        good,
+        threshold=threshold,
+        keywords=taxonomy.keywords,
+        languages=languages or book.languages(),
+    )
 
 
 def interest_judge(
-    book: TopicBook, interest: str, *, threshold: float, way: Way = Way.PARENT, not_after: bool = False
+    book: TopicBook,
+    interest: str,
+    *,
+    threshold: float,
+    given: Mapping[str, float] | None = None,
+    languages: Sequence[str] = (),
+    **rules: Unpack[FormulaRules],
 ) -> FormulaJudge:
+    """A judge for a formula over the book's topics. `given`: how frequent some of them are, by any name they have."""
     taxonomy = book.taxonomy()
+    formula = parse(interest, resolve=taxonomy.resolve)
+    shares = {taxonomy.resolve(name): share for name, share in (given or {}).items()}
     return FormulaJudge(
         load_classifier(book.load_judge()),
-        parse(interest, resolve=taxonomy.resolve),
+        formula,
         threshold=threshold,
-        not_after=not_after,
-        way=way,
+        given=checked_frequencies(shares, formula),
         keywords=taxonomy.keywords,
+        languages=languages or book.languages(),
+        **rules,
     )

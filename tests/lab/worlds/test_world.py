@@ -2,6 +2,7 @@
 
 import pickle
 import struct
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ def page_of(url: str, *links: Link, **more: object) -> Page:
 PAGES = [
     page_of(
         A,
-        Link(C, "see c", "please see c now", "html/body/a"),
+        Link(C, "see c", "please see c now", "html/body/a", other_anchors=("c again", "moved")),
         Link(LOST, "lost", rel="nofollow ugc"),
         Link(OLD, "moved", "it moved"),
         title="Ä page",
@@ -36,7 +37,16 @@ PAGES = [
         words=4,
         fingerprint=2**64 - 3,
     ),
-    page_of(B, Link(A, "see c"), Link(C), title="B", terms={"wheel": 1}, words=1, canonical=A, is_noindex=True),
+    page_of(
+        B,
+        Link(A, "see c"),
+        Link(C, other_anchors=("c",)),
+        title="B",
+        terms={"wheel": 1},
+        words=1,
+        canonical=A,
+        is_noindex=True,
+    ),
     page_of(C, Link(C + "deep"), terms={}, is_nofollow=True),
 ]
 
@@ -64,6 +74,16 @@ def test_pages_come_back_as_they_were_read(world: World) -> None:
             found = getattr(again, name)
             assert (list(found) if name == "links" else found) == (list(expected) if name == "links" else expected)
     assert [world.status(page) for page in range(4)] == [200, 203, 301, 200]
+
+
+def test_a_world_of_before_has_one_anchor_a_link(world: World, tmp_path: Path) -> None:
+    container = Container(world.path)
+    kept = {name: array for name, array in container.arrays.items() if not name.startswith("other_anchor")}
+    with closing(Spills(tmp_path)) as spills:
+        columns = {name: spills.column(array.dtype.str[1:], array) for name, array in kept.items()}
+        write(tmp_path / "before", columns=columns, meta=container.meta)
+    (link, *_) = World.open(tmp_path / "before").links(0)
+    assert (link.anchor, link.other_anchors) == ("see c", ())
 
 
 def test_pages_are_numbered_in_order_and_found_by_url(world: World) -> None:

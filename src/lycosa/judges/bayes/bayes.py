@@ -16,7 +16,7 @@ Differs from FC:
   page of 500 words are 0 or 1 and order nothing. Fitted by node to up to `calibration_examples` of the training
   examples, whose counts are removed meanwhile, fold by fold, which naive Bayes allows exactly: only the selection of
   features has seen them. Nodes with few examples share one fit.
-- Memberships, which FC does not have: see `membership`.
+- Memberships, which FC does not have: see `membership`. A few words, as of an anchor, are judged by `short_texts`.
 
 A document in several topics is counted in each, and twice above their fork. Updates change counts and recompute the θ
 that depend on them; features and calibration stay as they are until the next `fit`.
@@ -39,8 +39,9 @@ from lycosa.judges.bayes.features import WEIGHT, TopicStatistics, choose, term_w
 from lycosa.judges.bayes.held_out import HeldOutScores, set_temperatures
 from lycosa.judges.bayes.membership import Memberships
 from lycosa.judges.bayes.node import KnownWords, Node
+from lycosa.judges.bayes.short_texts import ScoredTitle, ShortTexts
 from lycosa.judges.bayes.tree import Tree
-from lycosa.judges.classifier import ANY, Example, parent_of
+from lycosa.judges.classifier import ANY, Example, Judging, parent_of
 from lycosa.judges.labels import blocks
 from lycosa.judges.saved_arrays import AnyArray, pack, settings_from, unpack
 from lycosa.judges.taxonomy import topic_hint
@@ -76,6 +77,7 @@ class BayesSettings:
 
 class BayesClassifier:
     name = "bayes"
+    words_by_hand = ""
     topics_: tuple[str, ...]
 
     def __init__(self, settings: BayesSettings | None = None) -> None:
@@ -119,6 +121,8 @@ class BayesClassifier:
                 raise InputError(f"cannot remove more examples from {name!r} than it has")
         for sign, example, lowest in changes:
             self._count(self._words(example.page), lowest, sign)
+            if self._short is not None:
+                self._short.count(example.page.terms, lowest, sign, is_damped=self.settings.is_damped)
         self._derive({fork for topic in balance for fork, _ in self._tree.path[topic]})
         return self
 
@@ -134,6 +138,10 @@ class BayesClassifier:
 
     def memberships(self, page: Page) -> Floats:
         return self._memberships.of(self._words(page))
+
+    @property
+    def short_texts(self) -> Judging | None:
+        return None if self._short is None else self._short.of
 
     def strongest(self, page: Page, topic: str, count: int = 10) -> Mapping[str, float]:
         """By word: how much it changes the log odds of the topic, and of those above it, against their siblings."""
@@ -152,6 +160,7 @@ class BayesClassifier:
     def save(self) -> bytes:
         meta = {"settings": asdict(self.settings), "topics": self.topics_, "terms": self._terms}
         arrays: dict[str, AnyArray] = self._memberships.to_arrays()
+        arrays |= self._short.to_arrays() if self._short is not None else {}
         for number, node in enumerate(self._nodes):
             arrays |= {f"{number}.{name}": values for name, values in node.to_arrays().items()}
         return pack(_KIND, meta, arrays)
@@ -166,6 +175,10 @@ class BayesClassifier:
             for number, node in enumerate(loaded._nodes):
                 node.set_arrays({name: arrays[f"{number}.{name}"] for name in Node.SAVED}, len(loaded._terms))
             loaded._memberships.set_arrays({name: arrays[name] for name in Memberships.SAVED})
+            if loaded._short is not None and "short_words" in arrays:
+                loaded._short.set_arrays({name: arrays[name] for name in ShortTexts.SAVED})
+            else:  # saved by an earlier version, which judged short texts like pages
+                loaded._short = None
         except (KeyError, TypeError, AttributeError, InputError) as error:
             raise ValueError(f"the parts of a saved Bayes classifier are inconsistent: {error}") from error
         loaded._derive()
@@ -176,14 +189,17 @@ class BayesClassifier:
         self.topics_ = self._tree.topics
         self._nodes = [Node(fork) for fork in self._tree.forks]
         self._memberships = Memberships(self._tree)
+        self._short: ShortTexts | None = ShortTexts(self._tree)
 
     def _select_features(self, statistics: TopicStatistics, documents: Floats) -> None:
         """Select features and counts of every node, and the vocabulary they share: the root's features come first."""
-        size = len(statistics.vocabulary)
+        size, names = len(statistics.vocabulary), list(statistics.vocabulary)
         for node in self._nodes:
             ends = list(node.fork.ends)
             node.documents = documents[ends]
             pairs = statistics.of_classes({end: column for column, end in enumerate(ends)})
+            if node is self._nodes[0] and self._short is not None:
+                self._short.learn(pairs, names)
             node.features = choose(pairs, node.documents, count=self.settings.features, size=size)
             place = np.full(size, -1)
             place[node.features] = np.arange(len(node.features))
@@ -195,7 +211,6 @@ class BayesClassifier:
         vocabulary = np.concatenate([head, np.setdiff1d(used, head, assume_unique=True)])
         row_of = np.zeros(size, np.int64)
         row_of[vocabulary] = np.arange(len(vocabulary))
-        names = list(statistics.vocabulary)
         self._name_terms([names[number] for number in vocabulary.tolist()])
         for node in self._nodes:
             rows = row_of[node.features]
@@ -224,6 +239,8 @@ class BayesClassifier:
         for number in range(len(self._nodes)) if forks is None else forks:
             self._nodes[number].derive(self.settings.smoothing)
         self._memberships.derive(self._nodes[0])
+        if self._short is not None:
+            self._short.derive(self._nodes[0].documents)
 
     def _calibrate(self, examples: Iterable[Example], first_topics: NDArray[np.int64]) -> None:
         """Remove the examples of each fold from the counts, score them by the rest, and put them back."""
@@ -231,12 +248,12 @@ class BayesClassifier:
         stride = -(-len(fold) // self.settings.calibration_examples)
         fold[np.arange(len(fold)) % stride > 0] = _FOLDS
         scores = [HeldOutScores() for _ in self._nodes]
-        evidence = []
+        evidence, titles = [], []
         for number in range(_FOLDS):
-            held_out = [
-                (self._words(example.page), self._tree.lowest(example))
-                for example in compress(examples, (fold == number).tolist())
-            ]
+            held_out = []
+            for example in compress(examples, (fold == number).tolist()):
+                held_out.append((self._words(example.page), self._tree.lowest(example)))
+                titles += self._title(example)
             for words, lowest in held_out:
                 self._count(words, lowest, -1)
             self._derive()
@@ -252,3 +269,12 @@ class BayesClassifier:
         self._derive()
         set_temperatures(self._nodes, scores)
         self._memberships.calibrate(evidence)
+        if self._short is not None:
+            self._short.calibrate(titles)
+
+    def _title(self, example: Example) -> list[ScoredTitle]:
+        """One or none."""
+        assert self._short is not None, "learned just before"
+        lowest = self._tree.lowest(example)
+        title = self._short.scored_title(example.page, lowest, is_damped=self.settings.is_damped)
+        return [] if title is None else [title]

@@ -27,6 +27,7 @@ from lycosa.lab.generated.graph import distances
 from lycosa.lab.worlds.container import AnyArray, Container
 from lycosa.lab.worlds.lazy import PageLinks, PageTerms, Strings
 from lycosa.lab.worlds.writer import FORMAT, LINK_COLUMNS, NO_FOLLOW, NO_INDEX, PAGE_COLUMNS, TERM_COLUMNS
+from lycosa.lib.languages import stemmed_as
 from lycosa.lib.nearest import nearest
 from lycosa.model import Link, Page
 
@@ -75,6 +76,9 @@ class World:
         self._locations, self._canonicals, self._flags = arrays["locations"], arrays["canonicals"], arrays["flags"]
         self._anchors, self._contexts = arrays["anchors"], arrays["contexts"]
         self._paths, self._rels = arrays["paths"], arrays["rels"]
+        none = np.zeros(0, np.int64)
+        self._other_anchor_links = arrays.get("other_anchor_links", none)
+        self._other_anchors = arrays.get("other_anchors", none)
         self._hash_order = arrays["hash_order"]
         self._topic_pages, self._topic_offsets = arrays["topic_pages"], arrays["topic_page_offsets"]
         self.statuses: NDArray[np.int16] = arrays["status"]
@@ -165,10 +169,11 @@ class World:
         """
         low, high = self.link_offsets[page : page + 2].tolist()
         flags = int(self._flags[page])
+        language = self._texts[int(self._languages[page])]
         return Page(
             url=self.urls[page],
             title=self.title(page),
-            language=self._texts[int(self._languages[page])],
+            language=language,
             links=self.links(page),
             canonical=self._texts[int(self._canonicals[page])],
             is_noindex=bool(flags & NO_INDEX),
@@ -177,6 +182,7 @@ class World:
             terms=PageTerms(partial(self.terms, page)),
             words=int(self.words[page]),
             link_hashes=self.link_hashes[low:high].tobytes(),
+            stemmed_in=stemmed_as(language),
         )
 
     # ── links ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -191,7 +197,7 @@ class World:
     def _links(self, low: int, high: int) -> list[Link]:
         """The links of the page whose edges go from `low` up to `high`."""
         texts = self._texts.many
-        return list(
+        links = list(
             map(
                 Link,
                 self.urls.many(self.link_urls[low:high]),
@@ -202,6 +208,12 @@ class World:
                 range(high - low),
             )
         )
+        first, last = np.searchsorted(self._other_anchor_links, [low, high]).tolist()
+        for edge, anchor in zip(
+            self._other_anchor_links[first:last].tolist(), texts(self._other_anchors[first:last]), strict=True
+        ):
+            links[edge - low] = links[edge - low]._replace(other_anchors=(*links[edge - low].other_anchors, anchor))
+        return links
 
     @cached_property
     def nofollow(self) -> NDArray[np.bool_]:

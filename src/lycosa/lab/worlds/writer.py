@@ -43,6 +43,8 @@ PAGE_COLUMNS = {
     "page_term_offsets": "i8",
 }
 LINK_COLUMNS = {"link_urls": "i4", "anchors": "i4", "contexts": "i4", "paths": "i4", "rels": "i4"}
+OTHER_ANCHOR_COLUMNS = {"other_anchor_links": "i8", "other_anchors": "i4"}
+"""By further anchor of a link: the link, ascending, and the text. Worlds of earlier versions have none."""
 TERM_COLUMNS = {"term_ids": "i4", "term_counts": "i4"}
 STARTS = {"link_offsets": 0, "page_term_offsets": 0}
 
@@ -116,7 +118,7 @@ class WorldWriter:
         self._hosts: dict[str, int] = {}
         self._url_hosts = spills.column("i4")
         self._page_urls = spills.column("i4")
-        names = PAGE_COLUMNS | LINK_COLUMNS | TERM_COLUMNS
+        names = PAGE_COLUMNS | LINK_COLUMNS | OTHER_ANCHOR_COLUMNS | TERM_COLUMNS
         self._columns = {name: spills.column(type_, STARTS.get(name, ())) for name, type_ in names.items()}
         self._pages = HashIndex()
         """Page numbers by URL hash."""
@@ -158,8 +160,12 @@ class WorldWriter:
         texts = [page.title, page.language, page.canonical]
         for part in ("anchor", "context", "path", "rel"):
             texts.extend([getattr(link, part) for link in links])
+        texts.extend(anchor for link in links for anchor in link.other_anchors)
         numbers = self._texts.add(texts, _text_hashes(texts))[0]
         columns = self._columns
+        repeated = [len(link.other_anchors) for link in links]
+        columns["other_anchor_links"].append(len(columns["link_urls"]) + np.repeat(np.arange(len(links)), repeated))
+        columns["other_anchors"].append(numbers[3 + 4 * len(links) :])
         columns["link_urls"].append(targets)
         for i, name in enumerate(("anchors", "contexts", "paths", "rels")):
             columns[name].append(numbers[3 + i * len(links) : 3 + (i + 1) * len(links)])

@@ -92,7 +92,8 @@ _DIGEST_HEAD = struct.Struct("<II")
 def digest(page: Page, vector: Vector) -> bytes:
     """What the hunter needs of a page. Pure; picklable if `vector` is."""
     words, counts = vector(page.terms)
-    return Digest(words, counts, words_near(page.links), LinkAddresses.of([link.url for link in page.links])).to_bytes()
+    near = words_near(page.links, page.stemmed_in)
+    return Digest(words, counts, near, LinkAddresses.of([link.url for link in page.links])).to_bytes()
 
 
 class Note(NamedTuple):
@@ -137,16 +138,16 @@ def _columns(links: int) -> int:
     return min(NEAR, max(1, MOST_LINK_WORDS // max(1, links)))
 
 
-def words_near(links: Sequence[Link]) -> Words:
-    """The words near each link of a page: links × NEAR, with as many as a note can hold."""
+def words_near(links: Sequence[Link], language: str = "en") -> Words:
+    """The words near each link of a page in this language: links × NEAR, with as many as a note can hold."""
     near = np.zeros((len(links), NEAR), dtype=np.uint16)
     if not links:
         return near
-    numbers = np.array(piece_numbers(f" {MARK} ".join(map(_marked, links))), dtype=np.int32)
+    numbers = _numbers(links, language)
     part = np.cumsum(numbers == AT_MARK)
     if part[-1] != 3 * len(links) - 1:  # the page contains the mark itself
         cleaned = [link._replace(anchor=_clean(link.anchor), context=_clean(link.context)) for link in links]
-        numbers = np.array(piece_numbers(f" {MARK} ".join(map(_marked, cleaned))), dtype=np.int32)
+        numbers = _numbers(cleaned, language)
         part = np.cumsum(numbers == AT_MARK)
     is_word = numbers > NO_WORD
     numbers, part = numbers[is_word], part[is_word]
@@ -160,6 +161,10 @@ def words_near(links: Sequence[Link]) -> Words:
     fits = (slot < _columns(len(links))) & ((kind != _ANCHOR) | (rank < OWN)) & (part < 3 * MOST_LINK_WORDS)
     near[part[fits] // 3, slot[fits]] = numbers[fits]
     return near
+
+
+def _numbers(links: Sequence[Link], language: str) -> NDArray[np.int32]:
+    return np.array(piece_numbers(f" {MARK} ".join(map(_marked, links)), language=language), dtype=np.int32)
 
 
 _ANCHOR, _BEFORE, _BEHIND = 0, 1, 2

@@ -13,7 +13,8 @@ product zero.
 
 AR names the criteria and tunes them by hand, but gives neither functions nor weights: these are ours. Differs from AR:
 the host's record is the share of its pages judged relevant; hosts with too many failures are set aside by politeness.
-After a change of focus, links are scored again without their context, which is not kept.
+Of several links to one URL on a page, the context is that of one. After a change of focus, links are scored again
+without their context, which is not kept.
 """
 
 from __future__ import annotations
@@ -161,8 +162,10 @@ class Ariadne(Strategy):
         by_url = self._similarity(url_words(link.url)) if settings.url else 0.0
         by_anchor = 0.0
         if settings.anchor:
-            of_anchor = self._similarity(link.anchor) if link.anchor else 0.0
-            # As in Shark-Search: the context is used only if the anchor has no similarity.
+            # Links are triples (p, q, anchor): of a page's links to one URL the one with the best anchor counts.
+            anchors = (link.anchor, *link.other_anchors)
+            of_anchor = max((self._similarity(anchor) for anchor in anchors if anchor), default=0.0)
+            # As in Shark-Search: the context is used only if no anchor has a similarity.
             of_context = self._similarity(link.context) if not of_anchor and link.context else 0.0
             by_anchor = anchor_relevance(of_anchor, of_context)
         return (

@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, count
 from math import sqrt
 from typing import NamedTuple
@@ -48,7 +48,7 @@ class PageWords:
     def __init__(self, page: Page, numbering: Numbering | None = None, stems: Stems = stems) -> None:
         self.terms = page.terms
         self._links = page.links
-        self._stems = stems
+        self._stems = stems if page.stemmed_in == "en" else _stems_in(page.stemmed_in)
         self._numbering = Numbering() if numbering is None else numbering
         self._spans: dict[int, tuple[int, int]] = {}
         """Position of the anchor in its context, by link; only of links with a keyword nearby."""
@@ -100,6 +100,10 @@ class PageWords:
         if span is None:
             span = self._spans[link] = _anchor_span(self._links[link], self._stems)
         return span
+
+
+def _stems_in(language: str) -> Stems:
+    return partial(stems, language=language)
 
 
 def _anchor_span(link: Link, stems: Stems) -> tuple[int, int]:
