@@ -253,10 +253,8 @@ class CrawlLedger:
         lease, outcome = visit.lease, visit.outcome
         tries = lease.tries + 1
         if outcome.is_transient and tries < self._politeness.max_tries:
-            score = self._state.strategy.retry_score(lease.score, tries)
             batch.states.append(StateRow(State.WAITING, tries, outcome.reason, outcome.detail, lease.id))
-            batch.scores.append((score, lease.id))
-            self._state.urls.drop(self._state.frontier.release(lease.id, score), batch)
+            self._state.urls.drop(self._state.frontier.release(lease.id, tries=tries), batch)
             return
         batch.states.append(StateRow(FINAL_STATES[outcome.kind], tries, outcome.reason, outcome.detail, lease.id))
         self._state.frontier.done(lease.id)

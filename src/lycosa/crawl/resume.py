@@ -24,6 +24,7 @@ from lycosa.fetch.archive import Archive, Position, recover
 from lycosa.fetch.politeness import Politeness
 from lycosa.fetch.robots import RobotsFile, RobotsState
 from lycosa.frontier.frontier import Frontier
+from lycosa.frontier.keys import MOST_TRIES
 from lycosa.lib.hashindex import HashIndex
 from lycosa.model import Visit
 from lycosa.page.furniture import Furniture
@@ -93,6 +94,8 @@ def resume(
     `rest_from`: when this run begins, if the last one was cut off. `begun_with`: the strategy of the last run.
     """
     waiting = store.waiting()
+    for tries, tried in store.tried_links().items():
+        frontier.set_tiers(tried, min(tries, MOST_TRIES))
     dropped = frontier.load(waiting.ids, waiting.hosts, waiting.scores)
     try:
         if strategy.abilities.is_retold:

@@ -154,12 +154,12 @@ class UrlIndex:
         """The frontier's buffer had no room for these: dormant until they are found again."""
         for link in links:
             self._dormant.add(int(link))
-            batch.states.append(StateRow(State.DROPPED, 0, "buffer full", "", int(link)))
+            batch.states.append(StateRow(State.DROPPED, self._frontier.tier_of(link), "buffer full", "", int(link)))
 
     def _wake(self, number: int, score: float, batch: Batch) -> None:
         """A dormant link waits again; the caller pushes it."""
         self._dormant.discard(number)
-        batch.states.append(StateRow(State.WAITING, 0, "", "", number))
+        batch.states.append(StateRow(State.WAITING, self._frontier.tier_of(number), "", "", number))
         batch.scores.append((score, number))
 
     def _woken(

@@ -66,6 +66,8 @@ def explain(store: Reports, url: str, *, urls: Urls, strategy: Strategy) -> Iter
     if link.state == State.WAITING:
         is_seed = link.parent_id is None and link.score == strategy.seed_score()
         yield "score", f"{link.score:.3f}, like every seed" if is_seed else strategy.reason(link.score)
+        if link.tries:
+            yield "turn", f"after all links that were {'never tried' if link.tries == 1 else 'tried less often'}"
         yield from _factors(store, link, host, strategy)
     elif link.state != State.EXCLUDED:
         yield "score", f"{link.score:.3f} when it was fetched"

@@ -51,6 +51,9 @@ class Store(Protocol):
     def waiting(self) -> rows.WaitingLinks:
         """The waiting links, in order of discovery."""
 
+    def tried_links(self) -> dict[int, NDArray[np.int64]]:
+        """By number of tries: the links that failed, and wait or were dropped."""
+
     def dormant_links(self) -> set[int]:
         """Links that wait once they are found again: dropped, or excluded as NOFOLLOW or NOT_WORTH."""
 

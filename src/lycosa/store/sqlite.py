@@ -65,6 +65,7 @@ where a.id > ? order by a.id
 LEASE = "select id, url, host_id, score, distance, tries, redirects from frontier where id = ?"
 PRINTS = "select fingerprint, id from pages where fingerprint != 0 and duplicate_of is null order by number"
 WAITING = f"from frontier where state = '{State.WAITING}' order by id"
+TRIED = f"select tries, id from frontier where tries > 0 and state in ('{State.WAITING}', '{State.DROPPED}')"
 DORMANT = f"""
 select id from frontier
 where state = '{State.DROPPED}' or (state = '{State.EXCLUDED}' and reason in ('{NOFOLLOW}', '{NOT_WORTH}'))
@@ -170,6 +171,10 @@ class SqliteStore(SqliteReports):
         ids, hosts = self._columns(f"select id, host_id {WAITING}", 2)
         (scores,) = self._columns(f"select score {WAITING}", 1, kind=np.float64)
         return rows.WaitingLinks(ids, hosts, scores)
+
+    def tried_links(self) -> dict[int, NDArray[np.int64]]:
+        tries, ids = self._columns(TRIED, 2)
+        return {int(count): ids[tries == count] for count in np.unique(tries)}
 
     def dormant_links(self) -> set[int]:
         return {link for (link,) in self._rows(DORMANT)}

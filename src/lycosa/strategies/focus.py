@@ -1,7 +1,7 @@
 """Rules that keep a crawl to its topic and can wrap any strategy: `hard+best-first`, `decay+breadth-first`.
 
 Soft focus needs no rule: the score of a link is the largest R of the pages that cite it, and links that were tried less
-often come first (paper FC, section 3.2). That is `best-first`.
+often come first (paper FC, section 3.3; the frontier sees to it). That is `best-first`.
 
 Hard focus (FC, section 3.1): a page's links are followed only where the leaf of the taxonomy that fits it best is a
 good topic or lies under one. With a judge without a taxonomy, they are followed if the page is relevant.

@@ -107,8 +107,10 @@ class Strategy(Protocol):
     - `save` is called with every commit, so its result must be bounded, however long the crawl: a batch, a buffer of
       pages, the lists of agents. What has to be known about each link is carried in its score (`shark`): the store
       keeps scores as 64-bit floats, of which the frontier's order uses the first 32 bits.
-    - Therefore `visit.lease.score` is, to the bit, the score this strategy gave: by `tell`, `seed_score`, `retry_score`
-      or `frontier.revise`.
+    - Therefore `visit.lease.score` is, to the bit, the score this strategy gave: by `tell`, `seed_score` or
+      `frontier.revise`.
+    - Scores order links of the same number of tries: one that failed waits behind all that were never tried, whatever
+      its score becomes (paper FC, section 3.3). The frontier sees to that.
     - A strategy that has to know more than that is told all visits again (`Abilities.is_retold`).
     - A strategy restored from the last commit, with a frontier loaded from the same commit, continues as if nothing had
       happened; links that were leased then wait again.
@@ -140,14 +142,8 @@ class Strategy(Protocol):
         """The score of a seed."""
         return 1.0
 
-    def retry_score(self, score: float, tries: int) -> float:
-        """After a failure: by tries, then score (paper FC, section 3.2: numtries ascending, relevance descending)."""
-        return score - tries
-
     def reason(self, score: float) -> str:
         """A sentence that explains the score of a waiting link."""
-        if score < 0:
-            return f"{self.name}: tried before without success, waits behind untried links ({score:.3f})"
         return f"{self.name}: {score:.3f}"
 
     def save(self) -> bytes:

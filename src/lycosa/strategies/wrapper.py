@@ -28,9 +28,6 @@ class Wrapper(Strategy):
     def ask(self, count: int, frontier: Frontier, now: float) -> list[int]:
         return self._inner.ask(count, frontier, now)
 
-    def retry_score(self, score: float, tries: int) -> float:
-        return self._inner.retry_score(score, tries)
-
     def reason(self, score: float) -> str:
         return f"{self._rule}+{self._inner.reason(score)}"
 

@@ -263,12 +263,9 @@ class Hunter(Strategy):
         self._due.clear()
         before = frontier.scores(chosen)
         scores = self._evidence.links.told[chosen]
-        has_news = (before >= 0) & (before < SEED_SCORE) & (scores != before)  # NaN if it is not waiting
+        has_news = (before < SEED_SCORE) & (scores != before)  # NaN if it is not waiting
         if has_news.any():
             frontier.revise(chosen[has_news], scores[has_news].astype(np.float64))
-
-    def retry_score(self, score: float, tries: int) -> float:
-        return min(score, 1.0) - tries
 
     def save(self) -> bytes:
         """What is not in the notes yet; the rest follows from the visits told again."""
@@ -330,8 +327,6 @@ class Hunter(Strategy):
         return dict(zip(FEATURES, parts.tolist(), strict=True))
 
     def reason(self, score: float) -> str:
-        if score < 0:
-            return super().reason(score)
         if score >= SEED_SCORE:
             return f"{self.name}: {score:.3f}, a seed, before all links that were found"
         what = "predicted relevance" + (", reduced for its host's other pages" if self._settings.diversity else "")
