@@ -32,6 +32,7 @@ from lycosa.crawl.reader_pool import Readers
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.rejudge import Learning, Rejudge
 from lycosa.crawl.resume import FURNITURE, THRESHOLD, CrawlState, known_robots, open_archive, resume
+from lycosa.crawl.revisits import archived_answers
 from lycosa.crawl.stall import Lookout
 from lycosa.crawl.visits import Fetcher, LiveVisitor
 from lycosa.crawl.watching import (
@@ -56,6 +57,7 @@ from lycosa.frontier.frontier import Frontier
 from lycosa.judge_choice import Versions, has_open_threshold, is_trained, judge_from, judge_of, settled
 from lycosa.judges.protocol import CompletedJudge, Judge, LearnedTopic, PlainJudge
 from lycosa.lib.clock import SystemClock
+from lycosa.model import Response
 from lycosa.results.report import Report
 from lycosa.stopping.forecaster import Forecaster
 from lycosa.stopping.outlook import OUTLOOK, outlook
@@ -319,7 +321,8 @@ class Crawl:
             begun_with=str(self._stored().get("strategy", "")),
         )
         records, lost = self._records(config, store, stack)
-        fetcher = self._fetcher or _live_fetcher(config, reading.urls, state, records, clock, stack)
+        archived = archived_answers(store, self.workspace.archive)
+        fetcher = self._fetcher or _live_fetcher(config, reading.urls, state, records, archived, clock, stack)
         readers = Readers(
             reading,
             count=config.readers.processes,
@@ -462,7 +465,13 @@ class Crawl:
 
 
 def _live_fetcher(
-    config: Config, urls: Urls, state: CrawlState, records: Records, clock: SystemClock, stack: AsyncExitStack
+    config: Config,
+    urls: Urls,
+    state: CrawlState,
+    records: Records,
+    archived: Callable[[int], Response | None],
+    clock: SystemClock,
+    stack: AsyncExitStack,
 ) -> LiveFetcher:
     """Pages come from the web."""
     resolver = Resolver(overrides=config.network.resolve)
@@ -479,6 +488,7 @@ def _live_fetcher(
         pause=config.politeness.delay,
         clock=clock,
         cache=records.cache,
+        archived=archived,
     )
 
 

@@ -288,6 +288,10 @@ class TestCrawl:
         assert "score" in done("explain", crawl, page)
         found = json.loads(done("distill", crawl, "--within-sites", "--json"))
         assert found["pages"] == 45
+        assert "between sites" in done("distill", crawl)
+        within = done("distill", crawl, "--within-sites")
+        assert f"{found['edges']} links, within sites, too, that count" in within
+        assert "between sites" not in within
         assert done("topics", "explore", topic, "--crawl", crawl, "--book", crawl / "topics.db")
 
     def test_a_running_crawl_adopts_the_new_judge(self, server, web_book, settings: Path, tmp_path: Path) -> None:

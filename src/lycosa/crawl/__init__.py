@@ -11,6 +11,7 @@
     url_index     one number per URL, and how a link found on a page enters the frontier
     link_rules    which links are followed; shared with replays
     redirects     what becomes of the target of a redirect
+    revisits      pages that are fetched again
     hosts         what is known of each host: its record, its clock, why it was set aside
     resume        the state a crawl goes on from, loaded from the store
 

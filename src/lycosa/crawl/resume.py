@@ -24,7 +24,7 @@ from lycosa.fetch.archive import Archive, Position, recover
 from lycosa.fetch.politeness import Politeness
 from lycosa.fetch.robots import RobotsFile, RobotsState
 from lycosa.frontier.frontier import Frontier
-from lycosa.frontier.keys import MOST_TRIES
+from lycosa.frontier.keys import FAVOURED, MOST_TRIES
 from lycosa.lib.hashindex import HashIndex
 from lycosa.model import Visit
 from lycosa.page.furniture import Furniture
@@ -61,6 +61,8 @@ class CrawlState:
     fingerprints: HashIndex
     revisits: set[int]
     """Fetched pages that wait to be fetched again."""
+    fetched_again: set[int]
+    """Pages that were, until somebody takes note of it."""
     threshold: float | None
     """Minimum relevance of a relevant page, where the start pages decided it."""
     dropped: list[int]
@@ -96,6 +98,7 @@ def resume(
     waiting = store.waiting()
     for tries, tried in store.tried_links().items():
         frontier.set_tiers(tried, min(tries, MOST_TRIES))
+    frontier.set_tiers(store.favoured_links(), FAVOURED)
     dropped = frontier.load(waiting.ids, waiting.hosts, waiting.scores)
     try:
         if strategy.abilities.is_retold:
@@ -112,17 +115,19 @@ def resume(
     fingerprints = HashIndex()
     fingerprints.add(*store.fingerprints())
     threshold = store.state(THRESHOLD)
+    revisits = store.links_to_revisit()
     return CrawlState(
         store=store,
         frontier=frontier,
         strategy=strategy,
         hosts=hosts,
-        urls=UrlIndex(store, frontier=frontier, hosts=hosts, rules=links),
+        urls=UrlIndex(store, frontier=frontier, hosts=hosts, rules=links, revisits=revisits),
         tally=tally_of(store, rules),
         rules=rules,
         recent=deque(store.recent_relevance(WINDOW), maxlen=WINDOW),
         fingerprints=fingerprints,
-        revisits=store.links_to_revisit(),
+        revisits=revisits,
+        fetched_again=set(),
         threshold=float(threshold) if threshold else None,
         dropped=dropped,
         furniture=Furniture.restored(store.state(FURNITURE), store.state(FURNITURE_SINCE)),

@@ -274,6 +274,11 @@ class Frontier:
         """Also of a link that the frontier has dropped, if it was tried before."""
         return self._links.tier[link] if link < self._links.size else UNTRIED
 
+    def is_favoured(self, links: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which of the links, all known to the frontier, come before all others."""
+        is_favoured: NDArray[np.bool_] = self._links.tiers[links] == FAVOURED
+        return is_favoured
+
     def is_tried(self, links: NDArray[Any]) -> NDArray[np.bool_]:
         """Which of the links, all known to the frontier, have failed before."""
         tiers = self._links.tiers[links]

@@ -14,7 +14,7 @@ from lycosa.crawl.resume import retold
 from lycosa.errors import InputError
 from lycosa.fetch.urls import Urls, url_hash
 from lycosa.store.protocol import Reports
-from lycosa.store.rows import Answer, HostRow, LinkRow, State
+from lycosa.store.rows import RAISED, REVISIT, Answer, HostRow, LinkRow, State
 from lycosa.strategies.hunter.tables import FEATURES
 from lycosa.strategies.protocol import Strategy
 
@@ -128,6 +128,10 @@ def _because(store: Reports, link: LinkRow, host: HostRow, anchor: str, factors:
 def _state(link: LinkRow, host: HostRow) -> str:
     if link.state == State.WAITING and host.set_aside:
         return f"waiting on a host that was set aside: {host.set_aside}"
+    if link.state == State.WAITING and link.reason == RAISED:
+        return f"waiting before all other links: cited by {link.detail} (lycosa distill)"
+    if link.state == State.WAITING and link.reason == REVISIT:
+        return "fetched, and waiting before all other links to be fetched again, as a hub (lycosa distill)"
     if link.state == State.WAITING and link.tries:
         return f"waiting for another try: {link.reason} on try {link.tries}"
     if link.state == State.WAITING:

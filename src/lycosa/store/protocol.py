@@ -60,8 +60,11 @@ class Store(Protocol):
     def links_to_revisit(self) -> set[int]:
         """Fetched pages that wait to be fetched again."""
 
+    def favoured_links(self) -> NDArray[np.int64]:
+        """Waiting links that come before all others: cited by hubs, or hubs to be fetched again."""
+
     def visits(self) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
-        """Every visit to a page in order of fetching, with the numbers of its links; pages are light."""
+        """The first visit to every page in order of fetching, with the numbers of its links; pages are light."""
 
     def hosts(self) -> Iterator[rows.HostRow]: ...
 
@@ -87,6 +90,15 @@ class Store(Protocol):
 
     def unvisited_links(self, page: int) -> list[rows.UnvisitedLink]:
         """Waiting links on a page that were never tried, in page order; one that occurs twice is listed twice."""
+
+    def links_on(self, page: int) -> NDArray[np.int64]:
+        """(position, link) of the links on a page, in page order; from LATER on, those it did not have at first."""
+
+    def last_fetches(self, links: Collection[int]) -> dict[int, float]:
+        """When each of these links was last tried; those never tried are missing."""
+
+    def last_answer(self, link: int) -> rows.ArchivePlace | None:
+        """Where the latest document that the link led to is archived."""
 
     def answers(self, after: int = 0) -> list[rows.AnswerRow]:
         """What people said of pages, oldest first: the answers with numbers greater than `after`."""

@@ -9,8 +9,8 @@ good topic or lies under one. With a judge without a taxonomy, they are followed
 Decay (paper GP, section 4): seeds have decay 1, and the pages that a page links to have half of its own. A page with a
 similarity above T_r starts again at 1; the links of a page whose decay is below T_d are not followed. Which pages are
 kept (T_m in the paper) is decided by the judge's threshold. GP follows links breadth-first: `decay+breadth-first`.
-Differs from GP: a link found on several pages has the largest of its decays; the target of a redirect, which is not
-reported to strategies, has that of a seed's child.
+Differs from GP: a link found on several pages has the largest of its decays; the target of a redirect, and a link found
+when its page was fetched again, which are not reported to strategies, have that of a seed's child.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from lycosa.lib.bounds import require_above_zero, require_at_least, require_at_m
 from lycosa.lib.growing import grown
 from lycosa.model import Judgement, Visit
 from lycosa.strategies.protocol import Abilities, Strategy
+from lycosa.strategies.rescoring import scores_of_revisit
 from lycosa.strategies.wrapper import Wrapper
 
 RESETS = {"lenient": 0.1, "average": 0.2, "rigid": 0.3}
@@ -40,7 +41,7 @@ class HardFocus(Wrapper):
 
     @property
     def abilities(self) -> Abilities:
-        return replace(super().abilities, again=self.again)
+        return replace(super().abilities, again=self.again, revisit=self.revisit)
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         scores = super().tell(visit, targets)
@@ -49,6 +50,10 @@ class HardFocus(Wrapper):
     def again(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         inner = self._inner.abilities.again
         return inner(visit, targets) if self._is_on_topic(visit.judgement) else np.full(len(targets), np.nan)
+
+    def revisit(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
+        is_on_topic = self._is_on_topic(visit.judgement)
+        return scores_of_revisit(self._inner, visit, targets) if is_on_topic else np.full(len(targets), np.nan)
 
     def _is_on_topic(self, judgement: Judgement | None) -> bool:
         if judgement is None:
@@ -84,7 +89,7 @@ class Decay(Wrapper):
 
     @property
     def abilities(self) -> Abilities:
-        return replace(super().abilities, is_retold=True, again=self.again)
+        return replace(super().abilities, is_retold=True, again=self.again, revisit=self.revisit)
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         scores = super().tell(visit, targets)
@@ -99,6 +104,10 @@ class Decay(Wrapper):
     def again(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         inner = self._inner.abilities.again
         return inner(visit, targets) if self._of(visit) <= self._steps else np.full(len(targets), np.nan)
+
+    def revisit(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
+        is_followed = self._of(visit) <= self._steps
+        return scores_of_revisit(self._inner, visit, targets) if is_followed else np.full(len(targets), np.nan)
 
     def _of(self, visit: Visit) -> int:
         """Number of halvings of the decay of the visited page itself, given its relevance."""

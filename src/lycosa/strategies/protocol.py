@@ -85,6 +85,10 @@ class Abilities:
     again: Callable[[Visit, Links], Scores] = _unchanged
     """What `tell` would return now for an earlier visit, without learning from it. The page is light. NaN: the link
     keeps its score."""
+    revisit: Callable[[Visit, Links], Scores] | None = None
+    """What the links of a page are worth when it is fetched again, without learning from it, since on resume it is told
+    only the first visit. NaN: the link is not queued. None: it is told the visit, and `save` keeps what it learns; if
+    it is told all visits again, `again` serves."""
     take_change: Callable[[], str] = str
     """Why all waiting links have to be scored again since the last call; empty if they need not be."""
     factors: Callable[[Visit, Link], Mapping[str, float]] = _no_factors

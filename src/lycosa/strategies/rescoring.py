@@ -1,4 +1,4 @@
-"""Scores all waiting links again after the focus or the judge has changed.
+"""Scores all waiting links again after the focus or the judge has changed, or those of one page that was fetched again.
 
 The score of a link is the best that its strategy now gives it for any of the visited pages that cite it. Links that no
 visited page cites (seeds, targets of redirects), or that the strategy leaves unchanged, keep theirs. A link that failed
@@ -23,6 +23,14 @@ class Rescored(NamedTuple):
 
     links: NDArray[np.int64]
     scores: NDArray[np.float64]
+
+
+def scores_of_revisit(strategy: Strategy, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
+    """What the links of a page that has been fetched again are worth (`Abilities.revisit`)."""
+    abilities = strategy.abilities
+    if abilities.revisit is not None:
+        return abilities.revisit(visit, targets)
+    return abilities.again(visit, targets) if abilities.is_retold else strategy.tell(visit, targets)
 
 
 def score_again(strategy: Strategy, frontier: Frontier, visits: Iterable[tuple[Visit, NDArray[np.int64]]]) -> Rescored:

@@ -28,6 +28,7 @@ from lycosa.judges.protocol import Interest
 from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.model import Visit
 from lycosa.strategies.protocol import Abilities, Strategy
+from lycosa.strategies.rescoring import scores_of_revisit
 from lycosa.strategies.saved_state import seal, unseal
 from lycosa.strategies.wrapper import Wrapper
 
@@ -98,7 +99,13 @@ class Tunnelling(Wrapper):
 
     @property
     def abilities(self) -> Abilities:
-        return replace(super().abilities, again=self.again, take_change=self.take_change, advice=lambda: self._advice)
+        return replace(
+            super().abilities,
+            again=self.again,
+            revisit=self.revisit,
+            take_change=self.take_change,
+            advice=lambda: self._advice,
+        )
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         scores = super().tell(self._focused(visit), targets)
@@ -112,6 +119,9 @@ class Tunnelling(Wrapper):
         if not self._settings.is_rescoring:
             return np.full(len(targets), np.nan)
         return self._inner.abilities.again(self._focused(visit), targets)
+
+    def revisit(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
+        return scores_of_revisit(self._inner, self._focused(visit), targets)
 
     def take_change(self) -> str:
         change, self._change = self._change, ""

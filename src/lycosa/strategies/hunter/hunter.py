@@ -41,7 +41,7 @@ from lycosa.strategies.hunter.fixed_relevance import FixedRelevance
 from lycosa.strategies.hunter.learner import Learner
 from lycosa.strategies.hunter.notes import MOST_GONE, Digest, LinkAddresses, Note, digest
 from lycosa.strategies.hunter.predictions import Predictions
-from lycosa.strategies.hunter.tables import FEATURES, GROUPS
+from lycosa.strategies.hunter.tables import FEATURES, GROUPS, HUB_RATE
 from lycosa.strategies.protocol import Abilities, Strategy, StrategyParts
 from lycosa.strategies.saved_state import seal, unseal
 
@@ -128,6 +128,7 @@ class Hunter(Strategy):
             is_retold=True,
             note=lambda: self._note,
             again=self.again,
+            revisit=self.revisit,
             factors=self.factors,
             answer=self.answer,
             forecasting=self,
@@ -316,6 +317,15 @@ class Hunter(Strategy):
         self._evidence.reserve(targets)
         links = self._evidence.links
         return np.where(links.cited[targets] > 0, links.told[targets].astype(np.float64), np.nan)
+
+    def revisit(self, visit: Visit, targets: Links) -> NDArray[np.float64]:  # noqa: ARG002 - nothing is learned from it
+        """Links that no page told so far has are worth what any link is."""
+        evidence = self._evidence
+        scores = np.full(len(targets), float(evidence.rates[HUB_RATE]))
+        is_met = targets < evidence.highest
+        is_met[is_met] = evidence.links.cited[targets[is_met]] > 0
+        scores[is_met] = evidence.links.told[targets[is_met]]
+        return scores
 
     def factors(self, visit: Visit, link: Link) -> Mapping[str, float]:
         """The contribution of each feature to the log-odds of relevance, relative to the waiting links."""
