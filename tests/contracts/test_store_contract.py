@@ -524,6 +524,8 @@ class TestPages:
             ("http://a.test/1", "page 1", 0.9, 1),
             ("http://a.test/3", "page 3", 0.5, 3),
         ]
+        found = [(page.url, page.title, page.relevance, page.number) for page in store.relevant_pages()]
+        assert found == rows(store, "select url, title, relevance, number from relevant_pages order by number")
 
     def test_links_of_a_page_that_was_fetched_again(self, reopen):
         store = reopen()

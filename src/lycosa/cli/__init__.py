@@ -7,7 +7,7 @@
     opened                  a crawl that a command looks at
     pages_by_url            a handful of pages, fetched by a crawl of their own
     dialogue, keys          questions to a person, and what is pressed
-    progress                how a running crawl shows itself
+    progress, shown_pages   how a running crawl shows itself; pages shown as they are found
     terminal                what may go to a terminal
 
 `main` turns errors into one line and exit code 2.

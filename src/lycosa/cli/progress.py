@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from threading import Thread
 
 from rich.live import Live
+from rich.markup import escape
 from rich.panel import Panel
 from rich.table import Table
 
 from lycosa.cli.keys import keys_pressed, pressed
+from lycosa.cli.shown_pages import OnlyPages, Show, page_line
 from lycosa.cli.terminal import err, out, plain, printable, sparkline
 from lycosa.crawl.stall import clock_time
 from lycosa.crawl.watching import Event, View
@@ -130,9 +132,13 @@ Asking = Callable[[Callable[[], bool]], None]
 class Panels:
     """A live panel for a person at a terminal, who can open questions by a key; the crawl goes on meanwhile."""
 
-    def __init__(self, title: str, asking: Asking | None = None) -> None:
-        """`asking`: what the key opens; it runs in a thread of its own while the panel rests."""
+    def __init__(self, title: str, asking: Asking | None = None, show: Show = Show.NONE) -> None:
+        """`asking`: what the key opens; it runs in a thread of its own while the panel rests. `show`: which pages are
+        printed above the panel."""
         self._title = title
+        self._show = show
+        self._held: list[str] = []
+        """Pages to be printed when the terminal no longer belongs to questions."""
         self._asking = asking if asking is not None and sys.stdin.isatty() else None
         self._live = Live(console=out, auto_refresh=False, transient=True)
         self._meter: Meter | None = None
@@ -171,9 +177,21 @@ class Panels:
         elif not self._questions.is_alive():
             self._questions = None
             self._live.start()
+            self._print_pages()
         return self._questions is not None
 
+    def _print_pages(self) -> None:
+        if self._questions is None:
+            for line in self._held:
+                out.print(escape(line), soft_wrap=True)
+            self._held.clear()
+
     def tell(self, event: Event) -> None:
+        if event.page is not None:
+            if self._show.wants(event):
+                self._held.append(page_line(event.page))
+                self._print_pages()
+            return
         if event.kind == "interrupted":
             self._notice = event.message
             if self._questions is not None:
@@ -186,6 +204,8 @@ class Panels:
         self._is_over = True
         if self._questions is not None:
             self._questions.join()
+            self._questions = None
+        self._print_pages()
         self._live.stop()
         self._terminal.close()
 
@@ -217,8 +237,9 @@ class Panels:
 class Lines:
     """Log lines, or JSON, at regular intervals."""
 
-    def __init__(self, *, as_json: bool = False, every: float = 5.0) -> None:
+    def __init__(self, *, as_json: bool = False, every: float = 5.0, show: Show = Show.NONE) -> None:
         self._as_json = as_json
+        self._pages = OnlyPages(show, as_json=as_json)
         self._every = every
         self._meter: Meter | None = None
         self._next = 0.0
@@ -235,7 +256,9 @@ class Lines:
             print(shot.as_json() if self._as_json else shot.as_line(), flush=True)
 
     def tell(self, event: Event) -> None:
-        if event.kind == "interrupted":
+        if event.page is not None:
+            self._pages.tell(event)
+        elif event.kind == "interrupted":
             err.print(event.message)
         elif event.kind != "end":
             key = "cause" if event.kind == "stall" else "message"

@@ -26,5 +26,6 @@ Beside the line, after each turn of the loop:
                   citation_graph holds who cites whom
     stall         why nothing has been fetched for a while
     advice        what a person should know about a crawl that cannot go well as it was asked for
+    relevant_pages  which pages to tell of as relevant, each once
     watching      events for listeners, and the handle by which a crawl is stopped
 """

@@ -95,6 +95,8 @@ class CrawlLedger:
         self._revised: dict[int, float] = {}
         """Scores given by `ask` since the last commit."""
         self._found: list[FoundPage] = []
+        self.regraded = 0
+        """Number of transactions that may have changed the relevance of earlier pages."""
         self.changes: list[tuple[str, str]] = []
         """(kind, message) of what has changed the crawl's course in this run."""
         self.last_visit_at = clock.now()
@@ -178,6 +180,8 @@ class CrawlLedger:
         if learned := self._state.strategy.save():
             batch.state[STRATEGY] = learned
         self._state.store.write(batch)
+        if batch.grades or batch.answers or batch.taken_over or batch.threshold is not None:
+            self.regraded += 1
 
     def _save_furniture(self, batch: Batch) -> None:
         """Now and then all that is known, otherwise the pages since: a killed crawl reads on as it would have."""

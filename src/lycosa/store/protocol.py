@@ -115,6 +115,9 @@ class Store(Protocol):
     def relevant_by_host(self) -> dict[int, int]:
         """Number of relevant pages by host; hosts without a judged page are missing."""
 
+    def relevant_pages(self) -> Iterator[rows.RelevantPage]:
+        """The pages that are relevant as things stand, in order of fetching."""
+
     def waiting_seeds(self) -> int:
         """Number of seeds, and of pages they redirect to, that still wait."""
 

@@ -333,6 +333,14 @@ class SiteRow(NamedTuple):
     density: float
 
 
+class RelevantPage(NamedTuple):
+    number: int
+    url: str
+    title: str
+    relevance: float
+    language: str
+
+
 class ArchivePlace(NamedTuple):
     page_id: int
     file: str

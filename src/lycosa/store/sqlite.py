@@ -99,6 +99,10 @@ PROGRESS = (
      order by p.number desc limit 1), 0)""",
     "select coalesce(sum(bytes), 0) from outcomes where not from_cache",
 )
+RELEVANT = """
+select p.number, f.url, p.title, j.relevance, p.language
+from pages p join judgements j on j.page_id = p.id join frontier f on f.id = p.id where j.is_relevant order by p.number
+"""
 RECENT = """
 select j.relevance, j.is_relevant from pages p join judgements j on j.page_id = p.id order by p.number desc limit ?
 """
@@ -256,6 +260,9 @@ class SqliteStore(SqliteReports):
 
     def relevant_by_host(self) -> dict[int, int]:
         return dict(self._rows(RELEVANT_BY_HOST))
+
+    def relevant_pages(self) -> Iterator[rows.RelevantPage]:
+        return map(rows.RelevantPage._make, self._rows(RELEVANT))
 
     def waiting_seeds(self) -> int:
         return self._number(f"select count(*) from frontier where distance = 0 and state = '{State.WAITING}'")
