@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -123,22 +123,19 @@ def test_one_that_fails_waits_behind_the_others(rig, web, unavailable, html):
     assert crawl.asked[-1] == failing
 
 
-def test_what_a_later_distillation_does_not_name_waits_for_its_own_turn(rig, web, html):
-    """The hub of the first distillation is not among the best of the second."""
-    better = [host("better", number) for number in range(8)]
-    web[host("cited", 0)] = html(*better, *(host("relevant", number) for number in range(3)), text=CYCLING)
-    web |= {url: html(text=f"soup {url}") for url in better}
+def test_what_a_later_distillation_does_not_name_waits_for_its_own_turn(rig, web):
     crawl = rig(web)
-    seen: list[set[str]] = []
-    crawl_with(
-        crawl,
-        made("best-first"),
-        settings=DistillingSettings(every=2, revisited=0, admitted=0.5, top=1),
-        after=lambda _: seen.append(favoured(crawl)),
-    )
-    ended = [earlier - later for earlier, later in pairwise(seen) if earlier and later]
-    assert any(ended)
-    rows = {url for each in seen[-1:] for url in each}
-    assert {
-        url for (url,) in crawl.sql("select url from frontier where state = 'waiting' and reason = 'cited by hubs'")
-    } == rows
+    enough = lambda _: crawl.stop.request("enough")  # noqa: E731 - used twice
+    crawl_with(crawl, made("best-first"), after=enough)
+    before = favoured(crawl)
+    assert len(before) > 3
+    crawl_with(crawl, made("best-first"), after=enough, settings=replace(ONCE, every=1, unvisited=2))
+    after = favoured(crawl)
+    assert len(after) == 2
+    waiting = {url: reason for url, reason in crawl.sql("select url, reason from frontier where state = 'waiting'")}
+    ended = before & set(waiting) - after
+    assert ended
+    assert {waiting[url] for url in ended} == {""}
+    assert {waiting[url] for url in after} == {"cited by hubs"}
+    crawl_with(crawl, made("best-first"), settings=replace(ONCE, every=0), pages=crawl.ledger.pages + 2)
+    assert set(crawl.asked[-2:]) == after

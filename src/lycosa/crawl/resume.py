@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -31,7 +31,7 @@ from lycosa.page.furniture import Furniture
 from lycosa.stopping.figures import Tally
 from lycosa.stopping.rules import NO_RULES, StopRules
 from lycosa.store.protocol import Store
-from lycosa.strategies.protocol import Strategy
+from lycosa.strategies.protocol import Links, Scores, Strategy
 
 ARCHIVE, STRATEGY, THRESHOLD, FURNITURE, FURNITURE_SINCE = (
     "archive",
@@ -134,8 +134,14 @@ def resume(
     )
 
 
-def retold(store: Store, strategy: Strategy) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
-    """Tell the strategy all visits again, and people's answers where it was told them first; return the visits."""
+def retold(
+    store: Store, strategy: Strategy, *, tell: Callable[[Visit, Links], Scores] | None = None
+) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+    """Tell the strategy all visits again, and people's answers where it was told them first; return the visits.
+
+    `tell`: called instead of the strategy's own, which it has to call.
+    """
+    tell = tell or strategy.tell
     learn = strategy.abilities.answer
     answers = [row for row in store.answers() if row.page_id is not None] if learn is not None else []
     own = {row.page_id: row for row in answers if row.own_relevance is not None}
@@ -148,7 +154,7 @@ def retold(store: Store, strategy: Strategy) -> Iterator[tuple[Visit, NDArray[np
         if answered is not None and answered.own_relevance is not None and visit.judgement is not None:
             judged = replace(visit.judgement, relevance=answered.own_relevance, is_relevant=answered.own_is_relevant)
             visit = replace(visit, judgement=judged)
-        strategy.tell(visit, targets)
+        tell(visit, targets)
         yield visit, targets
         if learn is not None and count in told:
             learn(told[count])

@@ -41,7 +41,7 @@ class HardFocus(Wrapper):
 
     @property
     def abilities(self) -> Abilities:
-        return replace(super().abilities, again=self.again, revisit=self.revisit)
+        return replace(super().abilities, again=self.again, revisit=self.revisit, rules=self.rules)
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         scores = super().tell(visit, targets)
@@ -54,6 +54,12 @@ class HardFocus(Wrapper):
     def revisit(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         is_on_topic = self._is_on_topic(visit.judgement)
         return scores_of_revisit(self._inner, visit, targets) if is_on_topic else np.full(len(targets), np.nan)
+
+    def rules(self, visit: Visit) -> list[str]:
+        is_on_topic, best = self._is_on_topic(visit.judgement), visit.judgement.best if visit.judgement else ""
+        what = f"its best topic, {best}, is {'a' if is_on_topic else 'no'} good one" if best else ""
+        why = what or f"the page is {'' if is_on_topic else 'not '}relevant"
+        return [f"hard focus: links {'' if is_on_topic else 'not '}followed, as {why}", *self.rules_inside(visit)]
 
     def _is_on_topic(self, judgement: Judgement | None) -> bool:
         if judgement is None:
@@ -89,7 +95,7 @@ class Decay(Wrapper):
 
     @property
     def abilities(self) -> Abilities:
-        return replace(super().abilities, is_retold=True, again=self.again, revisit=self.revisit)
+        return replace(super().abilities, is_retold=True, again=self.again, revisit=self.revisit, rules=self.rules)
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         scores = super().tell(visit, targets)
@@ -108,6 +114,19 @@ class Decay(Wrapper):
     def revisit(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         is_followed = self._of(visit) <= self._steps
         return scores_of_revisit(self._inner, visit, targets) if is_followed else np.full(len(targets), np.nan)
+
+    def rules(self, visit: Visit) -> list[str]:
+        depth = self._of(visit)
+        left = self._steps - depth
+        decay = (
+            f"decay {0.5**depth:g}, {depth} page{'s' * (depth != 1)} beyond one with a relevance above {self._reset:g}"
+        )
+        if left < 0:
+            return [
+                f"decay: links not followed at {decay}; at most {self._steps} may be passed",
+                *self.rules_inside(visit),
+            ]
+        return [f"decay: links followed at {decay}; {left} more may be passed", *self.rules_inside(visit)]
 
     def _of(self, visit: Visit) -> int:
         """Number of halvings of the decay of the visited page itself, given its relevance."""

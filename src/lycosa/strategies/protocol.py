@@ -91,6 +91,9 @@ class Abilities:
     it is told all visits again, `again` serves."""
     take_change: Callable[[], str] = str
     """Why all waiting links have to be scored again since the last call; empty if they need not be."""
+    rules: Callable[[Visit], list[str]] | None = None
+    """What its rules of focus do with the links of a visited page as things stand, a sentence each. None: it has no
+    rules."""
     factors: Callable[[Visit, Link], Mapping[str, float]] = _no_factors
     """The factors of the score of a link on a visited page, by name; empty if it has none."""
     answer: Callable[[Mapping[int, bool | None]], None] | None = None

@@ -19,6 +19,11 @@ class Wrapper(Strategy):
     def abilities(self) -> Abilities:
         return self._inner.abilities
 
+    def rules_inside(self, visit: Visit) -> list[str]:
+        """What the rules of the inner strategy do (`Abilities.rules`)."""
+        rules = self._inner.abilities.rules
+        return rules(visit) if rules is not None else []
+
     def seed_score(self) -> float:
         return self._inner.seed_score()
 
