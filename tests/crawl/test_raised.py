@@ -132,7 +132,7 @@ def test_what_a_later_distillation_does_not_name_waits_for_its_own_turn(rig, web
     crawl_with(crawl, made("best-first"), after=enough, settings=replace(ONCE, every=1, unvisited=2))
     after = favoured(crawl)
     assert len(after) == 2
-    waiting = {url: reason for url, reason in crawl.sql("select url, reason from frontier where state = 'waiting'")}
+    waiting = dict(crawl.sql("select url, reason from frontier where state = 'waiting'"))
     ended = before & set(waiting) - after
     assert ended
     assert {waiting[url] for url in ended} == {""}
