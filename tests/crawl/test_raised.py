@@ -11,6 +11,7 @@ from lycosa.crawl.distiller import Distilling, DistillingSettings
 from lycosa.frontier.keys import FAVOURED
 from lycosa.judges.keywords import KeywordJudge
 from lycosa.results.explain import explain
+from lycosa.stopping.rules import StopRules
 from lycosa.strategies.protocol import StrategyParts
 from lycosa.strategies.table import strategy
 
@@ -112,6 +113,16 @@ def test_a_raised_link_keeps_its_own_score_and_says_why_it_waits(rig, web):
     assert row["score"] == crawl.sql(best, url)[0][0] < 1
     facts = dict(explain(crawl.store, url, urls=crawl.urls, strategy=made("best-first")))
     assert facts["state"] == "waiting before all other links: cited by 1 hub (lycosa distill)"
+
+
+def test_a_poor_score_of_theirs_does_not_end_the_crawl(rig, web):
+    """The rule is about links that wait for their own turn."""
+    crawl = rig(web)
+    crawl_with(crawl, made("best-first"), after=lambda _: crawl.stop.request("enough"))
+    raised, before = favoured(crawl), len(crawl.asked)
+    assert raised
+    crawl_with(crawl, made("best-first"), settings=replace(ONCE, every=0), stop=StopRules(best_score=1.0))
+    assert set(crawl.asked[before:]) == raised
 
 
 def test_one_that_fails_waits_behind_the_others(rig, web, unavailable, html):

@@ -304,9 +304,15 @@ class Frontier:
         return scores
 
     def best_score(self) -> float | None:
-        """The score of the best waiting link, on ready hosts and others, except those set aside. O(hosts)."""
+        """The score of the best waiting link, on ready hosts and others, except those set aside. O(hosts).
+
+        Infinity if it is favoured: it is worth fetching whatever its score.
+        """
         heads = [host.head[0] for host in self._schedule.hosts if host is not None and self._counts(host)]
-        return self.score_of(min(heads) & LINK_MASK) if heads else None
+        if not heads:
+            return None
+        link = min(heads) & LINK_MASK
+        return float("inf") if self.tier_of(link) == FAVOURED else self.score_of(link)
 
     def waiting_links(self) -> NDArray[np.int64]:
         return self._links.waiting()
