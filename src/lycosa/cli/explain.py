@@ -23,8 +23,10 @@ def explain(
     url: str = typer.Argument(help="Any URL, also one that was never fetched."),
     as_json: bool = typer.Option(False, "--json", help="As JSON: a list of [heading, text]."),
 ) -> None:
-    """Why a URL was fetched, skipped or left waiting: its origin, score, fetches, judgement; and in a crawl with hard
-    focus, decay or tunnelling, the rule that let it in, moved it or turned it away."""
+    """Why a URL was fetched, skipped or left waiting: its origin, score, fetches, judgement.
+
+    In a crawl with hard focus, decay or tunnelling: also the rule that let it in, moved it or turned it away.
+    """
     with opened(directory) as (workspace, config, store):
         parts = StrategyParts.of(judge_of(config, workspace).abilities, rng=np.random.default_rng(config.seed))
         strategy = strategy_named(config.strategy, parts, config.constants)
