@@ -159,7 +159,7 @@ class Crawl:
         found: asyncio.Queue[FoundPage | None] = asyncio.Queue()
 
         def put(event: Event) -> None:
-            if event.page is not None:
+            if event.kind == "page" and event.page is not None:
                 found.put_nowait(event.page)
 
         self.listen(put, with_text=True)
