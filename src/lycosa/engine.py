@@ -32,6 +32,7 @@ from lycosa.crawl.reader_pool import Readers
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.rejudge import Learning, Rejudge
 from lycosa.crawl.resume import FURNITURE, THRESHOLD, CrawlState, known_robots, open_archive, resume
+from lycosa.crawl.revisits import archived_answers
 from lycosa.crawl.seeds import SeedWatch
 from lycosa.crawl.stall import Lookout
 from lycosa.crawl.visits import Fetcher, LiveVisitor
@@ -57,6 +58,7 @@ from lycosa.frontier.frontier import Frontier
 from lycosa.judge_choice import Versions, has_open_threshold, is_trained, judge_from, judge_of, settled
 from lycosa.judges.protocol import CompletedJudge, Judge, LearnedTopic, PlainJudge
 from lycosa.lib.clock import SystemClock
+from lycosa.model import Response
 from lycosa.results.report import Report
 from lycosa.stopping.forecaster import Forecaster
 from lycosa.stopping.outlook import OUTLOOK, outlook
@@ -173,7 +175,7 @@ class Crawl:
         found: asyncio.Queue[FoundPage | None] = asyncio.Queue()
 
         def put(event: Event) -> None:
-            if event.page is not None:
+            if event.kind == "page" and event.page is not None:
                 found.put_nowait(event.page)
 
         self.listen(put, with_text=True)
@@ -346,7 +348,8 @@ class Crawl:
             begun_with=str(self._stored().get("strategy", "")),
         )
         records, lost = self._records(config, store, stack)
-        fetcher = self._fetcher or _live_fetcher(config, reading.urls, state, records, clock, stack, seeds)
+        archived = archived_answers(store, self.workspace.archive)
+        fetcher = self._fetcher or _live_fetcher(config, reading.urls, state, records, archived, clock, stack, seeds)
         readers = Readers(
             reading,
             count=config.readers.processes,
@@ -497,6 +500,7 @@ def _live_fetcher(
     urls: Urls,
     state: CrawlState,
     records: Records,
+    archived: Callable[[int], Response | None],
     clock: SystemClock,
     stack: AsyncExitStack,
     seeds: Mapping[str, str],
@@ -516,6 +520,7 @@ def _live_fetcher(
         pause=config.politeness.delay,
         clock=clock,
         cache=records.cache,
+        archived=archived,
         plain_http={url: plain for url, plain in seeds.items() if plain},
     )
 

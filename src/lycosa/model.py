@@ -54,6 +54,8 @@ class Lease(NamedTuple):
     """Number of earlier tries."""
     redirects: int
     """Number of redirects in a row that led here."""
+    is_revisit: bool = False
+    """The page was fetched before, and is to be fetched again from where it came, not from a cache."""
 
 
 class Kind(StrEnum):
@@ -61,6 +63,8 @@ class Kind(StrEnum):
 
     FETCHED = "fetched"
     """A document arrived and was read."""
+    UNCHANGED = "unchanged"
+    """A page that was fetched before is still the same, says its server."""
     REDIRECTED = "redirected"
     """The answer was a redirect; its target waits in the frontier as a link of its own."""
     HTTP_ERROR = "http-error"

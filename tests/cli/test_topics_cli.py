@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -318,6 +319,10 @@ class TestCrawl:
         assert "score" in done("explain", crawl, page)
         found = json.loads(done("distill", crawl, "--within-sites", "--json"))
         assert found["pages"] == 45
+        assert "between sites" in done("distill", crawl)
+        within = done("distill", crawl, "--within-sites")
+        assert f"{found['edges']} links, within sites, too, that count" in within
+        assert "between sites" not in within
         assert done("topics", "explore", topic, "--crawl", crawl, "--book", crawl / "topics.db")
 
     def test_a_running_crawl_adopts_the_new_judge(self, server, web_book, settings: Path, tmp_path: Path) -> None:
@@ -399,6 +404,31 @@ class TestCrawl:
             *command, "--seed", server.url(0), "-o", tmp_path / "x", "--set", 'judge.frequencies={"Cy":1}'
         )
         assert "no topic 'Cy'" in refusal
+
+    def test_a_link_is_explained_by_the_focus_that_moved_it(
+        self, server, small_web, web_book, settings: Path, tmp_path: Path
+    ) -> None:
+        book, topic, urls = web_book
+        crawl = tmp_path / "crawl"
+        chosen = [page for page in sorted(small_web.page_of(url) for url in urls) if small_web.is_allowed(page)][:6]
+        seeds = [word for page in chosen for word in ("--seed", server.url(page))]
+        constants = 'constants={"tunnel.session": 5, "tunnel.widen_below": 1.0, "tunnel.narrow_above": 1.0}'
+        command = ["crawl", "--interest", f'"{topic}"', "--book", book, "-c", settings, "-o", crawl, "-q"]
+        done(*command, *seeds, "-n", "40", "--strategy", "tunnel+best-first", "--set", constants)
+        changes = query(crawl, "select message from events where kind = 'focus'")
+        depth = sum(1 if message.startswith("widened") else -1 for (message,) in changes)
+        assert depth > 0
+        waiting = query(crawl, "select url, score from frontier where state = 'waiting' and parent_id is not null")
+        assert waiting
+        for url, score in waiting[:3]:
+            facts = dict(json.loads(done("explain", crawl, url, "--json")))
+            rule = re.match(
+                rf"tunnelling: focus widened to .+ \(tunnel depth {depth}, \d+ more steps? possible\); "
+                r"the page's relevance is ([0-9.]+) by it",
+                facts["rule"],
+            )
+            assert rule, facts
+            assert float(rule[1]) == pytest.approx(score, abs=6e-4)
 
     def test_distilling_during_the_crawl(self, server, web_book, settings: Path, tmp_path: Path) -> None:
         book, topic, _ = web_book

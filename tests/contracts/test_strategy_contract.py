@@ -267,17 +267,26 @@ class TestScores:
             assert len(make().tell(visit, np.arange(count, dtype=np.int64))) == count
 
     def test_a_retry_waits_behind_what_was_never_tried(self, make):
-        chosen = make()
-        scores = chosen.tell(next(self.visits()), np.arange(5, dtype=np.int64))
+        """However often it is found again."""
+        chosen, frontier, targets = make(), Frontier(), np.arange(5, dtype=np.int64)
+        frontier.push(9, 9, chosen.seed_score())
+        assert chosen.ask(1, frontier, 0.0) == [9]
+        frontier.release(9, tries=1)
+        targets = np.append(targets, 9)
+        scores = chosen.tell(page_visit(7, targets, relevance=0.8), targets)
         assert not np.isnan(scores).any()
-        seed = chosen.seed_score()
-        for score in (seed, *scores.tolist()):
-            assert chosen.retry_score(score, 1) <= min(seed, 0.0, *scores.tolist())
-            assert chosen.retry_score(score, 2) < chosen.retry_score(score, 1)
+        frontier.push_many(targets[:5], targets[:5], scores[:5])
+        frontier.rescore(targets, scores)
+        got: list[int] = []
+        while found := chosen.ask(1, frontier, 0.0):
+            got += found
+            frontier.done(found[0])
+        assert sorted(got) == [0, 1, 2, 3, 4, 9]
+        assert got[-1] == 9
 
     def test_a_score_has_a_reason_in_words(self, make):
         chosen = make()
-        for score in (chosen.seed_score(), 0.5, chosen.retry_score(0.5, 1)):
+        for score in (chosen.seed_score(), 0.5):
             assert chosen.name in chosen.reason(score)
 
 

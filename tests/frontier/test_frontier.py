@@ -24,7 +24,7 @@ from hypothesis.stateful import (
 )
 
 from lycosa.frontier import frontier as frontier_module
-from lycosa.frontier import host_queue, schedule
+from lycosa.frontier import host_queue, keys, schedule
 from lycosa.frontier.frontier import Frontier
 from lycosa.frontier.links import LinkState
 
@@ -36,6 +36,8 @@ links = st.integers(0, LINKS - 1)
 hosts = st.integers(0, HOSTS - 1)
 SCORES = [0.0, 0.25, 0.5, 1.0, -1.0, 2.0]
 SPANS = [0, 0, 1, 3]
+TIERS = [keys.FAVOURED, keys.UNTRIED, 1, 2, keys.MOST_TRIES]
+"""In the order in which they leave the frontier."""
 scores = st.sampled_from(SCORES)
 spans = st.sampled_from(SPANS)
 
@@ -68,9 +70,13 @@ class Model:
     address: dict[int, str] = field(default_factory=dict)
     address_until: dict[str, float] = field(default_factory=dict)
     aside: set[int] = field(default_factory=set)
+    tiers: dict[int, int] = field(default_factory=dict)
 
     def order(self) -> list[int]:
-        return sorted(self.waiting, key=lambda link: (-self.waiting[link], link))
+        return sorted(self.waiting, key=lambda link: (TIERS.index(self.tier(link)), -self.waiting[link], link))
+
+    def tier(self, link: int) -> int:
+        return self.tiers.get(link, keys.UNTRIED)
 
     def in_flight(self, host: int) -> int:
         return sum(host_of(link) == host for link in self.leased)
@@ -107,6 +113,8 @@ class Model:
         while self.buffer is not None and len(self.waiting) > self.buffer:
             dropped.append(self.order()[-1])
             del self.waiting[dropped[-1]]
+            if self.tier(dropped[-1]) == keys.FAVOURED:
+                del self.tiers[dropped[-1]]
         return dropped
 
     def lease(self, link: int) -> None:
@@ -187,15 +195,23 @@ class Comparison(RuleBasedStateMachine):
         link = sorted(self.model.leased)[which % len(self.model.leased)]
         del self.model.leased[link]
         self.model.gone.add(link)
+        self.model.tiers.pop(link, None)
         self.frontier.done(link)
 
     @precondition(lambda self: self.model.leased)
-    @rule(which=links, score=st.one_of(st.none(), scores))
-    def release(self, which: int, score: float | None) -> None:
+    @rule(which=links, tries=st.sampled_from([None, 1, 2, 1000]))
+    def release(self, which: int, tries: int | None) -> None:
         link = sorted(self.model.leased)[which % len(self.model.leased)]
-        old = self.model.leased.pop(link)
-        self.model.waiting[link] = old if score is None else score
-        assert self.frontier.release(link, score) == self.model.trim()
+        self.model.waiting[link] = self.model.leased.pop(link)
+        if tries is not None:
+            self.model.tiers[link] = min(tries, keys.MOST_TRIES)
+        assert self.frontier.release(link, tries=tries) == self.model.trim()
+
+    @rule(batch=st.sets(links), tier=st.sampled_from(TIERS))
+    def set_tiers(self, batch: set[int], tier: int) -> None:
+        chosen = [link for link in sorted(batch) if tier != keys.FAVOURED or link in self.model.waiting]
+        self.model.tiers.update(dict.fromkeys(chosen, tier))
+        self.frontier.set_tiers(np.array(chosen, dtype=np.int64), tier)
 
     @rule(link=links)
     def drop(self, link: int) -> None:
@@ -203,6 +219,7 @@ class Comparison(RuleBasedStateMachine):
         if link in self.model.waiting:
             del self.model.waiting[link]
             self.model.gone.add(link)
+            self.model.tiers.pop(link, None)
 
     @rule(host=hosts, span=st.integers(-1, 5))
     def cool(self, host: int, span: int) -> None:
@@ -265,7 +282,8 @@ class Comparison(RuleBasedStateMachine):
         assert frontier.waiting_links().tolist() == sorted(model.waiting)
         assert frontier.top(LINKS).tolist() == order
         assert frontier.top(3).tolist() == order[:3]
-        assert frontier.best_score() == (model.waiting[order[0]] if order else None)
+        best = math.inf if order and model.tier(order[0]) == keys.FAVOURED else model.waiting.get((*order, -1)[0])
+        assert frontier.best_score() == best
         everything = np.arange(LINKS)
         assert [frontier.state_of(link) for link in range(LINKS)] == [model.state(link) for link in range(LINKS)]
         assert frontier.is_waiting(everything).tolist() == [link in model.waiting for link in range(LINKS)]
@@ -276,6 +294,7 @@ class Comparison(RuleBasedStateMachine):
         )
         for link, score in (model.waiting | model.leased).items():
             assert (frontier.host_of(link), frontier.score_of(link)) == (host_of(link), score)
+            assert frontier.tier_of(link) == model.tier(link)
         for host in range(HOSTS):
             assert frontier.waiting_of(host) == sum(host_of(link) == host for link in model.waiting)
 
@@ -297,7 +316,8 @@ def random_step(machine: Comparison, rng: random.Random) -> None:
         lambda: machine.lease(passed=passed, count=rng.randint(1, 6)),
         lambda: machine.take(link=link, passed=passed),
         lambda: machine.done(which=link) if machine.model.leased else None,
-        lambda: machine.release(which=link, score=rng.choice([None, score])) if machine.model.leased else None,
+        lambda: machine.release(which=link, tries=rng.choice([None, 1, 2])) if machine.model.leased else None,
+        lambda: machine.set_tiers(batch={link for link, _ in batch}, tier=rng.choice(TIERS)),
         lambda: machine.drop(link=link),
         lambda: machine.cool(host=host, span=span),
         lambda: machine.cool_address(address=address, span=span) if address else None,
@@ -504,8 +524,9 @@ def test_a_retry_can_overflow_the_buffer() -> None:
     frontier = frontier_with((0, 0, 1.0), (1, 1, 0.5), buffer=2)
     assert frontier.lease(0.0) == 0
     assert frontier.push(2, 2, 0.7) == []
-    assert frontier.release(0, 0.1) == [0]
+    assert frontier.release(0, tries=1) == [0]
     assert frontier.state_of(0) is LinkState.NEW
+    assert frontier.push(0, 0, 1.0) == [0]  # it was tried before: what was not goes on waiting
 
 
 def test_a_leased_link_that_is_found_again_is_left_alone() -> None:

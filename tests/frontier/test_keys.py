@@ -43,3 +43,30 @@ def test_nan_is_refused() -> None:
         keys.rank(float("nan"))
     with pytest.raises(ValueError, match="NaN"):
         keys.ranks(np.array([1.0, float("nan")]))
+
+
+TIERS = (keys.FAVOURED, keys.UNTRIED, 1, 2, 3, keys.MOST_TRIES)
+
+
+@given(SCORES, SCORES)
+def test_tiers_follow_each_other_whatever_the_scores(one: float, other: float) -> None:
+    places = [keys.place(keys.rank(score), tier) for tier in TIERS for score in sorted((one, other), reverse=True)]
+    assert places == sorted(places)
+    assert all(earlier < later for earlier, later in zip(places[1::2], places[2::2], strict=False))
+    assert [keys.is_favoured(place) for place in places[::2]] == [True, *[False] * 5]
+    assert [keys.is_tried(place) for place in places[::2]] == [False, False, *[True] * 4]
+    assert 0 <= places[0] < places[-1] < 1 << 32
+
+
+@given(st.lists(st.tuples(SCORES, st.sampled_from(TIERS))))
+def test_one_place_by_one_is_the_same_as_all_at_once(links: list[tuple[float, int]]) -> None:
+    ranks = keys.ranks(np.array([score for score, _ in links], dtype=np.float64))
+    tiers = np.array([tier for _, tier in links], dtype=np.uint8)
+    expected = [keys.place(rank, tier) for rank, (_, tier) in zip(ranks.tolist(), links, strict=True)]
+    assert keys.places(ranks, tiers).tolist() == expected
+
+
+def test_within_a_tier_a_better_score_comes_first() -> None:
+    for tier in TIERS:
+        places = [keys.place(keys.rank(score), tier) for score in (2.0, 1.0, 0.5, 0.25, 0.24, 0.0, -1.0)]
+        assert places == sorted(set(places))

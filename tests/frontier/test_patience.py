@@ -80,3 +80,21 @@ def test_seeds_do_not_make_others_wait():
     made.push_many(np.array([1, 2, 3]), np.array([GOOD, GOOD, POOR]), np.array([2.0, 2.0, 0.5]))
     assert made.lease(0.0) == 1
     assert made.lease(0.0) == 3
+
+
+def test_a_failed_link_waits_for_an_untried_one_that_is_worth_anything():
+    made = frontier(0.25)
+    made.set_tiers(np.array([3, 4]), 1)
+    made.rescore(np.array([3, 4]), np.array([0.9, 0.9]))
+    assert made.lease(0.0) == 1
+    assert made.lease(0.0) is None
+    made.done(1)
+    assert made.lease(1.0) == 2
+    made.done(2)
+    assert made.lease(2.0) == 3
+
+
+def test_failed_links_do_not_wait_for_each_other():
+    made = frontier(0.25)
+    made.set_tiers(np.array([1, 2, 3, 4]), 1)
+    assert [made.lease(0.0), made.lease(0.0)] == [1, 3]

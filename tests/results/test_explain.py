@@ -175,7 +175,7 @@ class TestStates:
         crawl.crawl(A, seconds=1.5)
         facts = told(crawl, B)
         assert facts["state"] == "waiting for another try: http 503 on try 1"
-        assert "tried before without success" in facts["score"]
+        assert facts["turn"] == "after all links that were never tried"
 
     def test_every_try_is_told(self, rig, html, told, unavailable):
         crawl = rig({A: [unavailable(), html()]})

@@ -40,10 +40,12 @@ def test_a_link_has_the_best_its_citing_pages_give_it_now() -> None:
 
 
 def test_what_failed_before_stays_behind() -> None:
-    frontier = waiting(l1=-0.5)
+    frontier = waiting(l1=0.5, l2=0.1)
+    frontier.set_tiers(np.array([1]), 2)
     news = score_again(BestFirst(StrategyParts(), BestFirstSettings()), frontier, [(visit(0.9), np.array([1]))])
-    assert not len(news.links)
-    assert frontier.scores(np.array([1])).tolist() == [-0.5]
+    assert news.links.tolist() == [1]
+    assert frontier.scores(np.array([1])).tolist() == np.float32([0.9]).tolist()
+    assert frontier.top(2).tolist() == [2, 1]
 
 
 class Mute(Strategy):

@@ -11,7 +11,7 @@
     taking_over             what follows from what a person has said of pages
     settings                --config and --set
     dialogue, keys          questions to a person, and what is pressed
-    progress                how a running crawl shows itself
+    progress, shown_pages   how a running crawl shows itself; pages shown as they are found
     terminal                what may go to a terminal
 
 `main` turns errors into one line and exit code 2.

@@ -14,9 +14,10 @@ from typing import Any
 import typer
 from rich.table import Table
 
-from lycosa.cli.progress import Lines, Panels, Quiet
+from lycosa.cli.progress import Lines, Panels
 from lycosa.cli.review import asking
 from lycosa.cli.settings import CONFIG, SETTING, parse_setting
+from lycosa.cli.shown_pages import OnlyPages, Show
 from lycosa.cli.terminal import err, is_terminal, out, plain
 from lycosa.crawl.answers_file import read_answers
 from lycosa.crawl.certainty import CERTAINTY, Certainty
@@ -94,6 +95,12 @@ def crawl(
         help="A file that says of pages whether they are what you want: on each line a URL, a tab, and yes or no. No "
         "judge overrules it; pages that have not been fetched are awaited. To be asked instead: lycosa review.",
     ),
+    show: Show = typer.Option(
+        Show.NONE,
+        "--show",
+        help="Print pages as they are found: relevance, address and title of the relevant ones, or of all. With -q, "
+        "nothing else is printed.",
+    ),
     as_json: bool = typer.Option(False, "--json", help="Progress and summary as JSON lines."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no summary; only seeds that cannot start."),
 ) -> None:
@@ -107,6 +114,9 @@ def crawl(
 
     The crawl lives in a directory: what it found, what it will do next, and what the web answered. Run the same
     command again to go on where it stopped, however it stopped. Ctrl-C finishes what is under way first.
+
+    --show relevant prints each relevant page when it is found; a page that becomes relevant later, as the judge learns,
+    is printed then.
 
     In a terminal, the key r asks you about ten pages that would teach the judge most, while the crawl goes on.
     """
@@ -142,7 +152,7 @@ def crawl(
     network = crawl.config.network
     if not network.contact and not network.allow and not quiet:
         err.print("[yellow]note:[/] no contact is set; --contact you@example.org lets site owners reach you")
-    report = start(crawl, _watcher(crawl, as_json=as_json, quiet=quiet))
+    report = start(crawl, _watcher(crawl, show, as_json=as_json, quiet=quiet))
     if not quiet:
         summary(crawl.workspace, report.reason, as_json=as_json)
     _check_any_page(crawl.workspace, report.reason)
@@ -190,12 +200,12 @@ SNIFFED = 4096
 """Bytes of a seeds file that tell what it is."""
 
 
-def _watcher(crawl: Crawl, *, as_json: bool, quiet: bool) -> Watcher:
+def _watcher(crawl: Crawl, show: Show, *, as_json: bool, quiet: bool) -> Watcher:
     if quiet:
-        return Quiet()
+        return OnlyPages(show, as_json=as_json)
     if as_json or not is_terminal():
-        return Lines(as_json=as_json)
-    return Panels(crawl.config.title, asking(crawl.workspace))
+        return Lines(as_json=as_json, show=show)
+    return Panels(crawl.config.title, asking(crawl.workspace), show)
 
 
 def _check_any_page(workspace: Workspace, ending: str) -> None:

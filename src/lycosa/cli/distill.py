@@ -45,16 +45,19 @@ def distill(
         figures = {"pages": found.pages, "admitted": found.admitted, "edges": found.edges, "settings": asdict(settings)}
         print(json.dumps({**figures, **rows}, ensure_ascii=False))
         return
-    _tell(found, top)
+    _tell(found, top, settings)
 
 
-def _tell(found: Distillation, top: int) -> None:
+def _tell(found: Distillation, top: int, settings: DistillSettings) -> None:
+    which = "links between sites" if settings.across_sites else "links, within sites, too,"
     out.print(
-        f"{found.pages:,} pages, {found.edges:,} links between sites that count; the {found.admitted:,} pages with "
+        f"{found.pages:,} pages, {found.edges:,} {which} that count; the {found.admitted:,} pages with "
         f"R above {found.threshold:.3f} may be authorities"
     )
-    if not found.edges:
+    if not found.edges and settings.across_sites:
         out.print("[yellow]no link between sites leads to such a page;[/] for a single site try --within-sites")
+    elif not found.edges:
+        out.print("[yellow]no link leads to such a page[/]")
     for name, rows in (("hubs", found.hubs), ("authorities", found.authorities)):
         if rows:
             out.print(_table(name, rows))

@@ -26,7 +26,10 @@ def explain(
     url: str = typer.Argument(help="Any URL, also one that was never fetched."),
     as_json: bool = typer.Option(False, "--json", help="As JSON: a list of [heading, text]."),
 ) -> None:
-    """Why a URL was fetched, skipped or left waiting: its origin, score, fetches, judgement."""
+    """Why a URL was fetched, skipped or left waiting: its origin, score, fetches, judgement.
+
+    In a crawl with hard focus, decay or tunnelling: also the rule that let it in, moved it or turned it away.
+    """
     with opened(directory) as (workspace, config, store):
         judge = judge_of(config, workspace)
 

@@ -11,20 +11,20 @@ from dataclasses import dataclass
 from threading import Thread
 
 from rich.live import Live
+from rich.markup import escape
 from rich.panel import Panel
 from rich.table import Table
 
 from lycosa.cli.keys import keys_pressed, pressed
+from lycosa.cli.shown_pages import OnlyPages, SeedLines, Show, page_line
 from lycosa.cli.terminal import err, out, plain, printable, sparkline
 from lycosa.crawl.stall import clock_time
-from lycosa.crawl.watching import Event, Silence, View
+from lycosa.crawl.watching import Event, View
 from lycosa.stopping.forecast import Forecast
 from lycosa.stopping.outlook import forecast_line, forecast_values
 
 SPARKS = 60
 QUESTIONS_KEY = "r"
-SHOWN_SEEDS = 10
-"""Number of seeds that cannot start that are named on the terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,32 +65,6 @@ class Snapshot:
             f"hosts {self.hosts_ready} ready, {self.hosts_cooling} cooling  "
             f"frontier {self.waiting:,}{outlook}  {self.state}"
         )
-
-
-class SeedLines:
-    """Says on stderr which seeds cannot start: the first few of them. `lycosa status` lists them all."""
-
-    def __init__(self) -> None:
-        self._count = 0
-
-    def tell(self, message: str) -> None:
-        self._count += 1
-        if self._count <= SHOWN_SEEDS:
-            err.print(f"[yellow]seed[/] {plain(message, 400)}")
-        elif self._count == SHOWN_SEEDS + 1:
-            err.print("[yellow]seed[/] and more that cannot start: lycosa status lists them")
-
-
-class Quiet(Silence):
-    """A watcher that shows only what must be said: an interruption, and seeds that cannot start."""
-
-    def __init__(self) -> None:
-        self._seeds = SeedLines()
-
-    def tell(self, event: Event) -> None:
-        super().tell(event)
-        if event.kind == "seed":
-            self._seeds.tell(event.message)
 
 
 class Meter:
@@ -158,9 +132,13 @@ Asking = Callable[[Callable[[], bool]], None]
 class Panels:
     """A live panel for a person at a terminal, who can open questions by a key; the crawl goes on meanwhile."""
 
-    def __init__(self, title: str, asking: Asking | None = None) -> None:
-        """`asking`: what the key opens; it runs in a thread of its own while the panel rests."""
+    def __init__(self, title: str, asking: Asking | None = None, show: Show = Show.NONE) -> None:
+        """`asking`: what the key opens; it runs in a thread of its own while the panel rests. `show`: which pages are
+        printed above the panel."""
         self._title = title
+        self._show = show
+        self._held: list[str] = []
+        """Pages to be printed when the terminal no longer belongs to questions."""
         self._asking = asking if asking is not None and sys.stdin.isatty() else None
         self._live = Live(console=out, auto_refresh=False, transient=True)
         self._meter: Meter | None = None
@@ -200,9 +178,21 @@ class Panels:
         elif not self._questions.is_alive():
             self._questions = None
             self._live.start()
+            self._print_pages()
         return self._questions is not None
 
+    def _print_pages(self) -> None:
+        if self._questions is None:
+            for line in self._held:
+                out.print(escape(line), soft_wrap=True)
+            self._held.clear()
+
     def tell(self, event: Event) -> None:
+        if event.page is not None:
+            if self._show.wants(event):
+                self._held.append(page_line(event.page))
+                self._print_pages()
+            return
         if event.kind == "interrupted":
             self._notice = event.message
             if self._questions is not None:
@@ -221,6 +211,8 @@ class Panels:
         self._is_over = True
         if self._questions is not None:
             self._questions.join()
+            self._questions = None
+        self._print_pages()
         self._live.stop()
         self._terminal.close()
 
@@ -252,8 +244,9 @@ class Panels:
 class Lines:
     """Log lines, or JSON, at regular intervals."""
 
-    def __init__(self, *, as_json: bool = False, every: float = 5.0) -> None:
+    def __init__(self, *, as_json: bool = False, every: float = 5.0, show: Show = Show.NONE) -> None:
         self._as_json = as_json
+        self._pages = OnlyPages(show, as_json=as_json)
         self._every = every
         self._seeds = SeedLines()
         self._meter: Meter | None = None
@@ -271,7 +264,9 @@ class Lines:
             print(shot.as_json() if self._as_json else shot.as_line(), flush=True)
 
     def tell(self, event: Event) -> None:
-        if event.kind == "interrupted":
+        if event.page is not None:
+            self._pages.tell(event)
+        elif event.kind == "interrupted":
             err.print(event.message)
         elif event.kind == "seed" and not self._as_json:
             self._seeds.tell(event.message)

@@ -11,6 +11,7 @@
     url_index     one number per URL, and how a link found on a page enters the frontier
     link_rules    which links are followed; shared with replays
     redirects     what becomes of the target of a redirect
+    revisits      pages that are fetched again
     hosts         what is known of each host: its record, its clock, why it was set aside
     resume        the state a crawl goes on from, loaded from the store
 
@@ -27,5 +28,6 @@ Beside the line, after each turn of the loop:
     seeds         which seeds cannot start, and why; the end of a crawl that nothing can start
     stall         why nothing has been fetched for a while
     advice        what a person should know about a crawl that cannot go well as it was asked for
+    relevant_pages  which pages to tell of as relevant, each once
     watching      events for listeners, and the handle by which a crawl is stopped
 """

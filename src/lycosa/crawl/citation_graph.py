@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,8 +16,8 @@ NONE = -1
 class CitationGraph:
     """The judged pages of a crawl and all links on its pages, as arrays: 8 bytes a link.
 
-    The whole store is read at first; `update` then reads the pages that came since, and the judgements, which a
-    retrained judge may have changed. The links of a page that was fetched again replace its earlier ones.
+    The whole store is read at first; `update` then reads the pages that came since, those that were fetched again, and
+    the judgements, which a retrained judge may have changed.
     """
 
     def __init__(self, store: Store, *, judge: str = "") -> None:
@@ -47,14 +49,19 @@ class CitationGraph:
         """On all pages that were read, to whatever page."""
         return len(self._sources)
 
-    def update(self) -> None:
-        """Read what is new."""
+    def update(self, fetched_again: Collection[int] = ()) -> None:
+        """Read what is new, and the links of these pages once more."""
         pages = self.store.pages_since(self._number)
         self._add_pages(pages.ids, pages.hosts)
-        self._forget_links_of(pages.ids)
+        again = np.array(sorted(fetched_again), dtype=np.int64)
+        self._forget_links_of(np.concatenate([pages.ids, again]))
         # A crawl may be writing: pages that are newer than the last one read here are left for the next update.
         last = int(pages.numbers.max(initial=self._number))
         sources, targets = [self._sources], [self._targets]
+        for page in np.setdiff1d(again, pages.ids).tolist():
+            cited = self.store.links_on(page)[:, 1]
+            sources.append(np.full(len(cited), page, dtype=np.uint32))
+            targets.append(cited.astype(np.uint32))
         for chunk in self.store.citations(self._number, last) if self._number else self.store.citations():
             sources.append(chunk[:, 0].astype(np.uint32))
             targets.append(chunk[:, 1].astype(np.uint32))
@@ -85,7 +92,8 @@ class CitationGraph:
 
     def _forget_links_of(self, pages: NDArray[np.int64]) -> None:
         """What was read of them before: they have been fetched again, or came while the links were being read."""
-        is_new = np.zeros(max(len(self._hosts), int(self._sources.max(initial=0)) + 1), dtype=np.bool_)
+        last = max(int(self._sources.max(initial=0)), int(pages.max(initial=0)))
+        is_new = np.zeros(max(len(self._hosts), last + 1), dtype=np.bool_)
         is_new[pages] = True
         keep = ~is_new[self._sources]
         if not keep.all():

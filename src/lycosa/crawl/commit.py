@@ -17,6 +17,7 @@ import numpy as np
 
 from lycosa.crawl.redirects import redirect_target
 from lycosa.crawl.resume import ARCHIVE, FURNITURE, FURNITURE_SINCE, STRATEGY, CrawlState
+from lycosa.crawl.revisits import later_edges
 from lycosa.crawl.visit_rows import Place, is_relevant, judgement_row, outcome_row, page_row, robots_row, signed
 from lycosa.fetch.archive import Archive
 from lycosa.fetch.cache import PageCache
@@ -27,10 +28,11 @@ from lycosa.lib.clock import Clock
 from lycosa.model import Judgement, Kind, Lease, Outcome, Page, Visit
 from lycosa.stopping.figures import Figures
 from lycosa.store.rows import Batch, State, StateRow
-from lycosa.strategies.rescoring import score_again
+from lycosa.strategies.rescoring import score_again, scores_of_revisit
 
 FINAL_STATES: Mapping[Kind, str] = {
     Kind.FETCHED: State.DONE,
+    Kind.UNCHANGED: State.DONE,
     Kind.REDIRECTED: State.DONE,
     Kind.SKIPPED: State.DONE,
     Kind.EXCLUDED: State.EXCLUDED,
@@ -94,6 +96,8 @@ class CrawlLedger:
         """Scores given by `ask` since the last commit."""
         self._found: list[FoundPage] = []
         self._seed_visits: list[tuple[Lease, Outcome]] = []
+        self.regraded = 0
+        """Number of transactions that may have changed the relevance of earlier pages."""
         self.changes: list[tuple[str, str]] = []
         """(kind, message) of what has changed the crawl's course in this run."""
         self.last_visit_at = clock.now()
@@ -136,10 +140,13 @@ class CrawlLedger:
     def leases(self, links: list[int]) -> list[Lease]:
         # `ask` may have revised scores, also of links that it leased then; the next commit stores them.
         self._revised.update(self._state.frontier.take_revised())
-        leases = self._state.store.leases(links)
-        if not self._revised:
+        leases, revisits = self._state.store.leases(links), self._state.revisits
+        if not self._revised and not revisits:
             return leases
-        return [lease._replace(score=self._revised.get(lease.id, lease.score)) for lease in leases]
+        return [
+            lease._replace(score=self._revised.get(lease.id, lease.score), is_revisit=lease.id in revisits)
+            for lease in leases
+        ]
 
     def commit(self, visits: list[Visit]) -> None:
         self.last_visit_at = self._clock.now()
@@ -179,6 +186,8 @@ class CrawlLedger:
         if learned := self._state.strategy.save():
             batch.state[STRATEGY] = learned
         self._state.store.write(batch)
+        if batch.grades or batch.answers or batch.taken_over or batch.threshold is not None:
+            self.regraded += 1
 
     def _save_furniture(self, batch: Batch) -> None:
         """Now and then all that is known, otherwise the pages since: a killed crawl reads on as it would have."""
@@ -253,7 +262,8 @@ class CrawlLedger:
 
     def _keep(self, visit: Visit) -> Place:
         response = visit.fetched.response
-        if self._records.archive is None or response is None or visit.outcome.kind is Kind.SKIPPED:
+        is_empty = visit.outcome.kind in (Kind.SKIPPED, Kind.UNCHANGED)
+        if self._records.archive is None or response is None or is_empty:
             return NOWHERE
         location = self._records.archive.append(response)
         return location.file, location.offset
@@ -263,22 +273,23 @@ class CrawlLedger:
         lease, outcome = visit.lease, visit.outcome
         tries = lease.tries + 1
         if outcome.is_transient and tries < self._politeness.max_tries:
-            score = self._state.strategy.retry_score(lease.score, tries)
             batch.states.append(StateRow(State.WAITING, tries, outcome.reason, outcome.detail, lease.id))
-            batch.scores.append((score, lease.id))
-            self._state.urls.drop(self._state.frontier.release(lease.id, score), batch)
+            self._state.urls.drop(self._state.frontier.release(lease.id, tries=tries), batch)
             return
-        batch.states.append(StateRow(FINAL_STATES[outcome.kind], tries, outcome.reason, outcome.detail, lease.id))
+        # A page that was fetched once is there, whatever became of it since.
+        final = State.DONE if lease.is_revisit else FINAL_STATES[outcome.kind]
+        batch.states.append(StateRow(final, tries, outcome.reason, outcome.detail, lease.id))
         self._state.frontier.done(lease.id)
         if outcome.kind is Kind.REDIRECTED:
             self._redirect(visit, batch)
-        if visit.page is not None:
-            if lease.id in self._state.revisits:
-                batch.relinked.append(lease.id)
-            else:
-                self._page(visit, visit.page, visit.judgement, batch, place)
+        if lease.is_revisit:
+            self._state.revisits.discard(lease.id)
+            self._state.fetched_again.add(lease.id)
+            if visit.page is not None:
+                self._expand_again(visit, visit.page, batch)
+        elif visit.page is not None:
+            self._page(visit, visit.page, visit.judgement, batch, place)
             self._expand(visit, visit.page, batch)
-        self._state.revisits.discard(lease.id)
 
     def _redirect(self, visit: Visit, batch: Batch) -> None:
         url, reason = self._urls.canonical(visit.outcome.location)
@@ -322,8 +333,7 @@ class CrawlLedger:
     def _expand(self, visit: Visit, page: Page, batch: Batch) -> None:
         numbers, is_new = self._state.urls.number(page)
         targets = numbers[: len(page.links)]
-        if visit.lease.id not in self._state.revisits:
-            self._state.tally.add_page(visit.lease.id, targets, is_relevant=is_relevant(visit))
+        self._state.tally.add_page(visit.lease.id, targets, is_relevant=is_relevant(visit))
         scores = self._state.strategy.tell(visit.guiding, targets)
         if note := self._abilities.note():
             batch.notes.append((visit.lease.id, note))
@@ -336,6 +346,14 @@ class CrawlLedger:
         batch.other_anchors.extend(
             ("\n".join(link.other_anchors), source, link.position) for link in page.links if link.other_anchors
         )
+
+    def _expand_again(self, visit: Visit, page: Page, batch: Batch) -> None:
+        """Of a page fetched again, the links that are new on it; all else stays as it was when it was told."""
+        numbers, is_new = self._state.urls.number(page)
+        targets = numbers[: len(page.links)]
+        scores = scores_of_revisit(self._state.strategy, visit.guiding, targets)
+        self._state.urls.expand(visit.lease, page, numbers, is_new, scores, batch)
+        batch.edges.extend(later_edges(self._state.store.links_on(visit.lease.id), visit.lease.id, page, targets))
 
     def _note(self, batch: Batch, kind: str, message: str) -> None:
         batch.events.append((self._run, self._clock.now(), kind, message))

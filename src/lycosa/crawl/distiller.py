@@ -16,12 +16,16 @@ Where FC leaves a choice, or is left:
   their a(v) would be but for the R(v) that nobody knows yet.
 - Sites are ordered by the lower end of Wilson's 95 % interval around their share of relevant pages, so that one
   relevant page of one (0.21) stands behind ten of twelve (0.55).
+- Unvisited pages that top hubs cite, and hubs to be fetched again, come before all other links (`frontier.keys`),
+  however they are scored meanwhile: until they are fetched or fail, or the next distillation no longer names them.
+- Differs from FC, whose queue counts tries with or without success, so that a hub would never be fetched again: here
+  only failures count.
 - Differs from FC: a link to a URL that redirects cites nobody, for the store does not lead on to the redirect's target.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -81,6 +85,7 @@ class RankedPage(NamedTuple):
     topic: str
     """The leaf of the taxonomy that fits best, where the judge has one; else empty."""
     fetched_at: float
+    """The last time."""
 
 
 class RankedSite(NamedTuple):
@@ -116,7 +121,7 @@ class Distillation:
     threshold: float
     """ρ: they are the pages with R > ρ."""
     edges: int
-    """Links that counted: between sites, to an admitted page, from a page with R > 0."""
+    """Links that counted: to an admitted page, from a page with R > 0, and between sites unless others count, too."""
     iterations: int
     change: float
     is_warm: bool
@@ -152,8 +157,8 @@ def distill(citations: CitationGraph, settings: DistillSettings, *, earlier: byt
     )
     hubs = _best(result.hubs, settings.top)
     return Distillation(
-        hubs=[_page(citations, place, result.hubs) for place in hubs],
-        authorities=[_page(citations, place, result.authorities) for place in _best(result.authorities, settings.top)],
+        hubs=_pages(citations, hubs, result.hubs),
+        authorities=_pages(citations, _best(result.authorities, settings.top), result.authorities),
         sites=rank_sites(citations)[: settings.top],
         unvisited=_unvisited(citations, hubs, result.hubs, settings),
         pages=len(citations.pages),
@@ -210,7 +215,14 @@ def _best(scores: NDArray[np.float64], count: int) -> list[int]:
     return [int(place) for place in places[np.argsort(-scores[places], kind="stable")][:count]]
 
 
-def _page(citations: CitationGraph, place: int, scores: NDArray[np.float64]) -> RankedPage:
+def _pages(citations: CitationGraph, places: list[int], scores: NDArray[np.float64]) -> list[RankedPage]:
+    fetched = citations.store.last_fetches(citations.pages[places].tolist())
+    return [_page(citations, place, scores, fetched) for place in places]
+
+
+def _page(
+    citations: CitationGraph, place: int, scores: NDArray[np.float64], fetched: Mapping[int, float]
+) -> RankedPage:
     link = int(citations.pages[place])
     row, page = citations.store.link(link), citations.store.page(link)
     judgement = citations.store.judgement(link, citations.judge)
@@ -224,7 +236,7 @@ def _page(citations: CitationGraph, place: int, scores: NDArray[np.float64]) -> 
         score=float(scores[place]),
         relevance=float(citations.relevance[place]),
         topic=judgement.best,
-        fetched_at=page.fetched_at,
+        fetched_at=max(page.fetched_at, fetched.get(link, 0.0)),
     )
 
 
@@ -299,7 +311,8 @@ class Distilling:
         if self._citations is None:
             self._citations = CitationGraph(store)
         else:
-            self._citations.update()
+            self._citations.update(self._ledger.state.fetched_again)
+        self._ledger.state.fetched_again.clear()
         if not self._citations.has_relevant_pages:
             return
         found = distill(self._citations, self._settings, earlier=store.state(NAME))
@@ -310,13 +323,10 @@ class Distilling:
         """What the hubs cite is fetched next, and the hubs themselves once more."""
         state = self._ledger.state
         batch = Batch()
-        score = state.strategy.seed_score()
-        links = np.array([page.link for page in found.unvisited], dtype=np.int64)
-        raised = state.urls.raise_to(links, score, batch)
+        raised = state.urls.favour({page.link: page.hubs for page in found.unvisited}, batch)
         known = [state.store.link(hub) for hub in hubs if hub not in state.revisits]
         rows = [row for row in known if row is not None and row.state == State.DONE]
-        state.urls.revisit([(row.id, row.host_id) for row in rows], score, batch)
-        state.revisits.update(row.id for row in rows)
+        state.urls.revisit(rows, batch)
         batch.state[NAME] = found.state
         batch.state[DISTILLED_AT] = str(self._ledger.pages).encode()
         told = f"{found.pages:,} pages, {found.edges:,} links that count, {len(found.hubs)} hubs"

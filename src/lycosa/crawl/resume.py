@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from lycosa.fetch.archive import Archive, Position, recover
 from lycosa.fetch.politeness import Politeness
 from lycosa.fetch.robots import RobotsFile, RobotsState
 from lycosa.frontier.frontier import Frontier
+from lycosa.frontier.keys import FAVOURED, MOST_TRIES
 from lycosa.lib.hashindex import HashIndex
 from lycosa.model import Judgement, Visit
 from lycosa.page.furniture import Furniture
@@ -31,7 +32,7 @@ from lycosa.stopping.figures import Tally
 from lycosa.stopping.rules import NO_RULES, StopRules
 from lycosa.store.protocol import Store
 from lycosa.store.rows import AnswerRow
-from lycosa.strategies.protocol import Strategy
+from lycosa.strategies.protocol import Links, Scores, Strategy
 
 ARCHIVE, STRATEGY, THRESHOLD, FURNITURE, FURNITURE_SINCE = (
     "archive",
@@ -61,6 +62,8 @@ class CrawlState:
     fingerprints: HashIndex
     revisits: set[int]
     """Fetched pages that wait to be fetched again."""
+    fetched_again: set[int]
+    """Pages that were, until somebody takes note of it."""
     threshold: float | None
     """Minimum relevance of a relevant page, where the start pages decided it."""
     dropped: list[int]
@@ -94,6 +97,9 @@ def resume(
     `rest_from`: when this run begins, if the last one was cut off. `begun_with`: the strategy of the last run.
     """
     waiting = store.waiting()
+    for tries, tried in store.tried_links().items():
+        frontier.set_tiers(tried, min(tries, MOST_TRIES))
+    frontier.set_tiers(store.favoured_links(), FAVOURED)
     dropped = frontier.load(waiting.ids, waiting.hosts, waiting.scores)
     try:
         if strategy.abilities.is_retold:
@@ -110,25 +116,33 @@ def resume(
     fingerprints = HashIndex()
     fingerprints.add(*store.fingerprints())
     threshold = store.state(THRESHOLD)
+    revisits = store.links_to_revisit()
     return CrawlState(
         store=store,
         frontier=frontier,
         strategy=strategy,
         hosts=hosts,
-        urls=UrlIndex(store, frontier=frontier, hosts=hosts, rules=links),
+        urls=UrlIndex(store, frontier=frontier, hosts=hosts, rules=links, revisits=revisits),
         tally=tally_of(store, rules),
         rules=rules,
         recent=deque(store.recent_relevance(WINDOW), maxlen=WINDOW),
         fingerprints=fingerprints,
-        revisits=store.links_to_revisit(),
+        revisits=revisits,
+        fetched_again=set(),
         threshold=float(threshold) if threshold else None,
         dropped=dropped,
         furniture=Furniture.restored(store.state(FURNITURE), store.state(FURNITURE_SINCE)),
     )
 
 
-def retold(store: Store, strategy: Strategy) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
-    """Tell the strategy all visits again, and people's answers where it was told them first; return the visits."""
+def retold(
+    store: Store, strategy: Strategy, *, tell: Callable[[Visit, Links], Scores] | None = None
+) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+    """Tell the strategy all visits again, and people's answers where it was told them first; return the visits.
+
+    `tell`: called instead of the strategy's own, which it has to call.
+    """
+    tell = tell or strategy.tell
     learn = strategy.abilities.answer
     answers = [row for row in store.answers() if row.page_id is not None] if learn is not None else []
     own = {row.page_id: row for row in answers if row.own_relevance is not None}
@@ -141,7 +155,7 @@ def retold(store: Store, strategy: Strategy) -> Iterator[tuple[Visit, NDArray[np
         if answered is not None and visit.judgement is not None:
             visit = replace(visit, judgement=_before(answered, visit.judgement))
         visit = visit.guiding
-        strategy.tell(visit, targets)
+        tell(visit, targets)
         yield visit, targets
         if learn is not None and count in told:
             learn(told[count])

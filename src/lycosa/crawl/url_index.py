@@ -7,7 +7,7 @@ the URLs themselves are in the store.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,17 +16,23 @@ from lycosa.crawl.hosts import HostTable
 from lycosa.crawl.link_rules import FoundLink, LinkRules, joining, rising
 from lycosa.fetch.urls import host_key, url_hash
 from lycosa.frontier.frontier import Frontier
+from lycosa.frontier.keys import FAVOURED, UNTRIED
+from lycosa.frontier.links import LinkState
 from lycosa.lib.hashindex import HashIndex
 from lycosa.model import Lease, Link, Page
 from lycosa.store.protocol import Store
-from lycosa.store.rows import NOFOLLOW, NOT_WORTH, REVISIT, Batch, LinkRow, State, StateRow
+from lycosa.store.rows import NOFOLLOW, NOT_WORTH, RAISED, REVISIT, Batch, LinkRow, State, StateRow
 
 
 class UrlIndex:
     """Numbers for URLs, and the way from a page's links into the frontier."""
 
-    def __init__(self, store: Store, *, frontier: Frontier, hosts: HostTable, rules: LinkRules) -> None:
+    def __init__(
+        self, store: Store, *, frontier: Frontier, hosts: HostTable, rules: LinkRules, revisits: set[int]
+    ) -> None:
+        """`revisits`: fetched pages that wait to be fetched again; others add to it."""
         self.rules = rules
+        self._revisits = revisits
         self._frontier = frontier
         self._hosts = hosts
         self._index = HashIndex()
@@ -138,17 +144,30 @@ class UrlIndex:
         )
         self.drop(dropped, batch)
 
-    def raise_to(self, links: NDArray[np.int64], score: float, batch: Batch) -> int:
-        """Give this score to those of the links that wait with a worse one; return how many."""
-        scores = np.full(len(links), score)
-        return self._raise(links, rising(self._frontier, links, scores), scores, batch)
+    def favour(self, hubs: Mapping[int, int], batch: Batch) -> int:
+        """Of these links, each with the number of hubs that cite it, put those first that wait; return how many are new
+        there. Links that were put first before, and are not among these, wait again for their own turn."""
+        frontier = self._frontier
+        first = np.array([link for link in hubs if frontier.state_of(link) is LinkState.WAITING], dtype=np.int64)
+        first = first[~frontier.is_tried(first)]
+        waiting = frontier.waiting_links()
+        before = waiting[frontier.is_favoured(waiting)]
+        last = before[~np.isin(before, first) & ~np.isin(before, list(self._revisits))]
+        frontier.set_tiers(first, FAVOURED)
+        frontier.set_tiers(last, UNTRIED)
+        for link in first.tolist():
+            count = hubs[link]
+            batch.states.append(StateRow(State.WAITING, 0, RAISED, f"{count} hub{'s' * (count > 1)}", link))
+        batch.states.extend(StateRow(State.WAITING, 0, "", "", link) for link in last.tolist())
+        return int(np.count_nonzero(~np.isin(first, before)))
 
-    def revisit(self, pages: Sequence[tuple[int, int]], score: float, batch: Batch) -> None:
-        """Queue fetched pages, (link, host) each, once more."""
-        for link, _ in pages:
-            batch.states.append(StateRow(State.WAITING, 0, REVISIT, "", link))
-            batch.scores.append((score, link))
-        self._push(batch, [link for link, _ in pages], [host for _, host in pages], [score] * len(pages))
+    def revisit(self, pages: Sequence[LinkRow], batch: Batch) -> None:
+        """Queue fetched pages once more, before all others."""
+        batch.states.extend(StateRow(State.WAITING, 0, REVISIT, "", page.id) for page in pages)
+        self._revisits.update(page.id for page in pages)
+        self._frontier.set_tiers(np.array([page.id for page in pages], dtype=np.int64), FAVOURED)
+        columns = ([page.id for page in pages], [page.host_id for page in pages], [page.score for page in pages])
+        self._push(batch, *columns)
 
     def queue_again(self, links: Sequence[tuple[int, int]], score: float, batch: Batch) -> None:
         """Queue links that failed, (link, host) each, as if they had not been tried."""
@@ -161,13 +180,17 @@ class UrlIndex:
     def drop(self, links: Iterable[int], batch: Batch) -> None:
         """The frontier's buffer had no room for these: dormant until they are found again."""
         for link in links:
+            if link in self._revisits:  # it has been fetched, and need not be again
+                self._revisits.discard(link)
+                batch.states.append(StateRow(State.DONE, 0, "buffer full", "", int(link)))
+                continue
             self._dormant.add(int(link))
-            batch.states.append(StateRow(State.DROPPED, 0, "buffer full", "", int(link)))
+            batch.states.append(StateRow(State.DROPPED, self._frontier.tier_of(link), "buffer full", "", int(link)))
 
     def _wake(self, number: int, score: float, batch: Batch) -> None:
         """A dormant link waits again; the caller pushes it."""
         self._dormant.discard(number)
-        batch.states.append(StateRow(State.WAITING, 0, "", "", number))
+        batch.states.append(StateRow(State.WAITING, self._frontier.tier_of(number), "", "", number))
         batch.scores.append((score, number))
 
     def _woken(
@@ -196,10 +219,9 @@ class UrlIndex:
 
     def _raise(
         self, links: NDArray[np.int64], is_meant: NDArray[np.bool_], scores: NDArray[np.float64], batch: Batch
-    ) -> int:
-        """Waiting links found on a better page move up; how many did."""
+    ) -> None:
+        """Waiting links found on a better page move up."""
         better = is_meant & rising(self._frontier, links, scores)
         if better.any():
             self._frontier.rescore(links[better], scores[better])
             batch.scores.extend(zip(scores[better].tolist(), links[better].tolist(), strict=True))
-        return int(better.sum())

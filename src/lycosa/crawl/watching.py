@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from lycosa.crawl.commit import CrawlLedger, FoundPage
+from lycosa.crawl.relevant_pages import RelevantPages
 from lycosa.crawl.stall import Lookout
 from lycosa.crawl.visits import LiveVisitor
 from lycosa.frontier.frontier import Frontier
@@ -34,11 +35,11 @@ class Event:
     """Something that happened in a running crawl."""
 
     kind: str
-    """page, progress, seed (one that cannot start), stall, interrupted, end; or a change of course: judge, answers,
-    focus, distilled, advice."""
+    """page, relevant, progress, seed (one that cannot start), stall, interrupted, end; or a change of course: judge,
+    answers, focus, distilled, advice."""
     message: str = ""
     page: FoundPage | None = None
-    """The page, for `page` events."""
+    """The page, for `page` and `relevant` events."""
     figures: Mapping[str, float] | None = None
     """For `progress` events: pages, relevant, harvest, waiting, in_flight."""
 
@@ -67,7 +68,7 @@ class Watcher(Protocol):
     def look(self) -> None: ...
 
     def tell(self, event: Event) -> None:
-        """A stall, a change of course, or an interruption."""
+        """A page, a stall, a change of course, or an interruption."""
         ...
 
     def end(self) -> None: ...
@@ -116,12 +117,14 @@ class Running:
         self._task = asyncio.current_task()
         self._view: View | None = None
         self._stop: Stop | None = None
+        self._relevant: RelevantPages | None = None
         self._asked = ""
         self._heard = 0
         self._next = 0.0
 
     def begin(self, view: View, stop: Stop) -> None:
         self._view, self._stop = view, stop
+        self._relevant = RelevantPages(view.ledger)
         self._watcher.begin(view)
         if self._asked:  # before it had begun
             stop.request(self._asked)
@@ -136,9 +139,11 @@ class Running:
 
     def look(self, ledger: CrawlLedger) -> None:
         """Hand on what has happened since the last time."""
-        for page in ledger.take_found():
-            for listener in self._listeners:
-                listener(Event("page", page.title, page))
+        found = ledger.take_found()
+        for page in found:
+            self.tell(Event("page", page.title, page))
+        for page in self._relevant.news(found) if self._relevant is not None else ():
+            self.tell(Event("relevant", f"{page.title} {page.url}".strip(), page))
         for kind, message in ledger.changes[self._heard :]:
             self.tell(Event(kind, message))
         self._heard = len(ledger.changes)

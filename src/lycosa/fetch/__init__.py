@@ -8,6 +8,7 @@
     guard          which addresses may be contacted
     http           many requests at once through libcurl; `transfer` is one of them, with its limits
     decode         removes the content encoding, within limits
+    conditions     asks for a page only if it has changed since it was last fetched
     fetcher        from a lease to an answer: cache, robots.txt, guard and http in the right order
     archive        keeps what came over the wire as WARC files, and repairs them after a crash
     warc_writer, warc_reader    write and read WARC records

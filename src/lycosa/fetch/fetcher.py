@@ -2,6 +2,8 @@
 
     cache → name → robots.txt → permission → request → classification of the answer
 
+A page that is to be fetched again is not taken from the cache: the request says which version is known (`conditions`).
+
 Each step that contacts a host is a visit of its own: a lease on an unknown host comes back as `deferred` once its name
 is resolved (so that the frontier can space out hosts that share an address), and again once its robots.txt has been
 fetched (so that the delay between two requests applies to that one, too). Redirects are not followed here: the target
@@ -16,6 +18,7 @@ from dataclasses import dataclass
 from urllib.parse import urljoin, urlsplit
 
 from lycosa.fetch.cache import PageCache
+from lycosa.fetch.conditions import conditions
 from lycosa.fetch.decode import DecodeLimits, decode
 from lycosa.fetch.dns import Resolver
 from lycosa.fetch.http import Http
@@ -27,6 +30,7 @@ from lycosa.lib.clock import Clock
 from lycosa.model import Fetched, Kind, Lease, Outcome, Response
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
+NOT_MODIFIED = 304
 TRANSIENT = frozenset({408, 425, 429})
 ROBOTS_UNREACHABLE = "robots.txt unreachable"
 HTTPS_UNREACHABLE = "https unreachable"
@@ -89,9 +93,11 @@ class LiveFetcher:
         pause: float,
         clock: Clock,
         cache: PageCache | None = None,
+        archived: Callable[[int], Response | None] = lambda _: None,
         plain_http: Mapping[str, str] | None = None,
     ) -> None:
-        """`plain_http`: URLs that somebody gave without a scheme, and their http URLs, in case https has no answer."""
+        """`archived`: the latest answer for a link, by its number, if it is at hand; `plain_http`: URLs that somebody
+        gave without a scheme, and their http URLs, in case https has no answer."""
         self._http = http
         self._resolver = resolver
         self._urls = urls
@@ -101,10 +107,11 @@ class LiveFetcher:
         self._pause = pause
         self._clock = clock
         self._cache = cache
+        self._archived = archived
         self._plain_http = plain_http or {}
 
     async def fetch(self, lease: Lease) -> Fetched:
-        if self._cache is not None and (stored := self._cache.get(lease.url)) is not None:
+        if not lease.is_revisit and (stored := self._cached(lease.url)) is not None:
             return self._answer(lease, stored, from_cache=True)
         parts = urlsplit(lease.url)
         port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -116,6 +123,9 @@ class LiveFetcher:
             return self._note(lease, Outcome(Kind.DEFERRED, "name resolved"), address=found.addresses[0])
         held_back = await self._permission(lease, known)
         return held_back or await self._request(lease, known)
+
+    def _cached(self, url: str) -> Response | None:
+        return self._cache.get(url) if self._cache is not None else None
 
     async def _permission(self, lease: Lease, address: str) -> Fetched | None:
         """None if robots.txt allows the fetch; otherwise the result with which it ends."""
@@ -181,7 +191,13 @@ class LiveFetcher:
 
     async def _request(self, lease: Lease, address: str) -> Fetched:
         started = self._clock.now()
-        answer = await self._http.get(lease.url, stop_at_headers=self._unwanted, chop=self._settings.chop or None)
+        known = (self._cached(lease.url) or self._archived(lease.id)) if lease.is_revisit else None
+        answer = await self._http.get(
+            lease.url,
+            stop_at_headers=self._unwanted,
+            chop=self._settings.chop or None,
+            headers=conditions(known) if known is not None else (),
+        )
         if isinstance(answer, TransferFailure):
             outcome = Outcome(answer.kind, answer.reason, answer.detail, is_transient=answer.is_transient)
             is_contact = answer.reason != ADDRESS_REFUSED
@@ -199,9 +215,10 @@ class LiveFetcher:
         return "" if kind in self._settings.content_types else kind
 
     def _answer(self, lease: Lease, response: Response, *, from_cache: bool = False) -> Fetched:
+        is_unchanged = lease.is_revisit and response.status == NOT_MODIFIED
         return Fetched(
             lease,
-            self._outcome(response),
+            Outcome(Kind.UNCHANGED, "http 304", status=NOT_MODIFIED) if is_unchanged else self._outcome(response),
             response,
             address=response.address,
             is_contact=not from_cache,

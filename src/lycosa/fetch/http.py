@@ -92,8 +92,9 @@ class Http:
         stop_at_headers: HeadersCheck | None = None,
         max_bytes: int | None = None,
         chop: int | None = None,
+        headers: Sequence[str] = (),
     ) -> Response | TransferFailure:
-        """Fetch this one URL: a redirect is an answer like any other.
+        """Fetch this one URL: a redirect is an answer like any other. `headers`: lines to be sent besides the usual.
 
         The transfer ends before the body if `stop_at_headers` returns a non-empty string, and after `chop` bytes of the
         body. In both cases `is_chopped` is set in the response. `max_bytes` overrides the setting.
@@ -116,9 +117,10 @@ class Http:
 
         transfer = self._idle.pop() if self._idle else self._new_transfer()
         curl = transfer.curl
+        more = "".join(f"{line}\r\n" for line in headers)
         transfer.begin(
             url,
-            request=f"GET {target} HTTP/1.1\r\nHost: {origin.authority}\r\n{self._request_tail}".encode(),
+            request=f"GET {target} HTTP/1.1\r\nHost: {origin.authority}\r\n{self._request_tail}{more}".encode(),
             stop_at_headers=stop_at_headers,
             max_bytes=self._settings.max_bytes if max_bytes is None else max_bytes,
             chop=chop,
@@ -127,6 +129,9 @@ class Http:
             curl.setopt(pycurl.URL, origin.prefix + target)
             curl.setopt(pycurl.TIMEOUT_MS, max(1, int(left * 1000)))
             curl.setopt(pycurl.RESOLVE, [_resolve_entry(origin, resolution.addresses)])
+            if headers or transfer.has_own_headers:
+                curl.setopt(pycurl.HTTPHEADER, [*self._request_headers, *headers])
+                transfer.has_own_headers = bool(headers)
             self._multi.add_handle(curl)
             self._active[curl] = transfer
             return await transfer.future

@@ -108,6 +108,8 @@ class Transfer:
 
     def __init__(self, *, settings: HttpSettings, guard: Guard, loop: asyncio.AbstractEventLoop) -> None:
         self.curl: Any = pycurl.Curl()
+        self.has_own_headers = False
+        """Whether the handle sends headers that were meant for one request."""
         self._settings = settings
         self._guard = guard
         self._loop = loop

@@ -1,9 +1,9 @@
 """The queue of waiting links, which hands them out best first, as far as politeness allows.
 
-    keys         encodes a link and its score as one 64-bit number; the smallest is next
+    keys         encodes a link, its tier and its score as one 64-bit number; the smallest is next
     host_queue   the waiting links of one host, sorted, 8 bytes each
     schedule     which hosts are ready, cooling, or waiting for a shared address
-    links        state, score and host of every link, 9 bytes each
+    links        state, tier, score and host of every link, 10 bytes each
     patience     whether a better link on a resting host is worth waiting for
     frontier     combines them: push, lease, done, release
 

@@ -5,9 +5,10 @@
                 │ └──────── drop ──────────│────────────────┘
                 └──────────── release ─────┘
 
-`lease` hands out exactly the best waiting link (the highest score; of equal scores the one found first) among the hosts
-that are ready: not cooling, not set aside, and with a free slot; likewise their address. The frontier has no clock: the
-caller passes in the time, and an earlier time than before is ignored.
+`lease` hands out exactly the best waiting link among the hosts that are ready: not cooling, not set aside, and with a
+free slot; likewise their address. The best link is of the first tier (`keys`: favoured, untried, tried once, twice, …);
+of these it has the highest score; of equal scores it is the one found first. Scores never move a link to another tier.
+The frontier has no clock: the caller passes in the time, and an earlier time than before is ignored.
 
 Every operation on one link takes O(log n). Operations on all links (`load`, `rescore_all`) sort once.
 """
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 
 from lycosa.frontier import keys
 from lycosa.frontier.host_queue import HostQueue
-from lycosa.frontier.keys import LINK_BITS, LINK_MASK
+from lycosa.frontier.keys import FAVOURED, LINK_MASK, MOST_TRIES, UNTRIED
 from lycosa.frontier.links import GONE, LEASED, NEW, WAITING, LinkState, LinkTable
 from lycosa.frontier.patience import Patience
 from lycosa.frontier.schedule import ASIDE, BUSY, COOLING, PARKED, READY, Schedule, ScheduledHost
@@ -73,11 +74,11 @@ class Frontier:
         ranks = keys.ranks(scores)
         self._links.reserve(_greatest(links))
         self._schedule.host(_greatest(hosts))
-        made = keys.keys(ranks, links)
         if self._links.are_all_new(links):
+            made = keys.keys(keys.places(ranks, self._links.tiers[links]), links)
             return self._put_new(made, links, hosts, ranks)
-        for key, number in zip(made.tolist(), hosts.tolist(), strict=True):
-            self._put(key, self._schedule.host(number))
+        for link, rank, number in zip(links.tolist(), ranks.tolist(), hosts.tolist(), strict=True):
+            self._put(link, rank, self._schedule.host(number))
         return self._trim([])
 
     def load(self, links: NDArray[Any], hosts: NDArray[Any], scores: NDArray[Any]) -> list[int]:
@@ -106,15 +107,14 @@ class Frontier:
         _check_lengths(links, scores)
         links, scores = links[is_waiting], scores[is_waiting]
         if len(links) <= FEW:
-            pairs = zip(scores.tolist(), links.tolist(), strict=True)
-            self._move([keys.rank(score) << LINK_BITS | link for score, link in pairs])
+            self._move(links.tolist(), [keys.rank(score) for score in scores.tolist()])
             return
         ranks = keys.ranks(scores)
         if len(links) > self._cost_of_rebuilding():
             self._links.ranks[links] = ranks
             self._rebuild()
         else:
-            self._move(keys.keys(ranks, links).tolist())
+            self._move(links.tolist(), ranks.tolist())
 
     def revise(self, links: NDArray[Any], scores: NDArray[np.float64]) -> None:
         """`rescore` on a strategy's own initiative: the scores are kept, in full, for the next commit to store."""
@@ -137,6 +137,18 @@ class Frontier:
             self._links.ranks[links] = keys.ranks(scores)
             self._rebuild()
 
+    def set_tiers(self, links: NDArray[Any], tier: int) -> None:
+        """Put links into this tier. Those that do not wait will be in it when they do."""
+        if not len(links):
+            return
+        table = self._links
+        table.reserve(_greatest(links))
+        for link in links.tolist():
+            if table.state[link] == WAITING:
+                self._move([link], [table.rank[link]], tier)
+            else:
+                table.tier[link] = tier
+
     # Leasing links, and returning them.
 
     def lease(self, now: float) -> int | None:
@@ -157,23 +169,24 @@ class Frontier:
         host = self._host_of(link)
         if not self._schedule.may_start(host):
             return False
-        key = self._key(link)
+        key = self._links.key(link)
         host.remove(key)
         self._hand_out(key, host)
         return True
 
     def done(self, link: int) -> None:
         host = self._take_back(link)
-        self._links.state[link] = GONE
+        self._links.state[link], self._links.tier[link] = GONE, UNTRIED
         self._schedule.end(host)
 
-    def release(self, link: int, score: float | None = None) -> list[int]:
-        """A leased link waits again, with its old score or a new one. Returns links dropped from a full buffer."""
-        new_rank = None if score is None else keys.rank(score)
+    def release(self, link: int, *, tries: int | None = None) -> list[int]:
+        """A leased link waits again; `tries`: it failed, and was tried this often. Returns links dropped from a full
+        buffer."""
         host = self._take_back(link)
-        rank = self._links.rank[link] if new_rank is None else new_rank
         self._links.state[link] = NEW
-        self._put(rank << LINK_BITS | link, host)
+        if tries is not None:
+            self._links.tier[link] = min(tries, MOST_TRIES)
+        self._put(link, self._links.rank[link], host)
         self._schedule.end(host)
         return self._trim([])
 
@@ -181,7 +194,8 @@ class Frontier:
         """Remove a waiting link. False if it is not waiting."""
         if self._links.state_of(link) != WAITING:
             return False
-        self._remove(self._key(link), self._host_of(link), GONE)
+        self._remove(self._links.key(link), self._host_of(link), GONE)
+        self._links.tier[link] = UNTRIED
         return True
 
     def spare(self, links: NDArray[Any]) -> None:
@@ -189,7 +203,7 @@ class Frontier:
         if self._buffered is not None:
             for link in links.tolist():
                 if self._links.state_of(link) == WAITING and link not in self._spared:
-                    self._buffered.remove(self._key(link))
+                    self._buffered.remove(self._links.key(link))
                     self._spared.add(link)
 
     # Hosts and addresses.
@@ -256,6 +270,21 @@ class Frontier:
         self._check_known(link)
         return keys.score(self._links.rank[link])
 
+    def tier_of(self, link: int) -> int:
+        """Also of a link that the frontier has dropped, if it was tried before."""
+        return self._links.tier[link] if link < self._links.size else UNTRIED
+
+    def is_favoured(self, links: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which of the links, all known to the frontier, come before all others."""
+        is_favoured: NDArray[np.bool_] = self._links.tiers[links] == FAVOURED
+        return is_favoured
+
+    def is_tried(self, links: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which of the links, all known to the frontier, have failed before."""
+        tiers = self._links.tiers[links]
+        is_tried: NDArray[np.bool_] = (tiers != UNTRIED) & (tiers != FAVOURED)
+        return is_tried
+
     def is_waiting(self, links: NDArray[Any]) -> NDArray[np.bool_]:
         is_waiting: NDArray[np.bool_] = self._links.states_of(links) == _WAITING
         return is_waiting
@@ -275,9 +304,15 @@ class Frontier:
         return scores
 
     def best_score(self) -> float | None:
-        """The best score of all waiting links, on ready hosts and others, except those set aside. O(hosts)."""
+        """The score of the best waiting link, on ready hosts and others, except those set aside. O(hosts).
+
+        Infinity if it is favoured: it is worth fetching whatever its score.
+        """
         heads = [host.head[0] for host in self._schedule.hosts if host is not None and self._counts(host)]
-        return keys.score(min(heads) >> LINK_BITS) if heads else None
+        if not heads:
+            return None
+        link = min(heads) & LINK_MASK
+        return float("inf") if self.tier_of(link) == FAVOURED else self.score_of(link)
 
     def waiting_links(self) -> NDArray[np.int64]:
         return self._links.waiting()
@@ -289,7 +324,7 @@ class Frontier:
             (host is not None and self._counts(host) for host in self._schedule.hosts), dtype=np.bool_
         )
         links = links[is_wanted[self._links.hosts[links]]]
-        waiting = keys.keys(self._links.ranks[links], links)
+        waiting = self._links.keys(links)
         if count < len(waiting):
             waiting = np.partition(waiting, count)[:count]
         return (np.sort(waiting) & np.uint64(LINK_MASK)).astype(np.int64)
@@ -313,29 +348,26 @@ class Frontier:
     def _host_of(self, link: int) -> ScheduledHost:
         return self._schedule.host(self._links.host[link])
 
-    def _key(self, link: int) -> int:
-        return self._links.rank[link] << LINK_BITS | link
-
     def _push_each(self, links: list[int], hosts: list[int], scores: list[float]) -> list[int]:
         ranks = [keys.rank(score) for score in scores]
         for link in links:
             self._links.reserve(link)
         found = [self._schedule.host(number) for number in hosts]
         for rank, link, host in zip(ranks, links, found, strict=True):
-            self._put(rank << LINK_BITS | link, host)
+            self._put(link, rank, host)
         return self._trim([])
 
-    def _put(self, key: int, host: ScheduledHost) -> None:
-        """Let the link of this key wait at that host; if it is waiting already, change its score."""
+    def _put(self, link: int, rank: int, host: ScheduledHost) -> None:
+        """Let a link wait at that host; if it is waiting already, change its score."""
         table = self._links
-        link = key & LINK_MASK
         state = table.state[link]
         if state == WAITING:
-            self._move([key])
+            self._move([link], [rank])
         elif state != LEASED:
             table.state[link] = WAITING
             table.host[link] = host.number
-            table.rank[link] = key >> LINK_BITS
+            table.rank[link] = rank
+            key = table.key(link)
             self.waiting += 1
             host.push(key)
             if self._buffered is not None:
@@ -343,12 +375,16 @@ class Frontier:
             if key < host.bound:
                 self._schedule.settle(host)
 
-    def _move(self, new: list[int]) -> None:
+    def _move(self, links: list[int], ranks: list[int], tier: int | None = None) -> None:
+        """Give waiting links other ranks, and another tier if one is named."""
         table, buffered, spared = self._links, self._buffered, self._spared
         risen = set()
-        for key in new:
-            link = key & LINK_MASK
-            old = table.rank[link] << LINK_BITS | link
+        for link, rank in zip(links, ranks, strict=True):
+            old = table.key(link)
+            table.rank[link] = rank
+            if tier is not None:
+                table.tier[link] = tier
+            key = table.key(link)
             if old == key:
                 continue
             host = self._host_of(link)
@@ -357,7 +393,6 @@ class Frontier:
             if buffered is not None and link not in spared:
                 buffered.remove(old)
                 buffered.push(key)
-            table.rank[link] = key >> LINK_BITS
             if key < host.bound:
                 risen.add(host)
         for host in risen:
@@ -434,6 +469,8 @@ class Frontier:
             if len(dropped) < excess:
                 link = worst & LINK_MASK
                 self._remove(worst, self._host_of(link), NEW)
+                if self._links.tier[link] == FAVOURED:
+                    self._links.tier[link] = UNTRIED
                 dropped.append(link)
         return dropped
 
@@ -444,7 +481,7 @@ class Frontier:
     def _rebuild(self) -> None:
         table = self._links
         links = table.waiting()
-        waiting = keys.keys(table.ranks[links], links)
+        waiting = table.keys(links)
         hosts = table.hosts[links]
         self.waiting = len(links)
         if self._buffered is not None:

@@ -1,4 +1,4 @@
-"""What the frontier stores about each link: 9 bytes in three columns, indexed by the number of the link.
+"""What the frontier stores about each link: 10 bytes in four columns, indexed by the number of the link.
 
 Each column is a numpy array for work on many links, with a memoryview of the same bytes for work on a single one, for
 which numpy takes several times as long.
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.frontier.keys import MAX_LINKS
+from lycosa.frontier.keys import LINK_BITS, MAX_LINKS, keys, place, places
 from lycosa.lib.growing import grown
 
 
@@ -30,13 +30,14 @@ NEW, WAITING, LEASED, GONE = (int(state) for state in LinkState)
 
 
 class LinkTable:
-    """State, rank of the score and host of every link; grows as needed."""
+    """State, tier, rank of the score and host of every link; grows as needed."""
 
-    __slots__ = ("host", "hosts", "rank", "ranks", "size", "state", "states")
+    __slots__ = ("host", "hosts", "rank", "ranks", "size", "state", "states", "tier", "tiers")
 
     def __init__(self) -> None:
         self.size = 0
         self.states: NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
+        self.tiers: NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
         self.ranks: NDArray[np.uint32] = np.zeros(0, dtype=np.uint32)
         self.hosts: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
         self.reserve(1023)
@@ -46,10 +47,18 @@ class LinkTable:
             raise ValueError(f"the number of a link must be in 0 … {MAX_LINKS - 1}, not {last}")
         if last >= self.size:
             self.states = grown(self.states, last + 1)
+            self.tiers = grown(self.tiers, last + 1)
             self.ranks = grown(self.ranks, last + 1)
             self.hosts = grown(self.hosts, last + 1)
             self.size = len(self.states)
-            self.state, self.rank, self.host = self.states.data, self.ranks.data, self.hosts.data
+            self.state, self.tier = self.states.data, self.tiers.data
+            self.rank, self.host = self.ranks.data, self.hosts.data
+
+    def key(self, link: int) -> int:
+        return place(self.rank[link], self.tier[link]) << LINK_BITS | link
+
+    def keys(self, links: NDArray[np.int64]) -> NDArray[np.uint64]:
+        return keys(places(self.ranks[links], self.tiers[links]), links)
 
     def state_of(self, link: int) -> int:
         return self.state[link] if 0 <= link < self.size else NEW

@@ -54,4 +54,8 @@ def _is_near(host: ScheduledHost, soon: float) -> bool:
 
 
 def _score(host: ScheduledHost) -> float:
-    return keys.score(host.head[0] >> LINK_BITS)
+    """The score of its best link. One that failed is worth nothing as long as another may be waited for."""
+    place = host.head[0] >> LINK_BITS
+    if keys.is_tried(place):
+        return 0.0
+    return MAX_PREDICTION if keys.is_favoured(place) else keys.score(place)

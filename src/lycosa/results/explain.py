@@ -10,13 +10,13 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from lycosa.crawl.resume import retold
 from lycosa.crawl.seeds import robots_trouble
 from lycosa.crawl.start_threshold import START_THRESHOLD, StartThreshold
 from lycosa.errors import InputError
 from lycosa.fetch.urls import Urls, origin, url_hash
+from lycosa.results.rulings import Rulings, in_words, rulings
 from lycosa.store.protocol import Reports
-from lycosa.store.rows import Answer, HostRow, LinkRow, State
+from lycosa.store.rows import NOT_WORTH, RAISED, REVISIT, Answer, HostRow, LinkRow, State
 from lycosa.strategies.hunter.tables import FEATURES
 from lycosa.strategies.protocol import Strategy
 
@@ -79,36 +79,58 @@ def explain(
     assert host is not None
     yield "state", _state(store, link, host)
     yield from _discovery(store, link)
+    found = _rulings(store, strategy, link)
     if link.state == State.WAITING:
         is_seed = link.parent_id is None and link.score == strategy.seed_score()
         yield "score", f"{link.score:.3f}, like every seed" if is_seed else strategy.reason(link.score)
-        yield from _factors(store, link, host, strategy)
+        if link.tries:
+            yield "turn", f"after all links that were {'never tried' if link.tries == 1 else 'tried less often'}"
+        yield from _factors(store, link, host, strategy, found)
         yield from (("rule", rule) for rule in rules)
     elif link.state != State.EXCLUDED:
         yield "score", f"{link.score:.3f} when it was fetched"
     if link.reason and link.state == State.EXCLUDED:
         yield "reason", f"{link.reason} {link.detail or urls.reason_detail(canonical)}".strip()
+    yield from _rules(link, found)
     yield from _fetches(store, link.id)
     yield from _page(store, link.id, words)
     yield "host", _host(host)
 
 
-def _factors(store: Reports, link: LinkRow, host: HostRow, strategy: Strategy) -> Iterator[tuple[str, str]]:
-    """The parts of the score, on the citing page that gives the best one."""
-    abilities = strategy.abilities
-    if not abilities.is_retold:
+def _rulings(store: Reports, strategy: Strategy, link: LinkRow) -> Rulings | None:
+    """What strategy and rules made of the link; None if there is nothing to tell but its score."""
+    is_followed_up = link.state == State.WAITING or strategy.abilities.rules is not None
+    has_parts = strategy.abilities.is_retold or strategy.abilities.rules is not None
+    return rulings(store, strategy, link.id) if is_followed_up and has_parts else None
+
+
+def _rules(link: LinkRow, found: Rulings | None) -> Iterator[tuple[str, str]]:
+    """The rules that let the link in, or turned it away."""
+    if found is None:
         return
-    citing = []
-    for visit, targets in retold(store, strategy):
-        places = (targets == link.id).nonzero()[0]
-        if len(places):
-            citing.append((visit, targets, int(places[0])))
-    best = max(citing, key=lambda each: float(abilities.again(each[0], each[1])[each[2]]), default=None)
+    if link.state == State.EXCLUDED:
+        refusals = found.refusals if link.reason == NOT_WORTH else []
+        yield from (("rule", in_words(ruling)) for ruling in refusals[-SHOWN_CITATIONS:] if ruling.words)
+    else:
+        behind = found.behind(link.score)
+        if behind is not None and behind.words:
+            yield "rule", in_words(behind)
+
+
+def _factors(
+    store: Reports, link: LinkRow, host: HostRow, strategy: Strategy, found: Rulings | None
+) -> Iterator[tuple[str, str]]:
+    """The parts of the score, on the citing page that gave it or, if none did, gives the best one now."""
+    if found is None:
+        return
+    behind = found.behind(link.score)
+    is_exact = behind is not None and behind.factors and behind.gave(link.score)
+    best = behind if is_exact else found.best_now() or behind
     if best is None:
         return
-    visit, _, place = best
+    visit, place = best.visit, best.place
     assert visit.page is not None
-    factors = abilities.factors(visit, visit.page.links[place])
+    factors = best.factors or strategy.abilities.factors(visit, visit.page.links[place])
     if factors and tuple(factors) == FEATURES:
         yield "because", _because(store, link, host, visit.page.links[place].anchor, factors)
         strongest = sorted(factors.items(), key=lambda part: -abs(part[1]))[:SHOWN_PARTS]
@@ -146,6 +168,10 @@ def _state(store: Reports, link: LinkRow, host: HostRow) -> str:
     if link.state == State.WAITING and (robots := robots_trouble(store, origin(link.url))) is not None:
         again = f"next try at {_when(robots.retry_at)}"
         return f"waiting: robots.txt is unreachable ({robots.failure}), so nothing may be fetched there; {again}"
+    if link.state == State.WAITING and link.reason == RAISED:
+        return f"waiting before all other links: cited by {link.detail} (lycosa distill)"
+    if link.state == State.WAITING and link.reason == REVISIT:
+        return "fetched, and waiting before all other links to be fetched again, as a hub (lycosa distill)"
     if link.state == State.WAITING and link.tries:
         return f"waiting for another try: {link.reason} on try {link.tries}"
     if link.state == State.WAITING:

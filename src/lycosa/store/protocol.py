@@ -51,14 +51,20 @@ class Store(Protocol):
     def waiting(self) -> rows.WaitingLinks:
         """The waiting links, in order of discovery."""
 
+    def tried_links(self) -> dict[int, NDArray[np.int64]]:
+        """By number of tries: the links that failed, and wait or were dropped."""
+
     def dormant_links(self) -> set[int]:
         """Links that wait once they are found again: dropped, or excluded as NOFOLLOW or NOT_WORTH."""
 
     def links_to_revisit(self) -> set[int]:
         """Fetched pages that wait to be fetched again."""
 
+    def favoured_links(self) -> NDArray[np.int64]:
+        """Waiting links that come before all others: cited by hubs, or hubs to be fetched again."""
+
     def visits(self) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
-        """Every visit to a page in order of fetching, with the numbers of its links; pages are light.
+        """The first visit to every page in order of fetching, with the numbers of its links; pages are light.
 
         A page that a person has answered on has no guide: the answer guides the crawl.
         """
@@ -88,6 +94,15 @@ class Store(Protocol):
     def unvisited_links(self, page: int) -> list[rows.UnvisitedLink]:
         """Waiting links on a page that were never tried, in page order; one that occurs twice is listed twice."""
 
+    def links_on(self, page: int) -> NDArray[np.int64]:
+        """(position, link) of the links on a page, in page order; from LATER on, those it did not have at first."""
+
+    def last_fetches(self, links: Collection[int]) -> dict[int, float]:
+        """When each of these links was last tried; those never tried are missing."""
+
+    def last_answer(self, link: int) -> rows.ArchivePlace | None:
+        """Where the latest document that the link led to is archived."""
+
     def answers(self, after: int = 0) -> list[rows.AnswerRow]:
         """What people said of pages, oldest first: the answers with numbers greater than `after`."""
 
@@ -102,6 +117,9 @@ class Store(Protocol):
 
     def relevant_by_host(self) -> dict[int, int]:
         """Number of relevant pages by host; hosts without a judged page are missing."""
+
+    def relevant_pages(self) -> Iterator[rows.RelevantPage]:
+        """The pages that are relevant as things stand, in order of fetching."""
 
     def waiting_seeds(self) -> int:
         """Number of seeds, and of pages they redirect to, that still wait."""

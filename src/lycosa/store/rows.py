@@ -8,8 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-NOFOLLOW, NOT_WORTH, REVISIT = "nofollow", "not worth following", "revisit"
+NOFOLLOW, NOT_WORTH, REVISIT, RAISED = "nofollow", "not worth following", "revisit", "cited by hubs"
 """Reasons of a link's state by which the store is asked for links."""
+LATER = 1_000_000
+"""Positions from here on are those of links that were not on the page when it was first fetched."""
 
 
 class State:
@@ -151,8 +153,6 @@ class Batch:
     """(source, position, target, anchor, rel)."""
     other_anchors: list[tuple[str, int, int]] = field(default_factory=list)
     """(texts, source, position): further anchors of a link in `edges`, a line each."""
-    relinked: list[int] = field(default_factory=list)
-    """Pages fetched again: their old links are deleted before `edges` are written."""
     threshold: float | None = None
     """New minimum relevance of a relevant page, applied to every judgement in the store."""
     grades: list[tuple[float, bool, int]] = field(default_factory=list)
@@ -354,6 +354,14 @@ class SiteRow(NamedTuple):
     links: int
     set_aside: str
     density: float
+
+
+class RelevantPage(NamedTuple):
+    number: int
+    url: str
+    title: str
+    relevance: float
+    language: str
 
 
 class ArchivePlace(NamedTuple):

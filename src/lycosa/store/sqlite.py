@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from itertools import chain, islice
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from lycosa.model import Lease, Visit
 from lycosa.store import rows
-from lycosa.store.rows import NOFOLLOW, NOT_WORTH, REVISIT, Answer, State
+from lycosa.store.rows import NOFOLLOW, NOT_WORTH, RAISED, REVISIT, Answer, State
 from lycosa.store.sqlite_connection import explained, fields, select
 from lycosa.store.sqlite_reports import SqliteReports
 from lycosa.store.stored_visits import visits
@@ -70,15 +71,26 @@ where a.id > ? order by a.id
 LEASE = "select id, url, host_id, score, distance, tries, redirects from frontier where id = ?"
 PRINTS = "select fingerprint, id from pages where fingerprint != 0 and duplicate_of is null order by number"
 WAITING = f"from frontier where state = '{State.WAITING}' order by id"
+TRIED = f"select tries, id from frontier where tries > 0 and state in ('{State.WAITING}', '{State.DROPPED}')"
 DORMANT = f"""
 select id from frontier
 where state = '{State.DROPPED}' or (state = '{State.EXCLUDED}' and reason in ('{NOFOLLOW}', '{NOT_WORTH}'))
 """
-TO_REVISIT = f"select id from frontier where state = '{State.WAITING}' and reason = '{REVISIT}'"
+TO_REVISIT = f"select f.id from pages p cross join frontier f on f.id = p.id where f.state = '{State.WAITING}'"
+FAVOURED = f"select id from frontier where state = '{State.WAITING}' and reason in ('{REVISIT}', '{RAISED}')"
+LAST_FETCHES = """
+select link_id, max(at) from outcomes where link_id in (select value from json_each(?)) group by 1
+"""
+LAST_ANSWER = """
+select link_id, archive_file, archive_offset from outcomes
+where link_id = ? and archive_file != '' and status between 200 and 299 order by id desc limit 1
+"""
+LINKS_ON = "select position, target_id from links where source_id = ? order by position"
 JUDGEMENT = select(rows.JudgementRow, "judgements where page_id = ? and ? in ('', judge) order by judge limit 1")
 UNVISITED = f"""
 select f.id, f.url, h.name from links l join frontier f on f.id = l.target_id join hosts h on h.id = f.host_id
-where l.source_id = ? and f.state = '{State.WAITING}' and f.tries = 0 order by l.position
+where l.source_id = ? and f.state = '{State.WAITING}' and f.tries = 0
+      and not exists (select 1 from pages p where p.id = f.id) order by l.position
 """
 TOTALS = (
     "select count(*) from frontier",
@@ -92,6 +104,10 @@ PROGRESS = (
      order by p.number desc limit 1), 0)""",
     "select coalesce(sum(bytes), 0) from outcomes where not from_cache",
 )
+RELEVANT = """
+select p.number, f.url, p.title, j.relevance, p.language
+from pages p join judgements j on j.page_id = p.id join frontier f on f.id = p.id where j.is_relevant order by p.number
+"""
 RECENT = """
 select j.relevance, j.is_relevant from pages p join judgements j on j.page_id = p.id order by p.number desc limit ?
 """
@@ -149,7 +165,6 @@ class SqliteStore(SqliteReports):
             (BIND, [()] if batch.answers or batch.taken_over or batch.grades else []),
             ("update hosts set relevant = 0 where relevant != 0", [()] if batch.recounts_hosts else []),
             (RECOUNT_HOSTS, [()] if batch.recounts_hosts else []),
-            ("delete from links where source_id = ?", [(page,) for page in batch.relinked]),
             (EDGE, batch.edges),
             ("update links set other_anchors = ? where source_id = ? and position = ?", batch.other_anchors),
             (_insert("outcomes", rows.OutcomeRow), batch.outcomes),
@@ -183,11 +198,19 @@ class SqliteStore(SqliteReports):
         (scores,) = self._columns(f"select score {WAITING}", 1, kind=np.float64)
         return rows.WaitingLinks(ids, hosts, scores)
 
+    def tried_links(self) -> dict[int, NDArray[np.int64]]:
+        tries, ids = self._columns(TRIED, 2)
+        return {int(count): ids[tries == count] for count in np.unique(tries)}
+
     def dormant_links(self) -> set[int]:
         return {link for (link,) in self._rows(DORMANT)}
 
     def links_to_revisit(self) -> set[int]:
         return {link for (link,) in self._rows(TO_REVISIT)}
+
+    def favoured_links(self) -> NDArray[np.int64]:
+        (ids,) = self._columns(FAVOURED, 1)
+        return ids
 
     def visits(self) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
         return visits(self.path, self._db)
@@ -227,6 +250,15 @@ class SqliteStore(SqliteReports):
     def unvisited_links(self, page: int) -> list[rows.UnvisitedLink]:
         return self._all(rows.UnvisitedLink._make, UNVISITED, (page,))
 
+    def links_on(self, page: int) -> NDArray[np.int64]:
+        return np.stack(self._columns(LINKS_ON, 2, (page,)), axis=1)
+
+    def last_fetches(self, links: Collection[int]) -> dict[int, float]:
+        return dict(self._rows(LAST_FETCHES, (json.dumps(list(links)),)))
+
+    def last_answer(self, link: int) -> rows.ArchivePlace | None:
+        return self._first(rows.ArchivePlace._make, LAST_ANSWER, (link,))
+
     def answers(self, after: int = 0) -> list[rows.AnswerRow]:
         found = self._all(rows.AnswerRow._make, ANSWERS, (after,))
         return [
@@ -246,6 +278,9 @@ class SqliteStore(SqliteReports):
 
     def relevant_by_host(self) -> dict[int, int]:
         return dict(self._rows(RELEVANT_BY_HOST))
+
+    def relevant_pages(self) -> Iterator[rows.RelevantPage]:
+        return map(rows.RelevantPage._make, self._rows(RELEVANT))
 
     def waiting_seeds(self) -> int:
         return self._number(f"select count(*) from frontier where distance = 0 and state = '{State.WAITING}'")

@@ -1,7 +1,8 @@
 """Visits as the strategy saw them, rebuilt from the tables.
 
 Two uses: replaying every visit to a strategy on resume, and rescoring all waiting links after a change of focus. The
-pages are light: what a crawl does not store of a page (text, terms, the context of links) is missing.
+pages are light: what a crawl does not store of a page (text, terms, the context of links) is missing. A page that was
+fetched again is told as it was at first, with the links it had then.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.model import Fetched, Guidance, Judgement, Kind, Lease, Link, Outcome, Page, Visit
+from lycosa.store.rows import LATER
 from lycosa.store.sqlite_connection import explained
 
 PAGES = """
@@ -26,9 +28,9 @@ from pages p join frontier f on f.id = p.id left join judgements j on j.page_id 
      left join notes n on n.page_id = p.id
 order by p.number
 """
-LINKS = """
+LINKS = f"""
 select t.id, t.url, l.anchor, l.rel, l.position, l.other_anchors
-from links l join frontier t on t.id = l.target_id where l.source_id = ? order by l.position
+from links l join frontier t on t.id = l.target_id where l.source_id = ? and l.position < {LATER} order by l.position
 """
 FETCHED = Outcome(Kind.FETCHED, "http 200", status=200)
 

@@ -1,7 +1,7 @@
 """Rules that keep a crawl to its topic and can wrap any strategy: `hard+best-first`, `decay+breadth-first`.
 
 Soft focus needs no rule: the score of a link is the largest R of the pages that cite it, and links that were tried less
-often come first (paper FC, section 3.2). That is `best-first`.
+often come first (paper FC, section 3.3; the frontier sees to it). That is `best-first`.
 
 Hard focus (FC, section 3.1): a page's links are followed only where the leaf of the taxonomy that fits it best is a
 good topic or lies under one. With a judge without a taxonomy, they are followed if the page is relevant.
@@ -9,8 +9,8 @@ good topic or lies under one. With a judge without a taxonomy, they are followed
 Decay (paper GP, section 4): seeds have decay 1, and the pages that a page links to have half of its own. A page with a
 similarity above T_r starts again at 1; the links of a page whose decay is below T_d are not followed. Which pages are
 kept (T_m in the paper) is decided by the judge's threshold. GP follows links breadth-first: `decay+breadth-first`.
-Differs from GP: a link found on several pages has the largest of its decays; the target of a redirect, which is not
-reported to strategies, has that of a seed's child.
+Differs from GP: a link found on several pages has the largest of its decays; the target of a redirect, and a link found
+when its page was fetched again, which are not reported to strategies, have that of a seed's child.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from lycosa.lib.bounds import require_above_zero, require_at_least, require_at_m
 from lycosa.lib.growing import grown
 from lycosa.model import Judgement, Visit
 from lycosa.strategies.protocol import Abilities, Strategy
+from lycosa.strategies.rescoring import scores_of_revisit
 from lycosa.strategies.wrapper import Wrapper
 
 RESETS = {"lenient": 0.1, "average": 0.2, "rigid": 0.3}
@@ -40,7 +41,7 @@ class HardFocus(Wrapper):
 
     @property
     def abilities(self) -> Abilities:
-        return replace(super().abilities, again=self.again)
+        return replace(super().abilities, again=self.again, revisit=self.revisit, rules=self.rules)
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         scores = super().tell(visit, targets)
@@ -49,6 +50,16 @@ class HardFocus(Wrapper):
     def again(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         inner = self._inner.abilities.again
         return inner(visit, targets) if self._is_on_topic(visit.judgement) else np.full(len(targets), np.nan)
+
+    def revisit(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
+        is_on_topic = self._is_on_topic(visit.judgement)
+        return scores_of_revisit(self._inner, visit, targets) if is_on_topic else np.full(len(targets), np.nan)
+
+    def rules(self, visit: Visit) -> list[str]:
+        is_on_topic, best = self._is_on_topic(visit.judgement), visit.judgement.best if visit.judgement else ""
+        what = f"its best topic, {best}, is {'a' if is_on_topic else 'no'} good one" if best else ""
+        why = what or f"the page is {'' if is_on_topic else 'not '}relevant"
+        return [f"hard focus: links {'' if is_on_topic else 'not '}followed, as {why}", *self.rules_inside(visit)]
 
     def _is_on_topic(self, judgement: Judgement | None) -> bool:
         if judgement is None:
@@ -84,7 +95,7 @@ class Decay(Wrapper):
 
     @property
     def abilities(self) -> Abilities:
-        return replace(super().abilities, is_retold=True, again=self.again)
+        return replace(super().abilities, is_retold=True, again=self.again, revisit=self.revisit, rules=self.rules)
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         scores = super().tell(visit, targets)
@@ -99,6 +110,23 @@ class Decay(Wrapper):
     def again(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         inner = self._inner.abilities.again
         return inner(visit, targets) if self._of(visit) <= self._steps else np.full(len(targets), np.nan)
+
+    def revisit(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
+        is_followed = self._of(visit) <= self._steps
+        return scores_of_revisit(self._inner, visit, targets) if is_followed else np.full(len(targets), np.nan)
+
+    def rules(self, visit: Visit) -> list[str]:
+        depth = self._of(visit)
+        left = self._steps - depth
+        decay = (
+            f"decay {0.5**depth:g}, {depth} page{'s' * (depth != 1)} beyond one with a relevance above {self._reset:g}"
+        )
+        if left < 0:
+            return [
+                f"decay: links not followed at {decay}; at most {self._steps} may be passed",
+                *self.rules_inside(visit),
+            ]
+        return [f"decay: links followed at {decay}; {left} more may be passed", *self.rules_inside(visit)]
 
     def _of(self, visit: Visit) -> int:
         """Number of halvings of the decay of the visited page itself, given its relevance."""

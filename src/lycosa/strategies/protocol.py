@@ -85,8 +85,15 @@ class Abilities:
     again: Callable[[Visit, Links], Scores] = _unchanged
     """What `tell` would return now for an earlier visit, without learning from it. The page is light. NaN: the link
     keeps its score."""
+    revisit: Callable[[Visit, Links], Scores] | None = None
+    """What the links of a page are worth when it is fetched again, without learning from it, since on resume it is told
+    only the first visit. NaN: the link is not queued. None: it is told the visit, and `save` keeps what it learns; if
+    it is told all visits again, `again` serves."""
     take_change: Callable[[], str] = str
     """Why all waiting links have to be scored again since the last call; empty if they need not be."""
+    rules: Callable[[Visit], list[str]] | None = None
+    """What its rules of focus do with the links of a visited page as things stand, a sentence each. None: it has no
+    rules."""
     factors: Callable[[Visit, Link], Mapping[str, float]] = _no_factors
     """The factors of the score of a link on a visited page, by name; empty if it has none."""
     answer: Callable[[Mapping[int, bool | None]], None] | None = None
@@ -107,8 +114,10 @@ class Strategy(Protocol):
     - `save` is called with every commit, so its result must be bounded, however long the crawl: a batch, a buffer of
       pages, the lists of agents. What has to be known about each link is carried in its score (`shark`): the store
       keeps scores as 64-bit floats, of which the frontier's order uses the first 32 bits.
-    - Therefore `visit.lease.score` is, to the bit, the score this strategy gave: by `tell`, `seed_score`, `retry_score`
-      or `frontier.revise`.
+    - Therefore `visit.lease.score` is, to the bit, the score this strategy gave: by `tell`, `seed_score` or
+      `frontier.revise`.
+    - Scores order links of the same number of tries: one that failed waits behind all that were never tried, whatever
+      its score becomes (paper FC, section 3.3). The frontier sees to that.
     - A strategy that has to know more than that is told all visits again (`Abilities.is_retold`).
     - A strategy restored from the last commit, with a frontier loaded from the same commit, continues as if nothing had
       happened; links that were leased then wait again.
@@ -140,14 +149,8 @@ class Strategy(Protocol):
         """The score of a seed."""
         return 1.0
 
-    def retry_score(self, score: float, tries: int) -> float:
-        """After a failure: by tries, then score (paper FC, section 3.2: numtries ascending, relevance descending)."""
-        return score - tries
-
     def reason(self, score: float) -> str:
         """A sentence that explains the score of a waiting link."""
-        if score < 0:
-            return f"{self.name}: tried before without success, waits behind untried links ({score:.3f})"
         return f"{self.name}: {score:.3f}"
 
     def save(self) -> bytes:

@@ -17,6 +17,7 @@ which may be a reason to stop (AR, section 3.4).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,12 +27,15 @@ from numpy.typing import NDArray
 from lycosa.errors import ConfigError
 from lycosa.judges.protocol import Interest
 from lycosa.lib.bounds import require_above_zero, require_at_least
-from lycosa.model import Visit
+from lycosa.model import Link, Visit
 from lycosa.strategies.protocol import Abilities, Strategy
+from lycosa.strategies.rescoring import scores_of_revisit
 from lycosa.strategies.saved_state import seal, unseal
 from lycosa.strategies.topic_figures import TopicFigures
 from lycosa.strategies.wrapper import Wrapper
 
+MOST_STEPS = 20
+"""Number of further generalisations up to which they are counted."""
 MEMO = 1 << 15
 """Number of texts whose similarity to the focus is remembered."""
 
@@ -106,8 +110,10 @@ class Tunnelling(Wrapper):
         return replace(
             super().abilities,
             again=self.again,
+            revisit=self.revisit,
             take_change=self.take_change,
-            factors=lambda visit, link: self._inner.abilities.factors(self._focused(visit), link),
+            rules=self.rules,
+            factors=self.factors,
             advice=lambda: self._advice,
         )
 
@@ -124,9 +130,42 @@ class Tunnelling(Wrapper):
             return np.full(len(targets), np.nan)
         return self._inner.abilities.again(self._focused(visit), targets)
 
+    def revisit(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
+        return scores_of_revisit(self._inner, self._focused(visit), targets)
+
     def take_change(self) -> str:
         change, self._change = self._change, ""
         return change or self._inner.abilities.take_change()
+
+    def factors(self, visit: Visit, link: Link) -> Mapping[str, float]:
+        return self._inner.abilities.factors(self._focused(visit), link)
+
+    def rules(self, visit: Visit) -> list[str]:
+        focus, depth = self._focus, len(self._focus.steps)
+        if focus.interest is None:
+            return self.rules_inside(visit)
+        left = self._steps_left()
+        where = f"tunnel depth {depth}, {left} more step{'s' * (left != 1)} possible"
+        if not depth or visit.judgement is None:
+            return [f"tunnelling: by the interest itself, {focus.interest} ({where})", *self.rules_inside(visit)]
+        focused = self._focused(visit)
+        assert focused.judgement is not None
+        own, now = visit.judgement.relevance, focused.judgement.relevance
+        moved = "raised" if now > own else "lowered" if now < own else "unchanged"
+        told = f"the page's relevance is {now:.3f} by it, {own:.3f} by the interest: {moved}"
+        return [f"tunnelling: focus widened to {focus.now} ({where}); {told}", *self.rules_inside(focused)]
+
+    def _steps_left(self) -> int:
+        """How often the focus could be generalised from here on."""
+        now, left = self._focus.now, 0
+        while now is not None and left < MOST_STEPS:
+            now = now.generalised(self._figures.frequencies(now.rarer_by))
+            left += now is not None
+        return left
+
+    def reason(self, score: float) -> str:
+        is_widened = self._focus.steps and self._settings.is_rescoring
+        return super().reason(score) + (f", all by the widened focus, {self._focus.now}" if is_widened else "")
 
     def _focused(self, visit: Visit) -> Visit:
         """The visit with the relevance of its page by the current focus."""

@@ -19,6 +19,11 @@ class Wrapper(Strategy):
     def abilities(self) -> Abilities:
         return self._inner.abilities
 
+    def rules_inside(self, visit: Visit) -> list[str]:
+        """What the rules of the inner strategy do (`Abilities.rules`)."""
+        rules = self._inner.abilities.rules
+        return rules(visit) if rules is not None else []
+
     def seed_score(self) -> float:
         return self._inner.seed_score()
 
@@ -27,9 +32,6 @@ class Wrapper(Strategy):
 
     def ask(self, count: int, frontier: Frontier, now: float) -> list[int]:
         return self._inner.ask(count, frontier, now)
-
-    def retry_score(self, score: float, tries: int) -> float:
-        return self._inner.retry_score(score, tries)
 
     def reason(self, score: float) -> str:
         return f"{self._rule}+{self._inner.reason(score)}"

@@ -277,7 +277,6 @@ class TestWords:
     def test_every_score_has_its_words(self):
         hunter = own_judge()
         assert "before all links that were found" in hunter.reason(SEED_SCORE)
-        assert "without success" in hunter.reason(-0.5)
         assert "0.250 is its predicted relevance, by" in hunter.reason(0.25)
 
     def test_settings_are_checked(self):

@@ -112,7 +112,7 @@ def test_links_set_apart_are_rescored_dropped_and_come_back_like_others():
     frontier.rescore(np.array([0, 2]), np.array([0.9, 0.05]))
     assert frontier.drop(1)
     assert frontier.lease(0.0) == 0
-    assert frontier.release(0, 0.01) == []
+    assert frontier.release(0, tries=1) == []
     assert frontier.push(3, 3, 0.5) == []
     assert frontier.push(4, 4, 0.6) == [0]
     frontier.rescore_all(lambda links: np.full(len(links), 0.5))

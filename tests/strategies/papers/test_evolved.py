@@ -189,15 +189,17 @@ class TestFrontier:
         assert frontier.take_revised() == {}
         assert strategy.ask(1, frontier, 0.0) == [6]
 
-    def test_seeds_and_links_that_failed_are_left_alone(self):
+    def test_seeds_are_left_alone_and_links_that_failed_stay_behind(self):
         strategy, frontier = made(only(comm_in=1)), Frontier()
         frontier.push(5, 0, strategy.seed_score())
-        frontier.push(6, 0, strategy.retry_score(1.5, 1))
+        frontier.push(6, 1, 1.5)
+        frontier.set_tiers(np.array([6]), 1)
+        frontier.push(7, 2, 0.1)
         strategy.tell(visit(1, [5, 6]), np.array([5, 6]))
         strategy.ask(0, frontier, 0.0)
         assert frontier.score_of(5) == SEED_SCORE
-        assert frontier.score_of(6) == pytest.approx(-0.7)
-        assert frontier.take_revised() == {}
+        assert frontier.take_revised() == {6: 1.0}
+        assert frontier.top(3).tolist() == [5, 7, 6]
 
     def test_the_latest_rank_counts_where_several_came_at_once(self):
         strategy, frontier = made(only(comm_in=1)), Frontier()

@@ -79,13 +79,6 @@ class TestScores:
         (score,) = told(shark(), 0.5, 0.0, PLAIN)
         assert unpack(score)[0] == 2
 
-    def test_depth_and_inherited_score_survive_a_failed_try(self):
-        score = pack(0.4, payload(2, 0.25))
-        for tries in (1, 2):
-            score = shark().retry_score(score, tries)
-            assert score < 0
-            assert unpack(score) == (2, pytest.approx(0.25, abs=1e-6))
-
     def test_more_anchors_than_are_remembered(self, monkeypatch):
         monkeypatch.setattr("lycosa.strategies.papers.shark.MEMO", 3)
         strategy = shark()

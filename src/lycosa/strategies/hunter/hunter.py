@@ -41,7 +41,7 @@ from lycosa.strategies.hunter.fixed_relevance import FixedRelevance
 from lycosa.strategies.hunter.learner import Learner
 from lycosa.strategies.hunter.notes import MOST_GONE, Digest, LinkAddresses, Note, digest
 from lycosa.strategies.hunter.predictions import Predictions
-from lycosa.strategies.hunter.tables import FEATURES, GROUPS
+from lycosa.strategies.hunter.tables import FEATURES, GROUPS, HUB_RATE
 from lycosa.strategies.protocol import Abilities, Strategy, StrategyParts
 from lycosa.strategies.saved_state import seal, unseal
 
@@ -128,6 +128,7 @@ class Hunter(Strategy):
             is_retold=True,
             note=lambda: self._note,
             again=self.again,
+            revisit=self.revisit,
             factors=self.factors,
             answer=self.answer,
             forecasting=self,
@@ -263,12 +264,9 @@ class Hunter(Strategy):
         self._due.clear()
         before = frontier.scores(chosen)
         scores = self._evidence.links.told[chosen]
-        has_news = (before >= 0) & (before < SEED_SCORE) & (scores != before)  # NaN if it is not waiting
+        has_news = (before < SEED_SCORE) & (scores != before)  # NaN if it is not waiting
         if has_news.any():
             frontier.revise(chosen[has_news], scores[has_news].astype(np.float64))
-
-    def retry_score(self, score: float, tries: int) -> float:
-        return min(score, 1.0) - tries
 
     def save(self) -> bytes:
         """What is not in the notes yet; the rest follows from the visits told again."""
@@ -320,6 +318,15 @@ class Hunter(Strategy):
         links = self._evidence.links
         return np.where(links.cited[targets] > 0, links.told[targets].astype(np.float64), np.nan)
 
+    def revisit(self, visit: Visit, targets: Links) -> NDArray[np.float64]:  # noqa: ARG002 - nothing is learned from it
+        """Links that no page told so far has are worth what any link is."""
+        evidence = self._evidence
+        scores = np.full(len(targets), float(evidence.rates[HUB_RATE]))
+        is_met = targets < evidence.highest
+        is_met[is_met] = evidence.links.cited[targets[is_met]] > 0
+        scores[is_met] = evidence.links.told[targets[is_met]]
+        return scores
+
     def factors(self, visit: Visit, link: Link) -> Mapping[str, float]:
         """The contribution of each feature to the log-odds of relevance, relative to the waiting links."""
         assert visit.page is not None, "only pages have links"
@@ -330,8 +337,6 @@ class Hunter(Strategy):
         return dict(zip(FEATURES, parts.tolist(), strict=True))
 
     def reason(self, score: float) -> str:
-        if score < 0:
-            return super().reason(score)
         if score >= SEED_SCORE:
             return f"{self.name}: {score:.3f}, a seed, before all links that were found"
         what = "predicted relevance" + (", reduced for its host's other pages" if self._settings.diversity else "")

@@ -180,6 +180,4 @@ class Ariadne(Strategy):
         )
 
     def reason(self, score: float) -> str:
-        if score < 0:
-            return super().reason(score)
         return f"{self.name}: {score:.3f} is the weighted geometric mean of its criteria"

@@ -22,6 +22,13 @@ from lycosa.strategies.protocol import Strategy
 from lycosa.strategies.saved_state import rng_state, seal, unseal
 
 
+def best_together(frontier: Frontier, count: int) -> NDArray[Any]:
+    """The best waiting links that may change places with each other: links that failed only if no others wait."""
+    best = frontier.top(count)
+    untried = best[~frontier.is_tried(best)]
+    return untried if len(untried) else best
+
+
 class Batched(Strategy):
     def __init__(self, size: int, rng: np.random.Generator) -> None:
         self._size = size
@@ -61,7 +68,7 @@ class Batched(Strategy):
         self._batch = batch.tolist()
 
     def _draw(self, frontier: Frontier) -> bool:
-        best: NDArray[Any] = frontier.top(self._size)
+        best = best_together(frontier, self._size)
         frontier.spare(best)
         self._rng.shuffle(best)
         self._batch = best.tolist()

@@ -42,6 +42,4 @@ class BestFirst(Batched):
         return Abilities(again=self.tell)
 
     def reason(self, score: float) -> str:
-        if score < 0:
-            return super().reason(score)
         return f"{self.name}: {score:.3f} is the relevance of the best visited page that links to it"

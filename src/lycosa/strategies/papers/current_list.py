@@ -20,6 +20,7 @@ from lycosa.errors import ConfigError
 from lycosa.frontier.frontier import Frontier
 from lycosa.frontier.links import LinkState
 from lycosa.lib.bounds import require_at_least
+from lycosa.strategies.papers.batches import best_together
 from lycosa.strategies.protocol import Strategy
 from lycosa.strategies.saved_state import rng_state, seal, unseal
 from lycosa.strategies.wrapper import Wrapper
@@ -82,7 +83,7 @@ class CurrentList(Wrapper):
 
     def _fill(self, frontier: Frontier) -> None:
         """Add the best links of the frontier that are not in the list."""
-        best = frontier.top(self._refill + len(self._links))
+        best = best_together(frontier, self._refill + len(self._links))
         new = best[~np.isin(best, self._links)][: self._refill]
         if not len(new):
             return

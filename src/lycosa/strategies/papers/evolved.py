@@ -39,7 +39,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import floor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -227,13 +226,7 @@ class Evolved(Strategy):
         self._settle(frontier)
         return super().ask(count, frontier, now)
 
-    def retry_score(self, score: float, tries: int) -> float:
-        """Ranks have no upper bound: they are mapped to between −tries and ½ − tries, which keeps their order."""
-        return (score / (1.0 + score) / 2 if score >= 0 else score - floor(score)) - tries
-
     def reason(self, score: float) -> str:
-        if score < 0:
-            return super().reason(score)
         if score >= SEED_SCORE:
             return f"{self.name}: a seed, or what a seed redirects to"
         return f"{self.name}: {score - 1:.3f} is its rank by the visited pages that link to it"
@@ -313,7 +306,7 @@ class Evolved(Strategy):
         self._due_limit = DUE
         before = frontier.scores(links)
         scores = self._links.score[links]
-        has_news = (before >= 0) & (before < SEED_SCORE) & (scores.astype(np.float32) != before)
+        has_news = (before < SEED_SCORE) & (scores.astype(np.float32) != before)
         if has_news.any():
             frontier.revise(links[has_news], scores[has_news])
 

@@ -148,9 +148,11 @@ class InfoSpiders(Strategy):
     def _put_in_order(self, frontier: Frontier) -> None:
         """Remove links that are no longer waiting, and the worst of lists that are too long; adopt orphans."""
         heir = self._take_back(frontier)
-        is_waiting = frontier.is_waiting(self._held())
-        if np.count_nonzero(is_waiting) < len(is_waiting):
-            self._forget(is_waiting)
+        held = self._held()
+        is_kept = frontier.is_waiting(held)
+        is_kept[is_kept] = ~frontier.is_tried(held[is_kept])  # it may have failed, and then been found again
+        if np.count_nonzero(is_kept) < len(is_kept):
+            self._forget(is_kept)
         dropped = [spider.trim() for spider in self._spiders if len(spider.links) > spider.size]
         if dropped:
             self._dismiss(np.concatenate(dropped), frontier)
@@ -171,8 +173,8 @@ class InfoSpiders(Strategy):
     def _take_back(self, frontier: Frontier) -> Spider | None:
         """Deal with links that were leased but whose visits were not told.
 
-        Those that are waiting again return to their agent's list, unless they failed. One that is gone may have been a
-        redirect: its agent, which is returned, has to adopt the target.
+        Those that are waiting again return to their agent's list (`_put_in_order` removes the ones that failed). One
+        that is gone may have been a redirect: its agent, which is returned, has to adopt the target.
         """
         heir = None
         for link, errand in list(self._errands.items()):
@@ -183,7 +185,7 @@ class InfoSpiders(Strategy):
             spider = self._spiders[errand.spider]
             if state is not LinkState.WAITING:
                 heir = spider
-            elif errand.inputs is not None and frontier.score_of(link) >= 0:
+            elif errand.inputs is not None:
                 spider.add(np.array([link]), np.array([errand.score]), errand.inputs[None, :])
         return heir
 
@@ -191,14 +193,14 @@ class InfoSpiders(Strategy):
         """Move links that were dropped from a list, and are on no other, behind all others."""
         links = links[~self._is_held(links)]
         scores = frontier.scores(links).astype(np.float64)
-        is_new = scores >= 0  # neither dismissed before nor failed
+        is_new = (scores >= 0) & ~frontier.is_tried(links)  # neither dismissed before nor failed
         frontier.revise(links[is_new], scores[is_new] + DISMISSED)
 
     def _adopt(self, spider: Spider, frontier: Frontier) -> None:
         """Add the waiting links that are on no list to this agent's: seeds, targets of redirects."""
         links = frontier.waiting_links()
         scores = frontier.scores(links).astype(np.float64)
-        is_orphan = (scores >= 0) & ~self._is_held(links)
+        is_orphan = (scores >= 0) & ~frontier.is_tried(links) & ~self._is_held(links)
         links, scores = links[is_orphan], scores[is_orphan]
         inputs = np.zeros((len(links), len(spider.weights)), dtype=np.float32)
         inputs[:, -1] = 1.0
@@ -251,8 +253,6 @@ class InfoSpiders(Strategy):
     def reason(self, score: float) -> str:
         if score <= DISMISSED / 2:
             return f"{self.name}: no agent has it on its list; its score was {score - DISMISSED:.3f}"
-        if score < 0:
-            return super().reason(score)
         return f"{self.name}: {score:.3f} is the highest score given by an agent that found it"
 
     def save(self) -> bytes:

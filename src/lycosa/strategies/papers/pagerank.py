@@ -9,15 +9,13 @@ The paper does not say what the score of a link is between two computations: her
 its rank if the page just visited were the only one to cite it; PR(page) is the score with which the page was fetched. A
 waiting link that no buffered page cites has rank 1 − γ.
 
-Differs from TC: of a page with very many links only the first are kept, to bound the buffer. Links that failed and wait
-for another try stay behind the others.
+Differs from TC: of a page with very many links only the first are kept, to bound the buffer.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from math import floor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,13 +83,7 @@ class PageRank(Strategy):
             self._rescore(frontier)
         return super().ask(count, frontier, now)
 
-    def retry_score(self, score: float, tries: int) -> float:
-        """Ranks have no upper bound: they are mapped to between −tries and 1 − tries, which keeps their order."""
-        return (score / (1.0 + score) if score >= 0 else score - floor(score)) - tries
-
     def reason(self, score: float) -> str:
-        if score < 0:
-            return super().reason(score)
         return f"pagerank: {score:.3f} is its rank among the pages visited so far, where 1 is the mean"
 
     def save(self) -> bytes:
@@ -115,9 +107,8 @@ class PageRank(Strategy):
         self._worst = sorted(zip(similarities.tolist(), pages.tolist(), strict=True))
 
     def _rescore(self, frontier: Frontier) -> None:
-        """Give every waiting link that was never tried its current rank."""
-        waiting = frontier.waiting_links()
-        links = waiting[frontier.scores(waiting) >= 0]
+        """Give every waiting link its current rank."""
+        links = frontier.waiting_links()
         nodes, ranks = self._ranks()
         scores = np.full(len(links), 1.0 - self._damping)
         if len(nodes):

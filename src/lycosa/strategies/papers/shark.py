@@ -105,14 +105,7 @@ class Fish(Batched):
     def _scores(self, visit: Visit, count: int, inherited: float) -> NDArray[np.float64]:  # noqa: ARG002 - all links alike
         return np.full(count, inherited)
 
-    def retry_score(self, score: float, tries: int) -> float:
-        plain = super().retry_score(score, tries)
-        hidden = _bits(score) & _HIDDEN
-        return pack(min(plain, -LEAST), hidden) if unpack(score) else min(plain, -LEAST)
-
     def reason(self, score: float) -> str:
-        if score < 0:
-            return super().reason(score)
         depth, inherited = unpack(score) or (self._depth, 0.0)
         return (
             f"{self.name}: {score:.3f}, with {inherited:.3f} inherited; from its page, links are followed {depth} deep"

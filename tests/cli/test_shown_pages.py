@@ -1,0 +1,202 @@
+"""lycosa crawl --show: relevant pages as they are found, in a terminal, in a pipe, and as events."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import sqlite3
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+import tomli_w
+
+import lycosa
+from lycosa.cli.progress import Panels
+from lycosa.cli.shown_pages import Show, page_json, page_line
+from lycosa.crawl.commit import FoundPage
+from lycosa.crawl.watching import Event
+
+LYCOSA = [sys.executable, "-c", "from lycosa.cli import main; main()"]
+HOSTILE = "\x1b]0;owned\x07\x1b[2J\u202e[red]title[/red]\r\n"
+PAGES = 12
+
+
+class Site(BaseHTTPRequestHandler):
+    """Pages about cycling and soup by turns, with titles that would like to be in charge of the terminal."""
+
+    def do_GET(self) -> None:
+        number = self.path.strip("/")
+        if not number.isdigit() or int(number) >= PAGES:
+            self.send_error(404)
+            return
+        words = "recreational cycling on quiet roads" if int(number) % 2 == 0 else "soup and bread"
+        links = "".join(f'<a href="/{each}">more</a>' for each in range(PAGES))
+        body = f"<title>{HOSTILE}{number}</title><p>{words} {number}</p>{links}".encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def command(tmp_path):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    settings = tmp_path / "settings.toml"
+    politeness = {"delay": 0.0, "fetch_time_factor": 0.0}
+    network = {"allow": ["127.0.0.0/8"], "resolve": {"*.test": "127.0.0.1"}, "contact": "me@example.org"}
+    settings.write_text(tomli_w.dumps({"network": network, "politeness": politeness}))
+    seed = f"http://a.test:{server.server_address[1]}/0"
+    options = ["--judge", "keywords", "--strategy", "best-first", "-c", str(settings), "-o", str(tmp_path / "crawl")]
+    yield ["crawl", "recreational cycling", "--seed", seed, *options]
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def relevant_in(directory) -> list[str]:
+    with sqlite3.connect(directory / "crawl.db") as db:
+        return [url for (url,) in db.execute("select url from relevant_pages order by number")]
+
+
+def test_piped_and_quiet_there_are_only_pages(command, tmp_path):
+    done = subprocess.run([*LYCOSA, *command, "-q", "--show", "relevant"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    found = relevant_in(tmp_path / "crawl")
+    assert len(found) == PAGES // 2
+    assert [line.split()[2] for line in lines] == found
+    assert all(re.fullmatch(r"relevant  [01]\.\d\d  http://a\.test:\d+/\d+  \S.*title.*", line) for line in lines)
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e]", done.stdout)
+
+
+def test_a_second_run_shows_what_is_new(command, tmp_path):
+    first = subprocess.run([*LYCOSA, *command, "-q", "--show", "relevant", "-n", "5"], capture_output=True, text=True)
+    second = subprocess.run(
+        [*LYCOSA, *command, "-q", "--show", "relevant", "-n", "50"], capture_output=True, text=True, timeout=60
+    )
+    shown = [line.split()[2] for line in (first.stdout + second.stdout).splitlines()]
+    assert shown == relevant_in(tmp_path / "crawl")
+    assert first.stdout
+    assert second.stdout
+
+
+def test_as_json(command, tmp_path):
+    done = subprocess.run([*LYCOSA, *command, "--json", "--show", "all"], capture_output=True, text=True, timeout=60)
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    pages = [event for event in events if event["event"] == "page"]
+    assert [page["number"] for page in pages] == list(range(1, PAGES + 1))
+    assert [page["url"] for page in pages if page["is_relevant"]] == relevant_in(tmp_path / "crawl")
+    assert events[-1]["event"] == "end"
+
+
+def test_not_asked_for_it_shows_none(command):
+    done = subprocess.run([*LYCOSA, *command], capture_output=True, text=True, timeout=60)
+    assert "relevant  0." not in done.stdout
+    assert "relevant  1." not in done.stdout
+
+
+def test_in_a_terminal_above_the_panel(command, tmp_path):
+    """The panel stays, every page is there once, and no title reaches the terminal as it is."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*LYCOSA, *command, "--show", "relevant"], stdin=theirs, stdout=theirs, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while chunk := os.read(ours, 65536):
+                shown += chunk
+        except OSError:  # on Linux, the end of a terminal
+            pass
+        assert process.wait(timeout=60) == 0
+    os.close(ours)
+    text = shown.decode()
+    assert "harvest rate" in text
+    for url in relevant_in(tmp_path / "crawl"):
+        assert len(re.findall(rf"relevant  [01]\.\d\d  {re.escape(url)}(?!\d)", text)) == 1
+    assert "\x1b]0;" not in text
+    assert "\x1b[2J" not in text
+    assert "\u202e" not in text
+    assert "[red]title[/red]" in text
+
+
+def page(**more: object) -> FoundPage:
+    return FoundPage(**{"number": 1, "url": "http://a.test/", "title": HOSTILE, "relevance": 0.5, "is_relevant": True,
+                        "language": "en", "text": "", **more})  # fmt: skip
+
+
+def test_whatever_a_title_says():
+    assert page_line(page()).isprintable()
+    assert page_line(page(title="  ")).endswith("(no title)")
+    assert page_line(page(is_relevant=False)).startswith("other")
+    assert page_json("relevant", page()).isascii()
+
+
+def test_the_terminal_belongs_to_questions_while_they_are_asked(capsys):
+    panels = Panels("title", show=Show.RELEVANT)
+    panels._questions = threading.Thread()
+    panels.tell(Event("relevant", "", page()))
+    assert capsys.readouterr().out == ""
+    panels._questions = None
+    panels.tell(Event("relevant", "", page(url="http://b.test/")))
+    shown = capsys.readouterr().out
+    assert shown.index("http://a.test/") < shown.index("http://b.test/")
+
+
+class Late:
+    """A judge by a word, which has doubts about pages of one kind until somebody answers."""
+
+    name = "late"
+
+    def judge(self, page):
+        return 0.2 if "3" in page.text else 0.9 if "cycling" in page.text else 0.0
+
+
+class TestEvents:
+    def crawl(self, tmp_path, web: dict[str, str], **more) -> lycosa.Crawl:
+        class Fetcher:
+            async def fetch(self, lease: lycosa.Lease) -> lycosa.Fetched:
+                body = web.get(lease.url)
+                return lycosa.Fetched.page(lease, body) if body is not None else lycosa.Fetched.missing(lease)
+
+        return lycosa.Crawl(
+            "cycling", seeds=["http://a.test/0"], directory=tmp_path / "events", fetcher=Fetcher(), judge=Late(),
+            strategy="breadth-first", politeness={"delay": 0.0}, **more,
+        )  # fmt: skip
+
+    def test_relevant_pages_are_events(self, tmp_path):
+        links = "".join(f'<a href="/{number}">more</a>' for number in range(6))
+        web = {f"http://a.test/{n}": f"<title>page {n}</title>cycling {n} {links}" for n in (0, 1, 3, 5)}
+        web |= {f"http://a.test/{n}": f"soup {n}" for n in (2, 4)}
+        crawl = self.crawl(tmp_path, web)
+        events: list[lycosa.Event] = []
+        crawl.listen(events.append)
+        crawl.run()
+        relevant = [event for event in events if event.kind == "relevant"]
+        assert [event.page.url for event in relevant] == [f"http://a.test/{n}" for n in (0, 1, 5)]
+        assert relevant[1].message == "page 1 http://a.test/1"
+        kinds = [event.kind for event in events if event.page is not None and event.page.url.endswith("/1")]
+        assert kinds == ["page", "relevant"]
+
+    def test_a_page_that_becomes_relevant_is_told_of_then_and_once(self, tmp_path):
+        links = "".join(f'<a href="/{number}">more</a>' for number in range(30))
+        web = {f"http://a.test/{n}": f"<title>page {n}</title>cycling {n} {links}" for n in (0, 3)}
+        web |= {f"http://a.test/{n}": f"soup {n} x" for n in range(40) if n not in (0, 3)}
+        crawl = self.crawl(tmp_path, web, answers={"http://a.test/3": True})
+        events: list[lycosa.Event] = []
+        crawl.listen(events.append)
+        crawl.run()
+        relevant = [event.page for event in events if event.kind == "relevant"]
+        assert [page.url for page in relevant] == ["http://a.test/0", "http://a.test/3"]
+        assert (relevant[1].title, relevant[1].relevance, relevant[1].is_relevant) == ("page 3", 1.0, True)
