@@ -13,6 +13,7 @@
     redirects     what becomes of the target of a redirect
     hosts         what is known of each host: its record, its clock, why it was set aside
     resume        the state a crawl goes on from, loaded from the store
+    snapshots     what the strategy knows, saved now and then, so that a resumed crawl need not be told all visits
 
 Beside the line, after each turn of the loop:
 

@@ -11,6 +11,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ from lycosa.page.furniture import Furniture
 from lycosa.stopping.figures import Tally
 from lycosa.stopping.rules import NO_RULES, StopRules
 from lycosa.store.protocol import Store
+from lycosa.store.rows import AnswerRow
 from lycosa.strategies.protocol import Strategy
 
 ARCHIVE, STRATEGY, THRESHOLD, FURNITURE, FURNITURE_SINCE = (
@@ -42,6 +44,23 @@ ARCHIVE, STRATEGY, THRESHOLD, FURNITURE, FURNITURE_SINCE = (
 """Names of state in the store."""
 WINDOW = 1_000
 """Number of pages over which the current harvest rate is taken."""
+
+
+class Covered(NamedTuple):
+    """What a strategy need not be told again, as it knows it from a snapshot (`snapshots`)."""
+
+    pages: int = 0
+    """The number of the last page."""
+    answered: frozenset[int] = frozenset()
+    """Of the answers that were taken over after that page, those that it knows."""
+
+    def has(self, answer: AnswerRow) -> bool:
+        """Whether it knows an answer that has been taken over."""
+        after = answer.after_pages or 0
+        return after < self.pages or (after == self.pages and answer.id in self.answered)
+
+
+NOTHING = Covered()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -87,16 +106,18 @@ def resume(
     rules: StopRules = NO_RULES,
     rest_from: float | None = None,
     begun_with: str = "",
+    covered: Covered = NOTHING,
 ) -> CrawlState:
     """Load what the store knows. Nothing is written.
 
     `rest_from`: when this run begins, if the last one was cut off. `begun_with`: the strategy of the last run.
+    `covered`: what the strategy knows already, from a snapshot.
     """
     waiting = store.waiting()
     dropped = frontier.load(waiting.ids, waiting.hosts, waiting.scores)
     try:
         if strategy.abilities.is_retold:
-            for _ in retold(store, strategy):
+            for _ in retold(store, strategy, covered):
                 pass
         strategy.restore(store.state(STRATEGY) or b"")
     except ValueError as error:
@@ -126,16 +147,21 @@ def resume(
     )
 
 
-def retold(store: Store, strategy: Strategy) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
-    """Tell the strategy all visits again, and people's answers where it was told them first; return the visits."""
+def retold(store: Store, strategy: Strategy, covered: Covered = NOTHING) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+    """Tell the strategy all visits again, and people's answers where it was told them first; return the visits.
+
+    What it knows already is left out.
+    """
     learn = strategy.abilities.answer
     answers = [row for row in store.answers() if row.page_id is not None] if learn is not None else []
     own = {row.page_id: row for row in answers if row.own_relevance is not None}
     told: dict[int, dict[int, bool | None]] = defaultdict(dict)
     for row in answers:
-        if row.after_pages is not None and row.page_id is not None:
+        if row.after_pages is not None and row.page_id is not None and not covered.has(row):
             told[row.after_pages][row.page_id] = row.is_relevant
-    for count, (visit, targets) in enumerate(store.visits(), start=1):
+    if learn is not None and covered.pages in told:
+        learn(told[covered.pages])
+    for count, (visit, targets) in enumerate(store.visits(covered.pages), start=covered.pages + 1):
         answered = own.get(visit.lease.id)
         if answered is not None and answered.own_relevance is not None and visit.judgement is not None:
             judged = replace(visit.judgement, relevance=answered.own_relevance, is_relevant=answered.own_is_relevant)

@@ -57,8 +57,11 @@ class Store(Protocol):
     def links_to_revisit(self) -> set[int]:
         """Fetched pages that wait to be fetched again."""
 
-    def visits(self) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
-        """Every visit to a page in order of fetching, with the numbers of its links; pages are light."""
+    def visits(self, after: int = 0) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+        """Visits to pages in order of fetching, with the numbers of their links; pages are light.
+
+        `after`: only pages with a greater `number`.
+        """
 
     def hosts(self) -> Iterator[rows.HostRow]: ...
 
@@ -93,6 +96,10 @@ class Store(Protocol):
     def totals(self) -> rows.Totals: ...
 
     def progress(self) -> rows.Progress: ...
+
+    def first_relevance(self, count: int) -> NDArray[np.float64]:
+        """What the judge says of the first `count` pages, in order of fetching, whatever people say of them; NaN for
+        pages without a judgement."""
 
     def recent_relevance(self, count: int) -> list[tuple[float, bool]]:
         """(relevance, is_relevant) of the last `count` pages, oldest first."""

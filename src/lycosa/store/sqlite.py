@@ -90,6 +90,10 @@ PROGRESS = (
 RECENT = """
 select j.relevance, j.is_relevant from pages p join judgements j on j.page_id = p.id order by p.number desc limit ?
 """
+FIRST_RELEVANCE = """
+select coalesce(j.own_relevance, j.relevance, 9e999) from pages p left join judgements j on j.page_id = p.id
+where p.number <= ? order by p.number
+"""
 SEEDS = """
 select f.url, p.number, p.words, j.relevance, j.is_relevant
 from frontier f join pages p on p.id = f.id left join judgements j on j.page_id = f.id
@@ -177,8 +181,8 @@ class SqliteStore(SqliteReports):
     def links_to_revisit(self) -> set[int]:
         return {link for (link,) in self._rows(TO_REVISIT)}
 
-    def visits(self) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
-        return visits(self.path, self._db)
+    def visits(self, after: int = 0) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+        return visits(self.path, self._db, after)
 
     def hosts(self) -> Iterator[rows.HostRow]:
         return iter(self._all(rows.HostRow._make, select(rows.HostRow, "hosts")))
@@ -221,6 +225,11 @@ class SqliteStore(SqliteReports):
 
     def progress(self) -> rows.Progress:
         return rows.Progress(*map(self._number, PROGRESS))
+
+    def first_relevance(self, count: int) -> NDArray[np.float64]:
+        (relevance,) = self._columns(FIRST_RELEVANCE, 1, (count,), kind=np.float64)
+        relevance[np.isinf(relevance)] = np.nan  # SQLite has none
+        return relevance
 
     def recent_relevance(self, count: int) -> list[tuple[float, bool]]:
         newest_first = self._all(tuple, RECENT, (count,))

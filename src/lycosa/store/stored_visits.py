@@ -23,7 +23,7 @@ select f.id, f.url, f.host_id, f.score, f.distance, f.tries, f.redirects, p.titl
        p.fingerprint, n.value, j.relevance, j.is_relevant, j.scores, j.terms, j.best
 from pages p join frontier f on f.id = p.id left join judgements j on j.page_id = p.id
      left join notes n on n.page_id = p.id
-order by p.number
+where p.number > ? order by p.number
 """
 LINKS = """
 select t.id, t.url, l.anchor, l.rel, l.position
@@ -32,9 +32,9 @@ from links l join frontier t on t.id = l.target_id where l.source_id = ? order b
 FETCHED = Outcome(Kind.FETCHED, "http 200", status=200)
 
 
-def visits(path: Path, db: sqlite3.Connection) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+def visits(path: Path, db: sqlite3.Connection, after: int = 0) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
     with explained(path):
-        for row in db.execute(PAGES):
+        for row in db.execute(PAGES, (after,)):
             links = db.execute(LINKS, (row[0],)).fetchall()
             yield _visit(row, links), np.array([link[0] for link in links], dtype=np.int64)
 

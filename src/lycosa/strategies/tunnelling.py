@@ -18,7 +18,6 @@ which may be a reason to stop (AR, section 3.4).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +25,7 @@ from numpy.typing import NDArray
 from lycosa.errors import ConfigError
 from lycosa.judges.protocol import Interest
 from lycosa.lib.bounds import require_above_zero, require_at_least
+from lycosa.lib.snapshot import Tree
 from lycosa.model import Visit
 from lycosa.strategies.protocol import Abilities, Strategy
 from lycosa.strategies.saved_state import seal, unseal
@@ -98,7 +98,14 @@ class Tunnelling(Wrapper):
 
     @property
     def abilities(self) -> Abilities:
-        return replace(super().abilities, again=self.again, take_change=self.take_change, advice=lambda: self._advice)
+        inner = super().abilities
+        return replace(
+            inner,
+            again=self.again,
+            take_change=self.take_change,
+            advice=lambda: self._advice,
+            snapshots=self.snapshots_with(self._take, self._load) if inner.is_retold else None,
+        )
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         scores = super().tell(self._focused(visit), targets)
@@ -152,16 +159,7 @@ class Tunnelling(Wrapper):
         self._advice = ""
 
     def save(self) -> bytes:
-        head: dict[str, Any] = {
-            "steps": [str(step) for step in self._focus.steps],
-            "pages": self._pages,
-            "relevant": self._relevant,
-            "session_relevant": self._session_relevant,
-            "sums": self._sums,
-            "change": self._change,
-            "advice": self._advice,
-        }
-        return seal(self.name, head, np.frombuffer(self._inner.save(), dtype=np.uint8))
+        return seal(self.name, self._take(), np.frombuffer(self._inner.save(), dtype=np.uint8))
 
     def restore(self, state: bytes) -> None:
         if not state:
@@ -169,8 +167,22 @@ class Tunnelling(Wrapper):
             return
         head, (inner,) = unseal(self.name, state)
         self._inner.restore(inner.tobytes())
+        self._load(head)
+
+    def _take(self) -> Tree:
+        return {
+            "steps": [str(step) for step in self._focus.steps],
+            "pages": self._pages,
+            "relevant": self._relevant,
+            "session_relevant": self._session_relevant,
+            "sums": dict(self._sums),
+            "change": self._change,
+            "advice": self._advice,
+        }
+
+    def _load(self, saved: Tree) -> None:
         interest = self._focus.interest
-        self._focus.set([interest.named(text) for text in head["steps"]] if interest else [])
-        self._pages, self._relevant = head["pages"], head["relevant"]
-        self._session_relevant, self._sums = head["session_relevant"], head["sums"]
-        self._change, self._advice = head["change"], head["advice"]
+        self._focus.set([interest.named(text) for text in saved["steps"]] if interest else [])
+        self._pages, self._relevant = saved["pages"], saved["relevant"]
+        self._session_relevant, self._sums = saved["session_relevant"], saved["sums"]
+        self._change, self._advice = saved["change"], saved["advice"]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from lycosa.judges.contrast.page_vector import COUNT_WEIGHT, Floats, PageVector, Words
 from lycosa.lib.growing import grown
+from lycosa.lib.snapshot import Tree
 from lycosa.lib.wordhash import NO_WORD, SIZE
 
 _BLOCK = 4096
@@ -50,6 +51,23 @@ class StudiedPages:
         self._starts[number + 1], self._hosts[number] = end, host
         self.count += 1
         return number
+
+    def take(self) -> Tree:
+        """`lib.snapshot.Snapshots.take`."""
+        end = self._starts[self.count]
+        return {
+            "words": self._words[:end].copy(),
+            "counts": self._counts[:end].copy(),
+            "starts": self._starts[: self.count + 1].copy(),
+            "hosts": self._hosts[: self.count].copy(),
+        }
+
+    def load(self, saved: Tree) -> None:
+        self._words, self._counts = saved["words"], saved["counts"]
+        self._starts, self._hosts = saved["starts"], saved["hosts"]
+        self.count = len(self._hosts)
+        if len(self._starts) != self.count + 1 or not len(self._words) == len(self._counts) == self._starts[-1]:
+            raise ValueError(f"{len(self._words)} words of {self.count} pages")
 
     def __getitem__(self, number: int) -> PageVector:
         span = slice(*self._starts[number : number + 2].tolist())

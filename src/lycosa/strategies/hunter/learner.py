@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.lib.growing import grown
+from lycosa.lib.snapshot import Tree
 from lycosa.stopping.forecast_calibration import probability
 from lycosa.strategies.hunter.tables import FEATURES, GROUPS, MOST_Z
 
@@ -77,6 +78,26 @@ class Learner:
         self._seen: Floats = np.zeros((64, len(FEATURES)), dtype=np.float32)
         self._is_seen: NDArray[np.bool_] = np.zeros(64, dtype=np.bool_)
         self._count = 0
+
+    def take(self) -> Tree:
+        """`lib.snapshot.Snapshots.take`."""
+        return {
+            "weights": self.weights.copy(),
+            "intercept": float(self.intercept),
+            "trust": self._trust.copy(),
+            "mean": self._mean.copy(),
+            "spread": self._spread.copy(),
+            "seen": self._seen[: self._count].copy(),
+            "is_seen": self._is_seen[: self._count].copy(),
+        }
+
+    def load(self, saved: Tree) -> None:
+        self.weights, self.intercept, self._trust = saved["weights"], saved["intercept"], saved["trust"]
+        self._mean, self._spread = saved["mean"], saved["spread"]
+        self._seen, self._is_seen = saved["seen"], saved["is_seen"]
+        self._count = len(self._seen)
+        if self._seen.shape != (len(self._is_seen), len(FEATURES)):
+            raise ValueError(f"{self._seen.shape} z-scores of {len(self._is_seen)} pages")
 
     def measure(self, sample: Floats) -> None:
         """Determine mean and spread from the features of waiting links."""

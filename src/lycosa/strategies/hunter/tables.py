@@ -7,11 +7,13 @@ only where something is written: that costs address space, not memory.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.lib.snapshot import Tree
 from lycosa.strategies.hunter.notes import NEAR, URL_WORDS
 
 RING = 8
@@ -146,6 +148,11 @@ _PAGE_FLOATS = ("relevance", "hub", "hub_weight", "hub_told")
 PAGE_ROWS = (np.dtype([("begin", np.int64), *_all(np.int32, "link", "links"), *_all(np.float32, *_PAGE_FLOATS)]),)
 
 
+LINK_RINGS = {"ring": RING, "near": TEXTS}
+"""Columns of links that have a slot for each of the latest citations: the number of slots."""
+NO_RINGS: Mapping[str, int] = {}
+
+
 def table(kind: type[Columns], layout: Rows, rows: int) -> Columns:
     """A table of zeros."""
     columns = {}
@@ -164,6 +171,44 @@ def longer(columns: Columns, layout: Rows, rows: int) -> Columns:
     for name, old in columns._asdict().items():
         getattr(grown, name)[:known] = old
     return grown
+
+
+def taken(columns: Columns, rows: int, rings: Mapping[str, int] = NO_RINGS) -> Tree:
+    """Copies of the first rows of all columns, by name; of rings only what has been filled."""
+    saved: Tree = {}
+    for name in columns._fields:
+        column: NDArray[Any] = getattr(columns, name)
+        if slots := rings.get(name):
+            saved[name] = _ring(column, rows, slots)[_is_filled(columns, rows, slots)]
+        else:
+            saved[name] = column[:rows].copy()
+    return saved
+
+
+def loaded(kind: type[Columns], layout: Rows, saved: Tree, rows: int, rings: Mapping[str, int] = NO_RINGS) -> Columns:
+    """A table of these columns, with room for more rows. ValueError if they do not fit."""
+    columns = table(kind, layout, rows + rows // 2)
+    for name in columns._fields:
+        column: NDArray[Any] = getattr(columns, name)
+        part, slots = saved[name], rings.get(name)
+        if part.dtype != column.dtype or (not slots and part.shape != (rows, *column.shape[1:])):
+            raise ValueError(f"{name}: {part.dtype} {part.shape} instead of {rows} rows of {column.dtype}")
+        if slots:  # `cited` comes before
+            _ring(column, rows, slots)[_is_filled(columns, rows, slots)] = part
+        else:
+            column[:rows] = part
+    return columns
+
+
+def _ring(column: NDArray[Any], rows: int, slots: int) -> NDArray[Any]:
+    """A view, rows × slots × values of a slot."""
+    return column[:rows].reshape(rows, slots, column.shape[1] // slots)
+
+
+def _is_filled(columns: Any, rows: int, slots: int) -> NDArray[np.bool_]:
+    """Rows × slots. Most links are cited once."""
+    is_filled: NDArray[np.bool_] = np.arange(slots) < columns.cited[:rows, None]
+    return is_filled
 
 
 def row_bytes(layout: Rows) -> int:
