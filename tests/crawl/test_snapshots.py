@@ -301,7 +301,7 @@ class TestRefused:
     def test_torn(self, crawl):
         path = self.file(crawl)
         path.write_bytes(path.read_bytes()[:-100])
-        assert crawl.why_refused() == f"{path}: incomplete"
+        assert crawl.why_refused() == f"{path}: damaged"
 
     def test_deleted(self, crawl):
         self.file(crawl).unlink()

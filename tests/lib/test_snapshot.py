@@ -41,6 +41,7 @@ def assert_same(one, other) -> None:
 def handmade(path: Path, arrays: object, data: bytes = b"", *, values: object = None, length: int | None = None) -> str:
     """A file as somebody might forge it; its SHA-256."""
     head = json.dumps({"values": values or {"a": {"<array>": 0}}, "arrays": arrays}).encode()
+    head += b" " * (-(len(FORMAT) + 8 + len(head)) % 8)
     size = len(head) if length is None else length
     path.write_bytes(FORMAT + size.to_bytes(8, "little") + head + data)
     return sha256(path.read_bytes()).hexdigest()
@@ -51,7 +52,12 @@ def test_what_is_read_is_what_was_written(tmp_path):
     assert digest == sha256((tmp_path / "tree").read_bytes()).hexdigest()
     found = read(tmp_path / "tree", digest)
     assert_same(found, TREE)
-    found["wide"][0] = 1  # writable
+    assert not found["wide"].flags.writeable
+
+
+def test_what_is_forged_here_would_be_read_if_it_were_right(tmp_path):
+    digest = handmade(tmp_path / "right", [["|u1", [8]]], bytes(range(8)))
+    assert read(tmp_path / "right", digest)["a"].tolist() == list(range(8))
 
 
 def test_the_size_is_that_of_the_arrays():
@@ -98,7 +104,7 @@ def test_only_numbers_are_read(tmp_path, kind):
 
 @pytest.mark.parametrize("shape", [[-1], [2.0], ["2"], [10**12], [2**62, 4], 3, [True]])
 def test_shapes_must_fit_the_file(tmp_path, shape):
-    digest = handmade(tmp_path / "forged", [["|u1", shape]], b"\0" * 2)
+    digest = handmade(tmp_path / "forged", [["|u1", shape]], b"\0" * 8)
     with pytest.raises(Damaged):
         read(tmp_path / "forged", digest)
 
@@ -112,7 +118,7 @@ def test_the_head_must_fit_the_file(tmp_path, length):
 
 @pytest.mark.parametrize("values", [[1], "text", {"a": {"<array>": 9}}])
 def test_values_must_be_a_tree_of_its_arrays(tmp_path, values):
-    digest = handmade(tmp_path / "forged", [["|u1", [1]]], b"\0", values=values)
+    digest = handmade(tmp_path / "forged", [["|u1", [8]]], b"\0" * 8, values=values)
     with pytest.raises(Damaged):
         read(tmp_path / "forged", digest)
 

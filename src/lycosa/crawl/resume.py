@@ -26,6 +26,7 @@ from lycosa.fetch.politeness import Politeness
 from lycosa.fetch.robots import RobotsFile, RobotsState
 from lycosa.frontier.frontier import Frontier
 from lycosa.lib.hashindex import HashIndex
+from lycosa.lib.snapshot import Tree
 from lycosa.model import Visit
 from lycosa.page.furniture import Furniture
 from lycosa.stopping.figures import Tally
@@ -53,6 +54,8 @@ class Covered(NamedTuple):
     """The number of the last page."""
     answered: frozenset[int] = frozenset()
     """Of the answers that were taken over after that page, those that it knows."""
+    urls: Tree | None = None
+    """The index of URLs at that time."""
 
     def has(self, answer: AnswerRow) -> bool:
         """Whether it knows an answer that has been taken over."""
@@ -135,7 +138,14 @@ def resume(
         frontier=frontier,
         strategy=strategy,
         hosts=hosts,
-        urls=UrlIndex(store, frontier=frontier, hosts=hosts, rules=links),
+        urls=UrlIndex(
+            store,
+            frontier=frontier,
+            hosts=hosts,
+            rules=links,
+            dormant=waiting.dormant.tolist(),
+            known=covered.urls,
+        ),
         tally=tally_of(store, rules),
         rules=rules,
         recent=deque(store.recent_relevance(WINDOW), maxlen=WINDOW),
@@ -175,10 +185,10 @@ def retold(store: Store, strategy: Strategy, covered: Covered = NOTHING) -> Iter
 def tally_of(store: Store, rules: StopRules) -> Tally:
     """The figures of all runs so far."""
     tally = Tally(window=rules.window, has_community=rules.community > 0)
-    totals, progress = store.totals(), store.progress()
+    progress = store.progress()
     tally.resume(
-        pages=totals.pages,
-        relevant=totals.relevant,
+        pages=progress.pages,
+        relevant=progress.relevant,
         since_relevant=progress.since_relevant,
         bytes=progress.downloaded,
         recent=(is_relevant for _, is_relevant in store.recent_relevance(rules.window)),

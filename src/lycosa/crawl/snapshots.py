@@ -14,6 +14,7 @@ one at a time, and while the next one is written, two.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import os
@@ -24,6 +25,8 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from lycosa.crawl.commit import CrawlLedger
 from lycosa.crawl.resume import NOTHING, Covered
@@ -39,7 +42,7 @@ FIRST = 1_000
 """Number of pages before the first one, and the least number between two: to be told these takes about a second."""
 GROWTH = 50
 """It is time for the next one when the crawl has grown by one part in this many."""
-MOST_TIME = 0.015
+MOST_TIME = 0.02
 """Maximum share of the time, in seconds of CPU a second."""
 LARGEST = 4 << 30
 """Bytes beyond which no snapshot is written."""
@@ -67,12 +70,15 @@ def load(strategy: Strategy, store: Store, directory: Path, settings: Settings) 
     tree = _read(named, directory)
     try:
         _check(tree, store, _as_json(settings))
+        gc.disable()  # a million small objects are made, and none of them is garbage
         snapshots.load(tree["contents"])
-        return Covered(tree["pages"], frozenset(tree["answered"]))
+        return Covered(tree["pages"], frozenset(tree["answered"]), tree["urls"])
     except Refused:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         raise Refused(f"it does not fit this version ({type(error).__name__}: {error})") from error
+    finally:
+        gc.enable()
 
 
 def _read(named: bytes, directory: Path) -> Tree:
@@ -103,6 +109,8 @@ def _check(tree: Tree, store: Store, settings: dict[str, Any]) -> None:
     since = store.pages_since(pages - 1)
     if since.ids[since.numbers == pages].tolist() != [tree["last_page"]]:
         raise Refused(f"it covers {pages:,} pages that are not the first ones of the database")
+    if int(tree["urls"]["fill"].sum(dtype=np.int64)) > store.count_links():
+        raise Refused("it knows of URLs that are not in the database")
     if tree["judged"] != _judged(store, pages, is_needed=bool(tree["judged"])):
         raise Refused("pages have been judged again since")
 
@@ -224,6 +232,7 @@ class Snapshotting:
             "last_page": int(since.ids[0]),
             "answered": [row.id for row in store.answers() if row.after_pages == pages],
             "judged": _judged(store, pages, is_needed=not self._is_judged_by_study),
+            "urls": self._ledger.state.urls.take(),
             "contents": self._snapshots.take(),
         }
 

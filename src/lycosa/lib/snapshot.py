@@ -2,7 +2,8 @@
 
 A tree is a dict with texts as keys; its values are numbers, texts, None, lists of these, numpy arrays, and further
 trees. The file is a line that names the format, the length of a JSON text, that text, and the bytes of the arrays as
-they are: what is read is equal to the last bit, and reading runs no code, whatever the bytes are.
+they are, filled up to multiples of eight: what is read is equal to the last bit, and reading runs no code, whatever the
+bytes are.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import mmap
 import os
 import struct
 from collections.abc import Callable, Iterator, Sequence
@@ -25,8 +27,11 @@ Tree = dict[str, Any]
 FORMAT = b"tree of arrays 1\n"
 KINDS = frozenset({"|b1", "|u1", "<u2", "<u4", "<u8", "<i4", "<i8", "<f4", "<f8"})
 """Kinds of numbers an array may have."""
-LONGEST_HEAD = 1 << 28
 _LENGTH = struct.Struct("<Q")
+_START = len(FORMAT) + _LENGTH.size
+"""Where the JSON text begins."""
+_ALIGNED = 8
+"""Arrays begin at multiples of this."""
 _ARRAY = "<array>"
 """Key of a dict that stands for an array in the JSON text."""
 _PIECE = 1 << 22
@@ -38,8 +43,8 @@ class Snapshots(NamedTuple):
     take: Callable[[], Tree]
     """Everything as of now. The arrays are copies: they do not change when the object learns more."""
     load: Callable[[Tree], None]
-    """Turn a new object into the one that was saved. ValueError, KeyError or TypeError if it does not fit; the object
-    is then of no use any more."""
+    """Turn a new object into the one that was saved; it copies the arrays. ValueError, KeyError or TypeError if it does
+    not fit; the object is then of no use any more."""
 
 
 class Damaged(ValueError):
@@ -60,7 +65,7 @@ def taken_list(arrays: Sequence[NDArray[np.int64]]) -> Tree:
 def loaded_list(saved: Tree) -> list[NDArray[np.int64]]:
     if not saved["lengths"]:
         return []
-    return np.split(saved["values"], np.cumsum(saved["lengths"])[:-1])
+    return np.split(saved["values"].copy(), np.cumsum(saved["lengths"])[:-1])
 
 
 def write(path: Path, tree: Tree) -> str:
@@ -69,41 +74,34 @@ def write(path: Path, tree: Tree) -> str:
     values = _without_arrays(tree, arrays)
     shapes = [(array.dtype.str, array.shape) for array in arrays]
     head = json.dumps({"values": values, "arrays": shapes}).encode()
+    head += b" " * (-(_START + len(head)) % _ALIGNED)
     digest = hashlib.sha256()
     with path.open("wb", buffering=0) as file:
         _write_all(file, memoryview(b"".join((FORMAT, _LENGTH.pack(len(head)), head))), digest)
         for array in arrays:
             _write_all(file, _bytes_of(array), digest)
+            _write_all(file, memoryview(bytes(-array.nbytes % _ALIGNED)), digest)
         os.fsync(file.fileno())
     return digest.hexdigest()
 
 
 def read(path: Path, sha256: str) -> Tree:
-    """The tree in a file with this SHA-256; its arrays are writable. Damaged if it is another file."""
-    digest = hashlib.sha256()
-    with path.open("rb", buffering=0) as file:
-        if _read(file, len(FORMAT), digest) != FORMAT:
+    """The tree in a file with this SHA-256. Damaged if it is another file.
+
+    Its arrays are views of the file, and read-only: whoever keeps one makes a copy.
+    """
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size < _START or file.read(len(FORMAT)) != FORMAT:
             raise Damaged(f"{path}: not a file of this format")
-        (length,) = _LENGTH.unpack(_read(file, _LENGTH.size, digest))
-        if length > min(LONGEST_HEAD, os.fstat(file.fileno()).st_size):
-            raise Damaged(f"{path}: damaged")
-        head = _read(file, length, digest)
-        try:
-            described = json.loads(head)
-            values, shapes = described["values"], _checked(described["arrays"])
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise Damaged(f"{path}: damaged") from None
-        size = sum(np.dtype(kind).itemsize * math.prod(shape) for kind, shape in shapes)
-        if file.tell() + size != os.fstat(file.fileno()).st_size:
-            raise Damaged(f"{path}: incomplete")
-        arrays = [np.empty(shape, kind) for kind, shape in shapes]
-        for array in arrays:
-            _read_into(file, _bytes_of(array), digest)
-    if digest.hexdigest() != sha256:
+        data = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+    if hashlib.sha256(data).hexdigest() != sha256:
         raise Damaged(f"{path}: damaged")
     try:
-        return _with_arrays(values, arrays)
-    except (AttributeError, IndexError, RecursionError):
+        (length,) = _LENGTH.unpack_from(data, len(FORMAT))
+        head = json.loads(data[_START : _START + length])
+        return _with_arrays(head["values"], _views(data, _START + length, head["arrays"]))
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError):
         raise Damaged(f"{path}: not a tree of arrays") from None
 
 
@@ -140,13 +138,21 @@ def _with_arrays(values: dict[str, Any], arrays: list[NDArray[Any]]) -> Tree:
     return tree
 
 
-def _checked(shapes: Any) -> list[tuple[str, tuple[int, ...]]]:
-    checked = []
+def _views(data: mmap.mmap, at: int, shapes: Any) -> list[NDArray[Any]]:
+    """Arrays one after the other; ValueError if they are not all there, or more is."""
+    views = []
     for kind, shape in shapes:
         if kind not in KINDS or not all(type(length) is int and length >= 0 for length in shape):
             raise ValueError(f"an array of {kind!r} with the shape {shape!r}")
-        checked.append((kind, tuple(shape)))
-    return checked
+        size = np.dtype(kind).itemsize * math.prod(shape)
+        if at + size > len(data):
+            raise ValueError("arrays beyond the end of the file")
+        flat = np.frombuffer(data, kind, math.prod(shape), at) if size else np.zeros(0, kind)
+        views.append(flat.reshape(shape))
+        at += size + -size % _ALIGNED
+    if at != len(data):
+        raise ValueError("bytes that belong to no array")
+    return views
 
 
 def _bytes_of(array: NDArray[Any]) -> memoryview:
@@ -160,20 +166,3 @@ def _write_all(file: IO[bytes] | RawIOBase, part: memoryview, digest: Any) -> No
         digest.update(piece)
         while len(piece):
             piece = piece[file.write(piece) or 0 :]
-
-
-def _read(file: IO[bytes] | RawIOBase, size: int, digest: Any) -> bytes:
-    part = bytearray(size)
-    _read_into(file, memoryview(part), digest)
-    return bytes(part)
-
-
-def _read_into(file: Any, part: memoryview, digest: Any) -> None:
-    for at in range(0, len(part), _PIECE):
-        piece = rest = part[at : at + _PIECE]
-        while len(rest):
-            count = file.readinto(rest)
-            if not count:
-                raise Damaged(f"{file.name}: incomplete")
-            rest = rest[count:]
-        digest.update(piece)

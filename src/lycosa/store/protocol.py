@@ -42,17 +42,16 @@ class Store(Protocol):
 
     # What a crawl starts from
 
-    def hashes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(hash, number) of every link ever seen."""
+    def hashes(self, after: int = 0) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(hash, number) of every link ever seen whose number is greater than `after`."""
+
+    def count_links(self) -> int:
+        """Number of links ever seen, which is also the number of the last one."""
 
     def fingerprints(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(fingerprint, number) of every page that has text and duplicates no other."""
 
-    def waiting(self) -> rows.WaitingLinks:
-        """The waiting links, in order of discovery."""
-
-    def dormant_links(self) -> set[int]:
-        """Links that wait once they are found again: dropped, or excluded as NOFOLLOW or NOT_WORTH."""
+    def waiting(self) -> rows.WaitingLinks: ...
 
     def links_to_revisit(self) -> set[int]:
         """Fetched pages that wait to be fetched again."""

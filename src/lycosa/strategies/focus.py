@@ -106,7 +106,7 @@ class Decay(Wrapper):
         return {"halvings": self._halvings.copy()}
 
     def _load(self, saved: Tree) -> None:
-        self._halvings = saved["halvings"]
+        self._halvings = saved["halvings"].copy()
 
     def _of(self, visit: Visit) -> int:
         """Number of halvings of the decay of the visited page itself, given its relevance."""

@@ -42,7 +42,7 @@ def vectors_taken(pages: Collection[PageVector]) -> Tree:
 
 def vectors_loaded(saved: Tree) -> list[PageVector]:
     ends = np.cumsum(saved["lengths"], dtype=np.int64)[:-1]
-    parts = zip(np.split(saved["words"], ends), np.split(saved["counts"], ends), strict=True)
+    parts = zip(np.split(saved["words"].copy(), ends), np.split(saved["counts"].copy(), ends), strict=True)
     return [PageVector(words, counts) for words, counts in parts] if saved["lengths"] else []
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.judges.contrast.page_vector import COUNT_WEIGHT, Floats, PageVector, Words
-from lycosa.lib.growing import grown
+from lycosa.lib.growing import grown, with_room
 from lycosa.lib.snapshot import Tree
 from lycosa.lib.wordhash import NO_WORD, SIZE
 
@@ -63,11 +63,13 @@ class StudiedPages:
         }
 
     def load(self, saved: Tree) -> None:
-        self._words, self._counts = saved["words"], saved["counts"]
-        self._starts, self._hosts = saved["starts"], saved["hosts"]
-        self.count = len(self._hosts)
-        if len(self._starts) != self.count + 1 or not len(self._words) == len(self._counts) == self._starts[-1]:
-            raise ValueError(f"{len(self._words)} words of {self.count} pages")
+        words, counts, starts, hosts = saved["words"], saved["counts"], saved["starts"], saved["hosts"]
+        if len(starts) != len(hosts) + 1 or not len(words) == len(counts) == starts[-1]:
+            raise ValueError(f"{len(words)} words of {len(hosts)} pages")
+        self._words, self._counts = with_room(words), with_room(counts)
+        self._starts = with_room(starts)
+        self._hosts = grown(hosts, len(self._starts))
+        self.count = len(hosts)
 
     def __getitem__(self, number: int) -> PageVector:
         span = slice(*self._starts[number : number + 2].tolist())

@@ -27,7 +27,7 @@ from lycosa.judges.contrast.page_vector import (
 from lycosa.judges.contrast.studied_pages import StudiedPages
 from lycosa.judges.contrast.verdict import Conclusion, Findings, VerdictView, verdict
 from lycosa.judges.contrast.weighing import ContrastSettings, TableScores, Weighing, specific, with_same_sum
-from lycosa.lib.growing import grown
+from lycosa.lib.growing import grown, with_room
 from lycosa.lib.snapshot import Snapshots, Tree
 from lycosa.lib.wordhash import SIZE, numbers_of
 
@@ -174,16 +174,17 @@ class ContrastStudy:
         if saved["given"] != self._given:
             raise ValueError(f"{saved['given']} examples were given, not {self._given}")
         self._pages.load(saved["pages"])
-        self._relevance, self._is_example, self._said = saved["relevance"], saved["is_example"], saved["said"]
-        if not len(self._relevance) == len(self._is_example) == len(self._said) == self._pages.count:
-            raise ValueError(f"the relevance of {len(self._relevance)} of {self._pages.count} pages")
+        relevance, is_example, said = saved["relevance"], saved["is_example"], saved["said"]
+        if not len(relevance) == len(is_example) == len(said) == self._pages.count:
+            raise ValueError(f"the relevance of {len(relevance)} of {self._pages.count} pages")
+        self._relevance, self._is_example, self._said = with_room(relevance), with_room(is_example), with_room(said)
         self._seeds = saved["seeds"]
         self._fitting.load(saved["fitting"])
         self._answers = dict(saved["answers"])
         self._table_scores.load(saved["table_scores"])
-        self._idf, self._weights, self._scale = saved["idf"], saved["weights"], Scale(*saved["scale"])
+        self._idf, self._weights, self._scale = saved["idf"].copy(), saved["weights"].copy(), Scale(*saved["scale"])
         if saved["verdict"] is not None:
-            self._verdict = Conclusion(self._said, VerdictView.loaded(saved["verdict"]), saved["drift"])
+            self._verdict = Conclusion(said.copy(), VerdictView.loaded(saved["verdict"]), saved["drift"])
         self._judged_at = saved["judged_at"]
 
     # ── results ───────────────────────────────────────────────────────────────────────────────────────────

@@ -133,7 +133,9 @@ class VerdictView(NamedTuple):
 
     @classmethod
     def loaded(cls, saved: Tree) -> VerdictView:
-        return cls(tuple(_Side(**side) for side in saved["sides"].values()), saved["intercept"], saved["most"])
+        sides = saved["sides"].values()
+        kept = tuple(_Side(side["idf"].copy(), side["weights"].copy(), side["offset"]) for side in sides)
+        return cls(kept, saved["intercept"], saved["most"])
 
 
 class Conclusion(NamedTuple):

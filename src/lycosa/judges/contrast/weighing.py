@@ -13,7 +13,7 @@ from lycosa.judges.background import background_shares
 from lycosa.judges.contrast.page_vector import BACKGROUND, COUNT_WEIGHT, Floats, Scale
 from lycosa.judges.contrast.studied_pages import Block, StudiedPages
 from lycosa.lib.bounds import require_above_zero, require_at_least
-from lycosa.lib.growing import grown
+from lycosa.lib.growing import grown, with_room
 from lycosa.lib.snapshot import Tree
 from lycosa.lib.wordhash import NO_WORD, SIZE
 
@@ -176,8 +176,8 @@ class TableScores:
         }
 
     def load(self, saved: Tree) -> None:
-        self.total_norm, self._examples, self._scores = saved["total_norm"], saved["examples"], saved["scores"]
-        self._known = len(self._scores)
+        self.total_norm, self._examples = saved["total_norm"], saved["examples"]
+        self._scores, self._known = with_room(saved["scores"]), len(saved["scores"])
 
 
 def specific(pages: StudiedPages, doubt: Floats) -> Floats:

@@ -310,7 +310,7 @@ class Hunter(Strategy):
         self._predictions.load(saved["predictions"])
         self._handed_out = saved["handed_out"]
         self._tried, self._next_review, self._swept = saved["counts"]
-        self._bar, self._front = saved["bar"], saved["front"]
+        self._bar, self._front = saved["bar"], saved["front"].copy()
         self._newcomers, self._due = loaded_list(saved["newcomers"]), loaded_list(saved["due"])
 
     @property

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.lib.growing import grown
+from lycosa.lib.growing import grown, with_room
 from lycosa.lib.snapshot import Tree
 from lycosa.stopping.forecast_calibration import probability
 from lycosa.strategies.hunter.tables import FEATURES, GROUPS, MOST_Z
@@ -92,12 +92,12 @@ class Learner:
         }
 
     def load(self, saved: Tree) -> None:
-        self.weights, self.intercept, self._trust = saved["weights"], saved["intercept"], saved["trust"]
-        self._mean, self._spread = saved["mean"], saved["spread"]
-        self._seen, self._is_seen = saved["seen"], saved["is_seen"]
-        self._count = len(self._seen)
-        if self._seen.shape != (len(self._is_seen), len(FEATURES)):
-            raise ValueError(f"{self._seen.shape} z-scores of {len(self._is_seen)} pages")
+        seen, is_seen = saved["seen"], saved["is_seen"]
+        if seen.shape != (len(is_seen), len(FEATURES)):
+            raise ValueError(f"{seen.shape} z-scores of {len(is_seen)} pages")
+        self.weights, self.intercept, self._trust = saved["weights"].copy(), saved["intercept"], saved["trust"].copy()
+        self._mean, self._spread = saved["mean"].copy(), saved["spread"].copy()
+        self._seen, self._is_seen, self._count = with_room(seen), with_room(is_seen), len(seen)
 
     def measure(self, sample: Floats) -> None:
         """Determine mean and spread from the features of waiting links."""
@@ -126,7 +126,7 @@ class Learner:
 
     def add(self, z_scores: Floats | None) -> None:
         """Add a visited page, with z as of the time when it was chosen; None if no visited page cited it."""
-        if self._count == len(self._seen):
+        if self._count >= min(len(self._seen), len(self._is_seen)):
             self._seen, self._is_seen = grown(self._seen, self._count + 1), grown(self._is_seen, self._count + 1)
         if z_scores is not None:
             self._seen[self._count] = z_scores * self._mask

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.lib.growing import grown
+from lycosa.lib.growing import grown, with_room
 from lycosa.lib.snapshot import Tree
 
 
@@ -58,8 +58,8 @@ class CitedLinks:
     def load(self, saved: Tree) -> None:
         for name, column in vars(self).items():
             if isinstance(column, np.ndarray):
-                setattr(self, name, saved["columns"][name])
-        self.ordered_score = [saved["ordered_score"][str(each)] for each in range(len(self.ordered_score))]
+                setattr(self, name, saved["columns"][name].copy())
+        self.ordered_score = [saved["ordered_score"][str(each)].copy() for each in range(len(self.ordered_score))]
 
 
 class Citations:
@@ -106,11 +106,11 @@ class Citations:
         }
 
     def load(self, saved: Tree) -> None:
-        self._targets, self._sources, self._before = saved["targets"], saved["sources"], saved["before"]
-        self._starts = saved["starts"]
-        self.visits = len(self._starts) - 1
-        if not len(self._targets) == len(self._sources) == len(self._before) == self.size + 1:
-            raise ValueError(f"{len(self._targets)} citations instead of {self.size + 1}")
+        targets, sources, before, starts = saved["targets"], saved["sources"], saved["before"], saved["starts"]
+        if not len(targets) == len(sources) == len(before) == starts[-1]:
+            raise ValueError(f"{len(targets)} citations instead of {starts[-1]}")
+        self._targets, self._sources, self._before = with_room(targets), with_room(sources), with_room(before)
+        self._starts, self.visits = with_room(starts), len(starts) - 1
 
     def of(self, latest: int) -> list[int]:
         """The pages that contain a link, given its latest citation."""
