@@ -273,6 +273,26 @@ class TestState:
         assert parts.leased == whole.leased
         assert_same(parts.strategy.abilities.snapshots.take(), whole.strategy.abilities.snapshots.take())
 
+    @pytest.mark.parametrize("name", ["hunter", "evolved", "decay+hunter"])
+    def test_scores_that_the_frontier_does_not_have_yet_are_in_the_snapshot(self, name):
+        judge = KeywordJudge("recreational cycling")
+        crawl = Crawl(strategy(name, StrategyParts.of(judge.abilities, rng=np.random.default_rng(1))))
+        news = 0
+        for _ in range(25):
+            crawl.step()
+            tree, waiting = crawl.strategy.abilities.snapshots.take(), crawl.frontier.waiting_links()
+            loaded = Frontier()
+            loaded.load(waiting, waiting % HOSTS, np.array([crawl.scores[link] for link in waiting.tolist()]))
+            before = loaded.scores(waiting)
+            resumed = strategy(name, StrategyParts.of(judge.abilities, rng=np.random.default_rng(1)))
+            resumed.abilities.snapshots.load(tree)
+            resumed.ask(0, loaded, crawl.now)
+            crawl.strategy.ask(0, crawl.frontier, crawl.now)
+            crawl.scores.update(crawl.frontier.take_revised())
+            assert loaded.scores(waiting).tolist() == crawl.frontier.scores(waiting).tolist()
+            news += int((loaded.scores(waiting) != before).sum())
+        assert news > 10
+
     def test_a_snapshot_that_lacks_something_is_refused(self, make):
         crawl = Crawl(make())
         if crawl.strategy.abilities.snapshots is None:

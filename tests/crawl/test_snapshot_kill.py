@@ -159,3 +159,14 @@ def test_a_damaged_one_is_reported_and_does_without(tmp_path, straight):
     (message,) = run.refusals()
     assert message.startswith("the snapshot is not used: ")
     assert message.endswith(".snapshot: damaged; all visits were told again")
+
+
+@pytest.mark.slow
+def test_changed_settings_are_reported_and_all_visits_told(tmp_path, straight):
+    run = Run(tmp_path / "crawl")
+    assert run.start("named", 70).wait() == -signal.SIGKILL
+    config = run.directory / "lycosa.toml"
+    config.write_text(config.read_text().replace("threshold = 0.0", "threshold = 0.6"))
+    run.to_the_end()
+    assert [url for url, _ in run.order()] == [url for url, _ in straight]
+    assert run.refusals() == ["the snapshot is not used: it was made with another judge; all visits were told again"]

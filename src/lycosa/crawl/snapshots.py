@@ -68,9 +68,10 @@ def load(strategy: Strategy, store: Store, directory: Path, settings: Settings) 
     if not named or snapshots is None:
         return NOTHING
     tree = _read(named, directory)
+    is_collecting = gc.isenabled()
     try:
         _check(tree, store, _as_json(settings))
-        gc.disable()  # a million small objects are made, and none of them is garbage
+        gc.disable()  # many small objects are made, and none of them is garbage
         snapshots.load(tree["contents"])
         return Covered(tree["pages"], frozenset(tree["answered"]), tree["urls"])
     except Refused:
@@ -78,7 +79,8 @@ def load(strategy: Strategy, store: Store, directory: Path, settings: Settings) 
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         raise Refused(f"it does not fit this version ({type(error).__name__}: {error})") from error
     finally:
-        gc.enable()
+        if is_collecting:
+            gc.enable()
 
 
 def _read(named: bytes, directory: Path) -> Tree:
