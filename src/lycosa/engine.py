@@ -398,6 +398,8 @@ class Crawl:
         answers.look()
         running.begin(View(config.budget.pages, frontier, ledger, visitor, lookout, started, forecaster), stop)
         stack.callback(running.end)
+        if refused:
+            running.tell(Event(SNAPSHOT, refused))
         stack.enter_context(heeding_signals(running))
         reason = await run(
             frontier=frontier,

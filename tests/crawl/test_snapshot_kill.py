@@ -21,7 +21,7 @@ from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 from lycosa.model import Fetched
 
 WEB = GeneratedWeb(WebPlan(seed=11, pages=600, hosts=8, topics=3, out_degree=12))
-directory, kill_when, kill_at, rest = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
+directory, kill_when, kill_at = sys.argv[1], sys.argv[2], int(sys.argv[3])
 
 class Generated:
     async def fetch(self, lease):
@@ -32,7 +32,7 @@ def die(pages):
     if int(pages) >= kill_at:
         os.kill(os.getpid(), signal.SIGKILL)
 
-snapshots.FIRST, snapshots.MOST_TIME = 10, rest
+snapshots.FIRST, snapshots.MOST_TIME = 10, 1e9
 write, finish = snapshots.write, snapshots.Snapshotting._finish
 rename = Path.rename
 
@@ -70,6 +70,7 @@ if __name__ == "__main__":
         network={"fetches": 1},
         archive={"is_on": False},
     )
+    crawl.listen(lambda event: print(event.message) if event.kind == "snapshot" else None)
     crawl.run(pages=PAGES)
 """.replace("PAGES", str(PAGES))
 
@@ -82,12 +83,15 @@ class Run:
         self._script = directory.parent / "script.py"
         self._script.write_text(SCRIPT)
 
-    def start(self, kill_when: str = "", kill_at: int = 0, *, most_time: float = 1e9) -> subprocess.Popen[bytes]:
-        words = (str(self.directory), kill_when, str(kill_at), str(most_time))
-        return subprocess.Popen([sys.executable, str(self._script), *words], cwd=self.directory.parent)
+    def start(self, kill_when: str = "", kill_at: int = 0) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(self._command(kill_when, kill_at), stdout=subprocess.DEVNULL)
 
-    def to_the_end(self) -> None:
-        assert self.start().wait() == 0
+    def to_the_end(self) -> list[str]:
+        """What was said about snapshots."""
+        return subprocess.run(self._command(), check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+
+    def _command(self, kill_when: str = "", kill_at: int = 0) -> list[str]:
+        return [sys.executable, str(self._script), str(self.directory), kill_when, str(kill_at)]
 
     def order(self) -> list[tuple[str, float]]:
         return self._rows(
@@ -154,9 +158,10 @@ def test_a_damaged_one_is_reported_and_does_without(tmp_path, straight):
     assert run.start("named", 70).wait() == -signal.SIGKILL
     for path in (run.directory / "snapshots").iterdir():
         path.write_bytes(path.read_bytes()[:-1] + b"!")
-    run.to_the_end()
+    said = run.to_the_end()
     assert [url for url, _ in run.order()] == [url for url, _ in straight]
     (message,) = run.refusals()
+    assert said == [message]
     assert message.startswith("the snapshot is not used: ")
     assert message.endswith(".snapshot: damaged; all visits were told again")
 

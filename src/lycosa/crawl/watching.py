@@ -34,7 +34,8 @@ class Event:
     """Something that happened in a running crawl."""
 
     kind: str
-    """page, progress, stall, interrupted, end; or a change of course: judge, answers, focus, distilled, advice."""
+    """page, progress, stall, interrupted, end; snapshot, if one cannot be used; or a change of course: judge, answers,
+    focus, distilled, advice."""
     message: str = ""
     page: FoundPage | None = None
     """The page, for `page` events."""
