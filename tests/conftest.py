@@ -15,7 +15,7 @@ from lycosa.crawl.link_rules import LinkRules
 from lycosa.crawl.loop import run
 from lycosa.crawl.reader_pool import InlineReader
 from lycosa.crawl.reading import Reading
-from lycosa.crawl.resume import resume
+from lycosa.crawl.resume import NOTHING, Covered, resume
 from lycosa.crawl.visits import LiveVisitor
 from lycosa.fetch.archive import Archive
 from lycosa.fetch.fetcher import RobotsBook
@@ -128,6 +128,7 @@ class Rig:
         with_archive: bool = False,
         is_killed: bool = False,
         watch: Callable[[], None] = lambda: None,
+        covered: Covered = NOTHING,
         **politeness: Any,
     ) -> str:
         """Run the loop until it stops; why it did. With `is_killed` the run is not closed, as after a SIGKILL."""
@@ -155,6 +156,7 @@ class Rig:
             ),
             rules=stop,
             rest_from=now if cut_off else None,
+            covered=covered,
         )
         records = Records(robots=self.robots, archive=archive)
         self.ledger = CrawlLedger(

@@ -31,9 +31,19 @@ from lycosa.crawl.loop import run
 from lycosa.crawl.reader_pool import Readers
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.rejudge import Learning, Rejudge
-from lycosa.crawl.resume import FURNITURE, THRESHOLD, CrawlState, known_robots, open_archive, resume
+from lycosa.crawl.resume import (
+    FURNITURE,
+    NOTHING,
+    THRESHOLD,
+    Covered,
+    CrawlState,
+    known_robots,
+    open_archive,
+    resume,
+)
 from lycosa.crawl.revisits import archived_answers
 from lycosa.crawl.seeds import SeedWatch
+from lycosa.crawl.snapshots import SNAPSHOT, Refused, Snapshotting, load
 from lycosa.crawl.stall import Lookout
 from lycosa.crawl.visits import Fetcher, LiveVisitor
 from lycosa.crawl.watching import (
@@ -323,7 +333,7 @@ class Crawl:
         # What refuses a setting comes first: a configuration that cannot work must not become the crawl's own.
         found = store.state(THRESHOLD)
         judge = self._judge_for(config, float(found) if found else None)
-        study, strategy = self._studied_strategy(config, judge)
+        study, strategy, covered, refused = self._known_strategy(config, judge, store)
         abilities = strategy.abilities
         reading = replace(config.reading(judge), digest=abilities.digest)
         seeds = _checked_seeds(config, reading.urls)
@@ -346,6 +356,7 @@ class Crawl:
             rules=config.stop,
             rest_from=started if store.was_cut_off() else None,
             begun_with=str(self._stored().get("strategy", "")),
+            covered=covered,
         )
         records, lost = self._records(config, store, stack)
         archived = archived_answers(store, self.workspace.archive)
@@ -367,6 +378,8 @@ class Crawl:
         ledger.begin(number)
         if lost:
             ledger.note("archive", lost)
+        if refused:
+            ledger.note(SNAPSHOT, refused)
         ledger.add_seeds(seeds)
         visitor = LiveVisitor(fetcher=fetcher, reader=readers, furniture=state.furniture, clock=clock)
         stack.push_async_callback(visitor.cancel)
@@ -401,10 +414,18 @@ class Crawl:
         rejudge = self._rejudge(config, ledger, readers, reading, clock, study)
         answers = Answers(ledger=ledger, clock=clock, learn=rejudge.hurry)
         advice = Advice(ledger=ledger, seeds=len(config.seeds), study=study, threshold=judge.abilities.threshold)
+        snapshotting = Snapshotting(
+            ledger=ledger,
+            directory=self.workspace.snapshots,
+            settings=self._snapshot_settings(config, strategy),
+            clock=clock,
+            covered=covered,
+            judged_pages=None if study is None else lambda: study.judged_pages,
+        )
         readmission = Periodic(ledger.readmit_hosts, every=READMIT_EVERY, clock=clock)
 
         def watch() -> None:
-            for part in (distilling, answers, rejudge, advice, readmission):
+            for part in (distilling, answers, rejudge, advice, readmission, snapshotting):
                 part.look()
             for message in seed_watch.look():
                 running.tell(Event("seed", message))
@@ -419,6 +440,8 @@ class Crawl:
         self._teach(config)
         running.begin(View(config.budget.pages, frontier, ledger, visitor, lookout, started, forecaster), stop)
         stack.callback(running.end)
+        if refused:
+            running.tell(Event(SNAPSHOT, refused))
         stack.enter_context(heeding_signals(running))
         for message in seed_watch.begin():
             running.tell(Event("seed", message))
@@ -435,6 +458,7 @@ class Crawl:
         answers.look(is_last=True)
         rejudge.end()
         advice.look(is_last=True)
+        snapshotting.look(is_last=True)
         running.look(ledger)
         expected = json.dumps(outlook(forecaster(), forecaster.calibration()))
         ledger.write(Batch(state={OUTLOOK: expected.encode(), FURNITURE: state.furniture.save()}))
@@ -442,6 +466,30 @@ class Crawl:
         running.tell_progress()
         running.tell(Event("end", reason))
         return reason
+
+    def _known_strategy(
+        self, config: Config, judge: Judge, store: SqliteStore
+    ) -> tuple[LearnedTopic | None, Strategy, Covered, str]:
+        """The strategy, the study that it began, what they know from a snapshot, and why it is none."""
+        study, strategy = self._studied_strategy(config, judge)
+        try:
+            settings = self._snapshot_settings(config, strategy)
+            return study, strategy, load(strategy, store, self.workspace.snapshots, settings), ""
+        except Refused as error:
+            why = f"the snapshot is not used: {error}; all visits were told again"
+            return *self._studied_strategy(config, judge), NOTHING, why
+
+    def _snapshot_settings(self, config: Config, strategy: Strategy) -> dict[str, Any]:
+        """What a strategy's knowledge depends on besides the visits."""
+        kept = tomllib.loads(config.to_toml())
+        names = ("topic", "topics", "interest", "constants", "judge")
+        version = Versions(self.workspace.topics, config).newest() if is_trained(config) else 0
+        return {
+            "version": __version__,
+            "strategy": strategy.name,
+            **{name: kept[name] for name in names},
+            "trained judge": version,
+        }
 
     def _studied_strategy(self, config: Config, judge: Judge) -> tuple[LearnedTopic | None, Strategy]:
         """The strategy, and the study of the topic that it began, if it did."""

@@ -3,6 +3,7 @@
 lycosa.toml     the effective configuration
 crawl.db        everything the crawl knows (docs/schema.md)
 archive/        the answers of the web, as WARC files
+snapshots/      what the strategy knows, for a quick resume; may be deleted
 topics.db       its own copy of the topic book, if it crawls for trained topics
 lock            locked by the process that is crawling, and holds its pid
 """
@@ -28,6 +29,7 @@ class Workspace:
         self.config = directory / "lycosa.toml"
         self.database = directory / "crawl.db"
         self.archive = directory / "archive"
+        self.snapshots = directory / "snapshots"
         self.topics = directory / "topics.db"
         self._lock = directory / "lock"
 

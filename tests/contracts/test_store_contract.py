@@ -141,17 +141,18 @@ class TestRuns:
         store = reopen()
         assert store.totals() == Totals(0, 0, 0, 0)
         assert not store.was_cut_off()
-        assert [len(column) for column in (*store.waiting(), *store.hashes(), *store.fingerprints())] == [0] * 7
+        assert [len(column) for column in (*store.waiting(), *store.hashes(), *store.fingerprints())] == [0] * 8
         assert list(store.hosts()) == []
         assert list(store.robots()) == []
         assert store.addresses() == {}
         assert store.state("strategy") is None
         assert store.recent_relevance(10) == []
-        assert store.dormant_links() == store.links_to_revisit() == set()
+        assert store.links_to_revisit() == set()
+        assert store.count_links() == len(store.first_relevance(10)) == 0
         assert (store.favoured_links().tolist(), store.tried_links(), store.links_on(1).tolist()) == ([], {}, [])
         assert (store.last_fetches([1]), store.last_answer(1)) == ({}, None)
         assert (store.link(1), store.page(1), store.judgement(1), store.unvisited_links(1)) == (None, None, None, [])
-        assert store.progress() == Progress(0, 0)
+        assert store.progress() == Progress(0, 0, 0, 0)
         assert (store.answers(), store.pages_with([1]), store.doubtful_pages(0.5, 10)) == ([], {}, [])
         assert (store.relevant_by_host(), store.waiting_seeds(), store.seed_pages()) == ({}, 0, [])
         assert store.lost_seeds() == []
@@ -248,6 +249,9 @@ class TestLinks:
         store.write(Batch(hosts={1: host(1, "a.test")}, links=links))
         hashes, ids = reopen().hashes()
         assert dict(zip(ids.tolist(), hashes.tolist(), strict=True)) == dict(enumerate(extremes, start=1))
+        hashes, ids = reopen().hashes(after=2)
+        assert (hashes.tolist(), ids.tolist()) == ([0, -1], [3, 4])
+        assert reopen().count_links() == 4
 
     def test_a_link_is_read_as_it_was_written(self, reopen):
         store = reopen()
@@ -280,7 +284,7 @@ class TestLinks:
         ]
         links = [link(n, f"http://a.test/{n}", state=state, reason=why) for n, (state, why) in enumerate(rows, start=1)]
         store.write(Batch(hosts={1: host(1, "a.test")}, links=links))
-        assert reopen().dormant_links() == {2, 3, 5, 7}
+        assert reopen().waiting().dormant.tolist() == [2, 3, 5, 7]
 
     def test_links_to_revisit(self, reopen):
         store = reopen()
@@ -431,6 +435,25 @@ class TestPages:
         assert (first.judgement.relevance, first.judgement.is_relevant) == (0.9, True)
         assert first.judgement.best == "Sport/Cycling"
         assert not len(told[3][1])
+
+    def test_visits_after_a_page(self, reopen):
+        self.fill(reopen())
+        assert [visit.lease.id for visit, _ in reopen().visits(2)] == [3, 4]
+        assert list(reopen().visits(4)) == []
+
+    def test_what_the_judge_says_of_the_first_pages(self, reopen):
+        store = reopen()
+        self.fill(store)
+        store.write(Batch(links=[link(5, "http://a.test/5", state="done")], pages=[page(5)]))  # not judged
+        store.write(Batch(answers=[(1.0, "http://a.test/2", 2, "relevant")]))
+        assert reopen().judgement(2).relevance == 1.0
+        assert reopen().first_relevance(3).tolist() == [0.9, 0.2, 0.5]
+        assert np.isnan(reopen().first_relevance(9)).tolist() == [False] * 4 + [True]
+
+    def test_counts_for_the_stop_rules(self, reopen):
+        self.fill(reopen())
+        progress = reopen().progress()
+        assert (progress.pages, progress.relevant, progress.since_relevant) == (4, 2, 1)
 
     def test_totals(self, reopen):
         store = reopen()
@@ -619,7 +642,9 @@ class TestFigures:
     def test_progress(self, reopen):
         store = reopen()
         fill(store)
-        assert reopen().progress() == Progress(since_relevant=0, downloaded=10_101)
+        totals, progress = reopen().totals(), reopen().progress()
+        assert (progress.since_relevant, progress.downloaded) == (0, 10_101)
+        assert (progress.pages, progress.relevant) == (totals.pages, totals.relevant)
         store = reopen()
         store.write(Batch(grades=[(0.9, True, 1), (0.0, False, 3), (0.0, False, 5)]))
         assert store.progress().since_relevant == 3

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator
 from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ import pytest
 from lycosa.errors import ConfigError
 from lycosa.frontier.frontier import Frontier
 from lycosa.judges.keywords import KeywordJudge
+from lycosa.lib.snapshot import read, write
 from lycosa.model import Fetched, Judgement, Kind, Lease, Link, Outcome, Page, Visit
 from lycosa.strategies.protocol import StrategyParts
 from lycosa.strategies.table import STRATEGIES, strategy
@@ -24,6 +27,8 @@ NAMES = (
     "fish-3",
     "hard+best-first",
     "decay+breadth-first",
+    "decay+hunter",
+    "hard+hunter",
     "tunnel+ariadne",
     "tunnel+best-first-4",
     "current-list+best-first",
@@ -111,10 +116,15 @@ class Crawl:
             self.step()
         return self.leased
 
-    def begin_again(self, strategy) -> None:
-        """As after a kill: what is known is what was stored with the last commit."""
+    def begin_again(self, strategy, snapshot: Path | None = None, told: int = 0) -> None:
+        """As after a kill: what is known is what was stored with the last commit.
+
+        With the snapshot that was taken after `told` visits, only later ones are told again.
+        """
+        if snapshot is not None:
+            strategy.abilities.snapshots.load(read(snapshot, sha256(snapshot.read_bytes()).hexdigest()))
         if strategy.abilities.is_retold:
-            for visit, targets in self.told:
+            for visit, targets in self.told[told:]:
                 strategy.tell(visit, targets)
         strategy.restore(self.strategy.save())
         waiting = self.frontier.waiting_links()
@@ -123,6 +133,20 @@ class Crawl:
         for host, until in self._resting.items():
             loaded.cool(host, until)
         self.strategy, self.frontier = strategy, loaded
+
+
+def assert_same(one, other) -> None:
+    """Two snapshots, to the last bit; without the links whose scores the frontier is to be told, which a strategy
+    that was told visits again has more of."""
+    assert one.keys() == other.keys()
+    for name in one.keys() - {"due", "due_limit"}:
+        if isinstance(one[name], dict):
+            assert_same(one[name], other[name])
+        elif isinstance(one[name], np.ndarray):
+            assert one[name].dtype == other[name].dtype, name
+            assert one[name].tobytes() == other[name].tobytes(), name
+        else:
+            assert one[name] == other[name], name
 
 
 WORDS = ("cycling", "soup", "recreational bicycle", "pan", "touring", "cycling cycling tours")
@@ -233,6 +257,52 @@ class TestState:
             parts.run(10)
             parts.begin_again(make(seed))
         assert parts.leased == whole.leased
+
+    def test_it_goes_on_from_a_snapshot_as_if_it_had_not_been_interrupted(self, make, tmp_path):
+        whole, parts = Crawl(make()), Crawl(make())
+        if parts.strategy.abilities.snapshots is None:
+            assert not parts.strategy.abilities.is_retold
+            return
+        for seed in range(6):
+            parts.run(7)
+            told, tree = len(parts.told), parts.strategy.abilities.snapshots.take()
+            parts.run(3)  # a snapshot does not change with the crawl
+            write(tmp_path / "taken", tree)
+            parts.begin_again(make(seed), tmp_path / "taken", told)
+        whole.run(60)
+        assert parts.leased == whole.leased
+        assert_same(parts.strategy.abilities.snapshots.take(), whole.strategy.abilities.snapshots.take())
+
+    @pytest.mark.parametrize("name", ["hunter", "evolved", "decay+hunter"])
+    def test_scores_that_the_frontier_does_not_have_yet_are_in_the_snapshot(self, name):
+        judge = KeywordJudge("recreational cycling")
+        crawl = Crawl(strategy(name, StrategyParts.of(judge.abilities, rng=np.random.default_rng(1))))
+        news = 0
+        for _ in range(25):
+            crawl.step()
+            tree, waiting = crawl.strategy.abilities.snapshots.take(), crawl.frontier.waiting_links()
+            loaded = Frontier()
+            loaded.load(waiting, waiting % HOSTS, np.array([crawl.scores[link] for link in waiting.tolist()]))
+            before = loaded.scores(waiting)
+            resumed = strategy(name, StrategyParts.of(judge.abilities, rng=np.random.default_rng(1)))
+            resumed.abilities.snapshots.load(tree)
+            resumed.ask(0, loaded, crawl.now)
+            crawl.strategy.ask(0, crawl.frontier, crawl.now)
+            crawl.scores.update(crawl.frontier.take_revised())
+            assert loaded.scores(waiting).tolist() == crawl.frontier.scores(waiting).tolist()
+            news += int((loaded.scores(waiting) != before).sum())
+        assert news > 10
+
+    def test_a_snapshot_that_lacks_something_is_refused(self, make):
+        crawl = Crawl(make())
+        if crawl.strategy.abilities.snapshots is None:
+            return
+        crawl.run(20)
+        tree = crawl.strategy.abilities.snapshots.take()
+        for name in tree:
+            lacking = {other: value for other, value in tree.items() if other != name}
+            with pytest.raises((ValueError, KeyError, TypeError)):
+                make().abilities.snapshots.load(lacking)
 
     def test_the_state_does_not_grow_with_the_crawl(self, make):
         crawl = Crawl(make(), buffer=40)

@@ -592,3 +592,10 @@ def test_bad_input_is_refused_and_changes_nothing() -> None:
 def test_a_frontier_that_could_do_nothing_is_refused(options: dict[str, int]) -> None:
     with pytest.raises(ValueError, match=r"at least (1 link|one slot)"):
         Frontier(**options)
+
+
+@pytest.mark.parametrize("hosts", [3, 1 << 16, 1 << 20])
+def test_links_are_ordered_by_host_and_key_however_many_hosts(hosts):
+    rng = np.random.default_rng(hosts)
+    numbers, waiting = rng.integers(0, hosts, 3_000), rng.permutation(3_000).astype(np.uint64)
+    assert frontier_module._by_host(waiting, numbers).tolist() == np.lexsort((waiting, numbers)).tolist()

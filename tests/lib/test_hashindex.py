@@ -102,3 +102,23 @@ def test_memory_stays_within_forty_bytes_an_entry() -> None:
     size = sum(getattr(index, column).nbytes for column in ("_flat", "_ids", "_fill"))
     assert size / count < 40
     assert hashindex._MAX_LOAD < 1
+
+
+def test_loaded_from_a_snapshot_it_knows_the_same():
+    index = HashIndex()
+    keys = np.random.default_rng(5).integers(0, 2**63, 5_000)
+    index.add(keys, np.arange(1, 5_001))
+    saved = index.take()
+    index.find_or_add(keys + 1, 5_001)  # what was taken does not change
+    loaded = HashIndex.loaded(saved)
+    assert len(loaded) == 5_000
+    assert loaded.find(keys).tolist() == list(range(1, 5_001))
+    numbers, is_new = loaded.find_or_add(keys[:3] + 1, 5_001)
+    assert (numbers.tolist(), is_new.all()) == ([5_001, 5_002, 5_003], True)
+
+
+@pytest.mark.parametrize("part", ["keys", "ids", "fill"])
+def test_parts_that_do_not_fit_together_are_refused(part):
+    saved = HashIndex().take()
+    with pytest.raises(ValueError, match=part):
+        HashIndex.loaded({**saved, part: saved[part][:-16]} if part != "ids" else {**saved, "ids": saved["ids"] * 1.0})

@@ -155,6 +155,14 @@ class TestDamage:
         with pytest.raises(StoreError, match="damaged"):
             SqliteStore(filled).waiting()
 
+    def test_links_that_somebody_deleted(self, filled):
+        db = sqlite3.connect(filled)
+        db.execute("delete from frontier where id = 2")
+        db.commit()
+        db.close()
+        with pytest.raises(StoreError, match="links are missing from the table frontier; restore it"):
+            SqliteStore(filled).waiting()
+
     @pytest.mark.parametrize(
         ("table", "method", "arguments"),
         [
@@ -163,7 +171,7 @@ class TestDamage:
             ("frontier", "totals", ()),
             ("frontier", "leases", ([1],)),
             ("frontier", "link", (1,)),
-            ("frontier", "dormant_links", ()),
+            ("frontier", "count_links", ()),
             ("frontier", "find_link", ("http://a.test/1", 1)),
             ("frontier", "waiting_seeds", ()),
             ("frontier", "lost_seeds", ()),

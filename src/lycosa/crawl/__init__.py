@@ -14,6 +14,7 @@
     revisits      pages that are fetched again
     hosts         what is known of each host: its record, its clock, why it was set aside
     resume        the state a crawl goes on from, loaded from the store
+    snapshots     what the strategy knows, saved now and then, so that a resumed crawl need not be told all visits
 
 Beside the line, after each turn of the loop:
 

@@ -160,6 +160,14 @@ class CrawlLedger:
         if change := self._abilities.take_change():
             self.score_again(change)
 
+    def write_scores(self) -> None:
+        """Store the scores that `ask` gave since the last commit."""
+        if self._revised:
+            batch = Batch()
+            batch.scores.extend((score, link) for link, score in self._revised.items())
+            self._revised = {}
+            self.write(batch)
+
     def take_found(self) -> list[FoundPage]:
         """Pages committed since the last call."""
         found, self._found = self._found, []

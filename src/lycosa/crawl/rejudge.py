@@ -2,8 +2,8 @@
 
 A study (`judges.contrast.study`) belongs to the strategy, which adds pages to it and tells it when to learn. Here it is
 only asked for its verdicts: whenever the crawl has grown by a quarter, and when it ends, all pages fetched before get
-the relevance they have by what is known then, and the readers a judge that agrees. What a strategy is told again when a
-crawl resumes makes the same study, so nothing of it is stored; pages simply have the relevance the crawl last knew.
+the relevance they have by what is known then, and the readers a judge that agrees. A study is part of the strategy's
+snapshots; a crawl that resumes without one makes the same study of what the strategy is told again.
 
 Now and then a lesson is reported in words. The study knows words by numbers that do not lead back, so words are looked
 up among those of titles and link texts, which are those that a person would use.
@@ -40,7 +40,7 @@ from lycosa.lib.wordhash import SIZE, number_of
 from lycosa.store.protocol import Store
 from lycosa.store.rows import Batch
 
-JUDGE_VERSION, JUDGED_AGAIN, LEARNED_AT = "judge", "judged again", "learned at"
+JUDGE_VERSION, JUDGED_AGAIN, LEARNED_AT, JUDGED_AT = "judge", "judged again", "learned at", "judged at"
 """Names of state in the store."""
 LOOK_EVERY = 2.0
 """Seconds between two looks for a new version of the judge."""
@@ -95,7 +95,9 @@ class Rejudge:
         self._judged_again = ledger.state.store.state(JUDGED_AGAIN)
 
     def begin(self) -> None:
-        """Take over a version that was trained while the crawl rested."""
+        """Go on with the judge of the last run; take over a version that was trained while the crawl rested."""
+        if self._learning is not None and (learned := self._learning.begin()) is not None:
+            self._adopt(learned)
         if self._newer is None:
             return
         stored = self._ledger.state.store.state(JUDGE_VERSION)
@@ -193,6 +195,18 @@ class Learning:
         """By place in the crawl: the relevance that the store has; NaN where it is not known."""
         self._told_at = int(self._store.state(LEARNED_AT) or 0)
 
+    def begin(self) -> Judge | None:
+        """The judge of the last run, if the study comes from a snapshot and has not fallen behind the store.
+
+        If it has, or knows of no verdicts, all pages are judged again at the first look.
+        """
+        judged = int(self._store.state(JUDGED_AT) or 0)
+        if not judged or self._study.judged_pages != judged:
+            return None
+        self._next = _next_look(judged)
+        self._kept = self._store.first_relevance(judged).astype(np.float32)
+        return self._study.as_judge(self._threshold)
+
     def hurry(self) -> None:
         self._next = 0
 
@@ -201,7 +215,7 @@ class Learning:
         pages = len(self._study.relevance)
         if pages < self._next and not (is_last and pages):
             return None
-        self._next = pages + max(1, pages // 4)
+        self._next = _next_look(pages)
         has_lesson = pages >= max(FIRST_LESSON, 2 * self._told_at) or (is_last and pages > self._told_at)
         lesson = self._lesson() if has_lesson else ""
         if lesson:
@@ -212,7 +226,8 @@ class Learning:
 
     def _regrade(self, relevance: Mapping[int, float], lesson: str, certainty: Certainty) -> None:
         """Give pages, by their numbers, the relevance they have now."""
-        batch = Batch(recounts_hosts=True, state={CERTAINTY: certainty.to_bytes()})
+        judged_at = str(self._study.judged_pages).encode()
+        batch = Batch(recounts_hosts=True, state={CERTAINTY: certainty.to_bytes(), JUDGED_AT: judged_at})
         batch.grades.extend((value, value >= self._threshold, number) for number, value in relevance.items())
         if lesson:
             batch.state[LEARNED_AT] = str(self._ledger.pages).encode()
@@ -237,6 +252,11 @@ class Learning:
         other = words_for(order[: np.count_nonzero(strength < 0)], spoken)
         lesson = f"from {len(self._study.relevance):,} pages, what it is about: {', '.join(about)}"
         return lesson + (f"; what it is not: {', '.join(other)}" if other else "")
+
+
+def _next_look(pages: int) -> int:
+    """Number of pages at which all are judged again."""
+    return pages + max(1, pages // 4)
 
 
 def spoken_words(store: Store) -> dict[int, str]:

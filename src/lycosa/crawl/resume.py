@@ -11,6 +11,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from lycosa.fetch.robots import RobotsFile, RobotsState
 from lycosa.frontier.frontier import Frontier
 from lycosa.frontier.keys import FAVOURED, MOST_TRIES
 from lycosa.lib.hashindex import HashIndex
+from lycosa.lib.snapshot import Tree
 from lycosa.model import Judgement, Visit
 from lycosa.page.furniture import Furniture
 from lycosa.stopping.figures import Tally
@@ -44,6 +46,25 @@ ARCHIVE, STRATEGY, THRESHOLD, FURNITURE, FURNITURE_SINCE = (
 """Names of state in the store."""
 WINDOW = 1_000
 """Number of pages over which the current harvest rate is taken."""
+
+
+class Covered(NamedTuple):
+    """What a strategy need not be told again, as it knows it from a snapshot (`snapshots`)."""
+
+    pages: int = 0
+    """The number of the last page."""
+    answered: frozenset[int] = frozenset()
+    """Of the answers that were taken over after that page, those that it knows."""
+    urls: Tree | None = None
+    """The index of URLs at that time."""
+
+    def has(self, answer: AnswerRow) -> bool:
+        """Whether it knows an answer that has been taken over."""
+        after = answer.after_pages or 0
+        return after < self.pages or (after == self.pages and answer.id in self.answered)
+
+
+NOTHING = Covered()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -91,10 +112,12 @@ def resume(
     rules: StopRules = NO_RULES,
     rest_from: float | None = None,
     begun_with: str = "",
+    covered: Covered = NOTHING,
 ) -> CrawlState:
     """Load what the store knows. Nothing is written.
 
     `rest_from`: when this run begins, if the last one was cut off. `begun_with`: the strategy of the last run.
+    `covered`: what the strategy knows already, from a snapshot.
     """
     waiting = store.waiting()
     for tries, tried in store.tried_links().items():
@@ -103,7 +126,7 @@ def resume(
     dropped = frontier.load(waiting.ids, waiting.hosts, waiting.scores)
     try:
         if strategy.abilities.is_retold:
-            for _ in retold(store, strategy):
+            for _ in retold(store, strategy, covered):
                 pass
         strategy.restore(store.state(STRATEGY) or b"")
     except ValueError as error:
@@ -122,7 +145,15 @@ def resume(
         frontier=frontier,
         strategy=strategy,
         hosts=hosts,
-        urls=UrlIndex(store, frontier=frontier, hosts=hosts, rules=links, revisits=revisits),
+        urls=UrlIndex(
+            store,
+            frontier=frontier,
+            hosts=hosts,
+            rules=links,
+            revisits=revisits,
+            dormant=waiting.dormant.tolist(),
+            known=covered.urls,
+        ),
         tally=tally_of(store, rules),
         rules=rules,
         recent=deque(store.recent_relevance(WINDOW), maxlen=WINDOW),
@@ -136,11 +167,15 @@ def resume(
 
 
 def retold(
-    store: Store, strategy: Strategy, *, tell: Callable[[Visit, Links], Scores] | None = None
+    store: Store,
+    strategy: Strategy,
+    covered: Covered = NOTHING,
+    *,
+    tell: Callable[[Visit, Links], Scores] | None = None,
 ) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
     """Tell the strategy all visits again, and people's answers where it was told them first; return the visits.
 
-    `tell`: called instead of the strategy's own, which it has to call.
+    What it knows already is left out. `tell`: called instead of the strategy's own, which it has to call.
     """
     tell = tell or strategy.tell
     learn = strategy.abilities.answer
@@ -148,9 +183,11 @@ def retold(
     own = {row.page_id: row for row in answers if row.own_relevance is not None}
     told: dict[int, dict[int, bool | None]] = defaultdict(dict)
     for row in answers:
-        if row.after_pages is not None and row.page_id is not None:
+        if row.after_pages is not None and row.page_id is not None and not covered.has(row):
             told[row.after_pages][row.page_id] = row.is_relevant
-    for count, (visit, targets) in enumerate(store.visits(), start=1):
+    if learn is not None and covered.pages in told:
+        learn(told[covered.pages])
+    for count, (visit, targets) in enumerate(store.visits(covered.pages), start=covered.pages + 1):
         answered = own.get(visit.lease.id)
         if answered is not None and visit.judgement is not None:
             visit = replace(visit, judgement=_before(answered, visit.judgement))
@@ -172,10 +209,10 @@ def _before(answer: AnswerRow, judgement: Judgement) -> Judgement:
 def tally_of(store: Store, rules: StopRules) -> Tally:
     """The figures of all runs so far."""
     tally = Tally(window=rules.window, has_community=rules.community > 0)
-    totals, progress = store.totals(), store.progress()
+    progress = store.progress()
     tally.resume(
-        pages=totals.pages,
-        relevant=totals.relevant,
+        pages=progress.pages,
+        relevant=progress.relevant,
         since_relevant=progress.since_relevant,
         bytes=progress.downloaded,
         recent=(is_relevant for _, is_relevant in store.recent_relevance(rules.window)),

@@ -19,6 +19,7 @@ from lycosa.frontier.frontier import Frontier
 from lycosa.frontier.keys import FAVOURED, UNTRIED
 from lycosa.frontier.links import LinkState
 from lycosa.lib.hashindex import HashIndex
+from lycosa.lib.snapshot import Tree
 from lycosa.model import Lease, Link, Page
 from lycosa.store.protocol import Store
 from lycosa.store.rows import NOFOLLOW, NOT_WORTH, RAISED, REVISIT, Batch, LinkRow, State, StateRow
@@ -28,18 +29,31 @@ class UrlIndex:
     """Numbers for URLs, and the way from a page's links into the frontier."""
 
     def __init__(
-        self, store: Store, *, frontier: Frontier, hosts: HostTable, rules: LinkRules, revisits: set[int]
+        self,
+        store: Store,
+        *,
+        frontier: Frontier,
+        hosts: HostTable,
+        rules: LinkRules,
+        revisits: set[int],
+        dormant: Iterable[int],
+        known: Tree | None = None,
     ) -> None:
-        """`revisits`: fetched pages that wait to be fetched again; others add to it."""
+        """`revisits`: fetched pages that wait to be fetched again; others add to it. `dormant`: links that wait once
+        they are found again. `known`: what `take` returned at an earlier time."""
         self.rules = rules
         self._revisits = revisits
         self._frontier = frontier
         self._hosts = hosts
-        self._index = HashIndex()
-        self._index.add(*store.hashes())
-        self._next = store.totals().links + 1
-        self._dormant = store.dormant_links()
+        self._index = HashIndex() if known is None else HashIndex.loaded(known)
+        self._index.add(*store.hashes(after=len(self._index)))
+        self._next = store.count_links() + 1
+        self._dormant = set(dormant)
         """Links that wait once they are found again and may be followed (`link_rules`)."""
+
+    def take(self) -> Tree:
+        """The numbers of all URLs, for a snapshot."""
+        return self._index.take()
 
     def number(self, page: Page) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Numbers of the page's links, then of its rejected URLs; and which of them are new."""

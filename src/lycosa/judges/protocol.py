@@ -14,6 +14,7 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.lib.snapshot import Snapshots
 from lycosa.model import Judgement, Page
 
 WordCounts = tuple[NDArray[np.uint16], NDArray[np.uint8]]
@@ -63,6 +64,10 @@ class Study(Protocol):
     def idf_of_table(self) -> NDArray[np.float32]:
         """By word number: how rare the word is in general."""
 
+    @property
+    def snapshots(self) -> Snapshots | None:
+        """How all that it knows is saved and loaded; None if it cannot be."""
+
     def add(self, page: WordCounts, *, host: int, is_seed: bool, relevance: float) -> float:
         """Add a page and return its relevance as things stand.
 
@@ -104,6 +109,10 @@ class LearnedTopic(Study, Protocol):
     @property
     def said(self) -> NDArray[np.float32]:
         """The last verdicts; those on later pages are by their words alone."""
+
+    @property
+    def judged_pages(self) -> int:
+        """Number of pages at the last verdicts; 0 if there are none, or a person has said something since."""
 
     @property
     def drift(self) -> float:

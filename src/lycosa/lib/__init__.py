@@ -4,6 +4,7 @@ text, stopwords, wordhash   words: splitting, stemming, counting; words as 16-bi
 languages                   which stemmer a language has
 near_duplicates             recognises near-duplicates of earlier texts by their fingerprints
 hashindex, growing          large maps and arrays that grow
+snapshot                    what an object knows, as a file of plain values and arrays
 linkgraph                   PageRank and HITS
 evolve                      a genetic algorithm
 compiled                    machine code by numba

@@ -20,3 +20,8 @@ def grown(array: NDArray[Scalar], length: int, *, fill: float = 0) -> NDArray[Sc
     if fill:
         longer[len(array) :] = fill
     return longer
+
+
+def with_room(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """A copy that has room for more, filled with zeros."""
+    return grown(array, len(array) + 1)

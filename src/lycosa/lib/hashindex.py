@@ -13,8 +13,12 @@ numpy calls dominates the cost. The table doubles before it is two thirds full.
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 from numpy.typing import NDArray
+
+from lycosa.lib.snapshot import Tree
 
 Hashes = NDArray[np.uint64] | NDArray[np.int64]
 
@@ -36,6 +40,21 @@ class HashIndex:
 
     def __len__(self) -> int:
         return self._count
+
+    def take(self) -> Tree:
+        """All of it (`lib.snapshot`)."""
+        return {"keys": self._flat.copy(), "ids": self._ids.copy(), "fill": self._fill.copy()}
+
+    @classmethod
+    def loaded(cls, saved: Tree) -> Self:
+        """The reverse of `take`. ValueError if the parts do not fit together."""
+        index = cls(capacity=int(len(saved["ids"]) * _MAX_LOAD))
+        for part, own in (("keys", index._flat), ("ids", index._ids), ("fill", index._fill)):
+            if saved[part].dtype != own.dtype or saved[part].shape != own.shape:
+                raise ValueError(f"{part}: {saved[part].dtype} {saved[part].shape} in a map of {len(own)}")
+            own[:] = saved[part]
+        index._count = int(index._fill.sum(dtype=np.int64))
+        return index
 
     def find(self, hashes: Hashes) -> NDArray[np.int64]:
         """The number of each hash; −1 if it is unknown."""

@@ -6,6 +6,12 @@ and Das Sarma, WWW 2007, section 3), so only fingerprints that share a band are 
 
 from __future__ import annotations
 
+from itertools import accumulate, chain, pairwise
+
+import numpy as np
+
+from lycosa.lib.snapshot import Tree
+
 MAX_DIFFERING_BITS = 3
 _BANDS = range(0, 64, 16)
 _MASK = 0xFFFF
@@ -29,3 +35,18 @@ class NearDuplicates:
             if len(others) < MAX_PER_BAND:
                 others.append(fingerprint)
         return True
+
+    def take(self) -> Tree:
+        """`lib.snapshot.Snapshots.take`."""
+        known = self._by_band.values()
+        return {
+            "bands": np.fromiter(self._by_band, np.int64, len(known)),
+            "lengths": np.fromiter(map(len, known), np.int64, len(known)),
+            "fingerprints": np.fromiter(chain.from_iterable(known), np.uint64),
+        }
+
+    def load(self, saved: Tree) -> None:
+        fingerprints = saved["fingerprints"].tolist()
+        ends = pairwise(accumulate(saved["lengths"].tolist(), initial=0))
+        known = (fingerprints[begin:end] for begin, end in ends)
+        self._by_band = dict(zip(saved["bands"].tolist(), known, strict=True))

@@ -42,20 +42,19 @@ class Store(Protocol):
 
     # What a crawl starts from
 
-    def hashes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(hash, number) of every link ever seen."""
+    def hashes(self, after: int = 0) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(hash, number) of every link ever seen whose number is greater than `after`."""
+
+    def count_links(self) -> int:
+        """Number of links ever seen, which is also the number of the last one."""
 
     def fingerprints(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(fingerprint, number) of every page that has text and duplicates no other."""
 
-    def waiting(self) -> rows.WaitingLinks:
-        """The waiting links, in order of discovery."""
+    def waiting(self) -> rows.WaitingLinks: ...
 
     def tried_links(self) -> dict[int, NDArray[np.int64]]:
         """By number of tries: the links that failed, and wait or were dropped."""
-
-    def dormant_links(self) -> set[int]:
-        """Links that wait once they are found again: dropped, or excluded as NOFOLLOW or NOT_WORTH."""
 
     def links_to_revisit(self) -> set[int]:
         """Fetched pages that wait to be fetched again."""
@@ -63,10 +62,11 @@ class Store(Protocol):
     def favoured_links(self) -> NDArray[np.int64]:
         """Waiting links that come before all others: cited by hubs, or hubs to be fetched again."""
 
-    def visits(self) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+    def visits(self, after: int = 0) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
         """The first visit to every page in order of fetching, with the numbers of its links; pages are light.
 
-        A page that a person has answered on has no guide: the answer guides the crawl.
+        `after`: only pages with a greater `number`. A page that a person has answered on has no guide: the answer
+        guides the crawl.
         """
 
     def hosts(self) -> Iterator[rows.HostRow]: ...
@@ -111,6 +111,10 @@ class Store(Protocol):
     def totals(self) -> rows.Totals: ...
 
     def progress(self) -> rows.Progress: ...
+
+    def first_relevance(self, count: int) -> NDArray[np.float64]:
+        """What the judge says of the first `count` pages, in order of fetching, whatever people say of them; NaN for
+        pages without a judgement."""
 
     def recent_relevance(self, count: int) -> list[tuple[float, bool]]:
         """(relevance, is_relevant) of the last `count` pages, oldest first."""

@@ -174,11 +174,13 @@ class Batch:
 
 
 class WaitingLinks(NamedTuple):
-    """The waiting links as columns, to load the frontier in one step."""
+    """The waiting links as columns in order of discovery, to load the frontier in one step; and the dormant ones."""
 
     ids: NDArray[np.int64]
     hosts: NDArray[np.int64]
     scores: NDArray[np.float64]
+    dormant: NDArray[np.int64]
+    """Links that wait once they are found again: dropped, or excluded as NOFOLLOW or NOT_WORTH."""
 
 
 class NewPages(NamedTuple):
@@ -203,8 +205,10 @@ class Totals(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """Further counts over all runs, for the stopping rules."""
+    """Counts over all runs, for the stopping rules."""
 
+    pages: int
+    relevant: int
     since_relevant: int
     """Pages fetched since the last relevant one."""
     downloaded: int

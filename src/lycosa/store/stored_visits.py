@@ -26,7 +26,7 @@ select f.id, f.url, f.host_id, f.score, f.distance, f.tries, f.redirects, p.titl
        iif(j.own_relevance is null, j.guide_relevance, null), j.guide_is_relevant
 from pages p join frontier f on f.id = p.id left join judgements j on j.page_id = p.id
      left join notes n on n.page_id = p.id
-order by p.number
+where p.number > ? order by p.number
 """
 LINKS = f"""
 select t.id, t.url, l.anchor, l.rel, l.position, l.other_anchors
@@ -35,9 +35,9 @@ from links l join frontier t on t.id = l.target_id where l.source_id = ? and l.p
 FETCHED = Outcome(Kind.FETCHED, "http 200", status=200)
 
 
-def visits(path: Path, db: sqlite3.Connection) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+def visits(path: Path, db: sqlite3.Connection, after: int = 0) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
     with explained(path):
-        for row in db.execute(PAGES):
+        for row in db.execute(PAGES, (after,)):
             links = db.execute(LINKS, (row[0],)).fetchall()
             yield _visit(row, links), np.array([link[0] for link in links], dtype=np.int64)
 

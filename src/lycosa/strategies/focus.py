@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from lycosa.lib.bounds import require_above_zero, require_at_least, require_at_most
 from lycosa.lib.growing import grown
+from lycosa.lib.snapshot import Tree
 from lycosa.model import Judgement, Visit
 from lycosa.strategies.protocol import Abilities, Strategy
 from lycosa.strategies.rescoring import scores_of_revisit
@@ -95,7 +96,15 @@ class Decay(Wrapper):
 
     @property
     def abilities(self) -> Abilities:
-        return replace(super().abilities, is_retold=True, again=self.again, revisit=self.revisit, rules=self.rules)
+        snapshots = self.snapshots_with(self._take, self._load)
+        return replace(
+            super().abilities,
+            is_retold=True,
+            again=self.again,
+            revisit=self.revisit,
+            rules=self.rules,
+            snapshots=snapshots,
+        )
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         scores = super().tell(visit, targets)
@@ -127,6 +136,12 @@ class Decay(Wrapper):
                 *self.rules_inside(visit),
             ]
         return [f"decay: links followed at {decay}; {left} more may be passed", *self.rules_inside(visit)]
+
+    def _take(self) -> Tree:
+        return {"halvings": self._halvings.copy()}
+
+    def _load(self, saved: Tree) -> None:
+        self._halvings = saved["halvings"].copy()
 
     def _of(self, visit: Visit) -> int:
         """Number of halvings of the decay of the visited page itself, given its relevance."""

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from lycosa.frontier.frontier import Frontier
 from lycosa.judges.protocol import JudgeAbilities
+from lycosa.lib.snapshot import Snapshots
 from lycosa.model import Link, Page, Visit
 from lycosa.stopping.forecast import Forecasting
 from lycosa.strategies.papers.page_words import PageWords
@@ -101,6 +102,9 @@ class Abilities:
     scores waiting links by it. None: it learns nothing; all waiting links are scored again by `again`."""
     forecasting: Forecasting | None = None
     """Set if its scores are predictions: the harvest can be forecast, and a better link is worth waiting for."""
+    snapshots: Snapshots | None = None
+    """How all that it knows from the visits told so far is saved and loaded, for a crawl to resume without being told
+    them again. None: it cannot be, or there is nothing. `restore` is called after `load` and further visits."""
     advice: Callable[[], str] | None = None
     """Why it may be time to stop, as the focus cannot be widened further; empty if it can. None: it never widens."""
 

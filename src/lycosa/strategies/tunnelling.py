@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +26,7 @@ from numpy.typing import NDArray
 from lycosa.errors import ConfigError
 from lycosa.judges.protocol import Interest
 from lycosa.lib.bounds import require_above_zero, require_at_least
+from lycosa.lib.snapshot import Tree
 from lycosa.model import Link, Visit
 from lycosa.strategies.protocol import Abilities, Strategy
 from lycosa.strategies.rescoring import scores_of_revisit
@@ -107,14 +107,16 @@ class Tunnelling(Wrapper):
 
     @property
     def abilities(self) -> Abilities:
+        inner = super().abilities
         return replace(
-            super().abilities,
+            inner,
             again=self.again,
             revisit=self.revisit,
             take_change=self.take_change,
             rules=self.rules,
             factors=self.factors,
             advice=lambda: self._advice,
+            snapshots=self.snapshots_with(self._take, self._load) if inner.is_retold else None,
         )
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -204,17 +206,7 @@ class Tunnelling(Wrapper):
         self._advice = ""
 
     def save(self) -> bytes:
-        head: dict[str, Any] = {
-            "steps": [str(step) for step in self._focus.steps],
-            "estimates": self._estimates,
-            "pages": self._pages,
-            "relevant": self._relevant,
-            "session_relevant": self._session_relevant,
-            **self._figures.to_plain(),
-            "change": self._change,
-            "advice": self._advice,
-        }
-        return seal(self.name, head, np.frombuffer(self._inner.save(), dtype=np.uint8))
+        return seal(self.name, self._take(), np.frombuffer(self._inner.save(), dtype=np.uint8))
 
     def restore(self, state: bytes) -> None:
         if not state:
@@ -222,10 +214,25 @@ class Tunnelling(Wrapper):
             return
         head, (inner,) = unseal(self.name, state)
         self._inner.restore(inner.tobytes())
+        self._load(head)
+
+    def _take(self) -> Tree:
+        return {
+            "steps": [str(step) for step in self._focus.steps],
+            "estimates": [dict(estimate) for estimate in self._estimates],
+            "pages": self._pages,
+            "relevant": self._relevant,
+            "session_relevant": self._session_relevant,
+            **self._figures.to_plain(),
+            "change": self._change,
+            "advice": self._advice,
+        }
+
+    def _load(self, saved: Tree) -> None:
         interest = self._focus.interest
-        self._estimates = head.get("estimates") or [{} for _ in head["steps"]]  # earlier versions kept none
-        named = zip(head["steps"], self._estimates, strict=True)
+        self._estimates = saved.get("estimates") or [{} for _ in saved["steps"]]  # earlier versions kept none
+        named = zip(saved["steps"], self._estimates, strict=True)
         self._focus.set([interest.named(text, estimate) for text, estimate in named] if interest else [])
-        self._pages, self._relevant = head["pages"], head["relevant"]
-        self._session_relevant, self._figures = head["session_relevant"], TopicFigures.from_plain(head)
-        self._change, self._advice = head["change"], head["advice"]
+        self._pages, self._relevant = saved["pages"], saved["relevant"]
+        self._session_relevant, self._figures = saved["session_relevant"], TopicFigures.from_plain(saved)
+        self._change, self._advice = saved["change"], saved["advice"]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from lycosa.frontier.frontier import Frontier
+from lycosa.lib.snapshot import Snapshots, Tree
 from lycosa.model import Visit
 from lycosa.strategies.protocol import Abilities, Links, Scores, Strategy
 
@@ -23,6 +26,26 @@ class Wrapper(Strategy):
         """What the rules of the inner strategy do (`Abilities.rules`)."""
         rules = self._inner.abilities.rules
         return rules(visit) if rules is not None else []
+
+    def snapshots_with(self, take: Callable[[], Tree], load: Callable[[Tree], None]) -> Snapshots | None:
+        """Snapshots of what a wrapper has learned itself (`take`, `load`) and of the inner strategy.
+
+        None if that would have to be told all visits again; one that is not told again needs no snapshot.
+        """
+        inner = self._inner.abilities
+        if inner.snapshots is None and inner.is_retold:
+            return None
+
+        def take_both() -> Tree:
+            return {"own": take(), "inner": inner.snapshots.take() if inner.snapshots else {}}
+
+        def load_both(saved: Tree) -> None:
+            load(saved["own"])
+            known = saved["inner"]
+            if inner.snapshots:
+                inner.snapshots.load(known)
+
+        return Snapshots(take_both, load_both)
 
     def seed_score(self) -> float:
         return self._inner.seed_score()

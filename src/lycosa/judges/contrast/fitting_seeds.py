@@ -12,7 +12,8 @@ of the way from random to oracle on development topics, with any fitting seed as
 
 from __future__ import annotations
 
-from lycosa.judges.contrast.page_vector import PageVector, cosine
+from lycosa.judges.contrast.page_vector import PageVector, cosine, vectors_loaded, vectors_taken
+from lycosa.lib.snapshot import Tree
 
 FITTING = 0.2
 """Minimum relevance, by the words alone, of a seed that fits: about a third of the score of a page that contains each
@@ -56,3 +57,19 @@ class FittingSeeds:
             self.akin += found
             for other in found:
                 del self._strangers[other]
+
+    def take(self) -> Tree:
+        """`lib.snapshot.Snapshots.take`."""
+        return {
+            "akin": list(self.akin),
+            "counts": [self._count, self._fitting_count],
+            "fitting": vectors_taken(self._fitting),
+            "strange": list(self._strangers),
+            "strangers": vectors_taken(self._strangers.values()),
+        }
+
+    def load(self, saved: Tree) -> None:
+        self.akin = saved["akin"]
+        self._count, self._fitting_count = saved["counts"]
+        self._fitting = vectors_loaded(saved["fitting"])
+        self._strangers = dict(zip(saved["strange"], vectors_loaded(saved["strangers"]), strict=True))

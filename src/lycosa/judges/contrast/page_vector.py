@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.judges.background import background_shares
+from lycosa.lib.snapshot import Tree
 from lycosa.lib.wordhash import SIZE, numbers_of
 
 Floats = NDArray[np.float32]
@@ -28,6 +29,21 @@ class PageVector(NamedTuple):
 
     words: Words
     counts: NDArray[np.uint8]
+
+
+def vectors_taken(pages: Collection[PageVector]) -> Tree:
+    """The vectors as part of a snapshot (`lib.snapshot`)."""
+    return {
+        "words": np.concatenate([np.zeros(0, np.uint16), *(page.words for page in pages)]),
+        "counts": np.concatenate([np.zeros(0, np.uint8), *(page.counts for page in pages)]),
+        "lengths": [len(page.words) for page in pages],
+    }
+
+
+def vectors_loaded(saved: Tree) -> list[PageVector]:
+    ends = np.cumsum(saved["lengths"], dtype=np.int64)[:-1]
+    parts = zip(np.split(saved["words"].copy(), ends), np.split(saved["counts"].copy(), ends), strict=True)
+    return [PageVector(words, counts) for words, counts in parts] if saved["lengths"] else []
 
 
 class Scale(NamedTuple):

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.judges.contrast.page_vector import COUNT_WEIGHT, Floats, PageVector, Words
-from lycosa.lib.growing import grown
+from lycosa.lib.growing import grown, with_room
+from lycosa.lib.snapshot import Tree
 from lycosa.lib.wordhash import NO_WORD, SIZE
 
 _BLOCK = 4096
@@ -50,6 +51,25 @@ class StudiedPages:
         self._starts[number + 1], self._hosts[number] = end, host
         self.count += 1
         return number
+
+    def take(self) -> Tree:
+        """`lib.snapshot.Snapshots.take`."""
+        end = self._starts[self.count]
+        return {
+            "words": self._words[:end].copy(),
+            "counts": self._counts[:end].copy(),
+            "starts": self._starts[: self.count + 1].copy(),
+            "hosts": self._hosts[: self.count].copy(),
+        }
+
+    def load(self, saved: Tree) -> None:
+        words, counts, starts, hosts = saved["words"], saved["counts"], saved["starts"], saved["hosts"]
+        if len(starts) != len(hosts) + 1 or not len(words) == len(counts) == starts[-1]:
+            raise ValueError(f"{len(words)} words of {len(hosts)} pages")
+        self._words, self._counts = with_room(words), with_room(counts)
+        self._starts = with_room(starts)
+        self._hosts = grown(hosts, len(self._starts))
+        self.count = len(hosts)
 
     def __getitem__(self, number: int) -> PageVector:
         span = slice(*self._starts[number : number + 2].tolist())

@@ -25,10 +25,11 @@ from lycosa.judges.contrast.page_vector import (
     telling_words,
 )
 from lycosa.judges.contrast.studied_pages import StudiedPages
-from lycosa.judges.contrast.verdict import Conclusion, Findings, verdict
+from lycosa.judges.contrast.verdict import Conclusion, Findings, VerdictView, verdict
 from lycosa.judges.contrast.weighing import ContrastSettings, TableScores, Weighing, specific, with_same_sum
-from lycosa.lib.growing import grown
-from lycosa.lib.wordhash import numbers_of
+from lycosa.lib.growing import grown, with_room
+from lycosa.lib.snapshot import Snapshots, Tree
+from lycosa.lib.wordhash import SIZE, numbers_of
 
 if TYPE_CHECKING:
     from lycosa.judges.contrast.judge import ContrastJudge
@@ -84,7 +85,7 @@ class ContrastStudy:
         self._answers: dict[int, bool] = {}
         """By page number: whether a person says that the page is relevant."""
         self._table_scores = TableScores()
-        self._weighing = self._weighed_by(idf_of_table())
+        self._idf, self._weights = idf_of_table(), np.zeros(SIZE, dtype=np.float32)
         self._scale = Scale(0.0, 1.0)
         self._verdict: Conclusion | None = None
         self._said: Floats = np.zeros(64, dtype=np.float32)
@@ -135,6 +136,7 @@ class ContrastStudy:
 
     def answer(self, place: int, is_relevant: bool | None) -> None:
         page = self._given + place
+        self._judged_at = 0  # what was said of other pages is out of date, too
         self._answers.pop(page, None)
         if is_relevant is None:
             self._relevance[page] = self.judge_vector(self._pages[page])
@@ -142,12 +144,55 @@ class ContrastStudy:
             self._answers[page] = is_relevant
             self._relevance[page] = self._said[page] = float(is_relevant)
 
+    # ── snapshots ─────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def snapshots(self) -> Snapshots:
+        return Snapshots(self._take, self._load)
+
+    def _take(self) -> Tree:
+        count = self._pages.count
+        return {
+            "given": self._given,
+            "pages": self._pages.take(),
+            "relevance": self._relevance[:count].copy(),
+            "is_example": self._is_example[:count].copy(),
+            "seeds": list(self._seeds),
+            "fitting": self._fitting.take(),
+            "answers": list(self._answers.items()),
+            "table_scores": self._table_scores.take(),
+            "idf": self._idf,
+            "weights": self._weights,
+            "scale": [float(bound) for bound in self._scale],
+            "verdict": self._verdict.view.take() if self._verdict else None,
+            "drift": self.drift,
+            "said": self._said[:count].copy(),
+            "judged_at": self._judged_at,
+        }
+
+    def _load(self, saved: Tree) -> None:
+        if saved["given"] != self._given:
+            raise ValueError(f"{saved['given']} examples were given, not {self._given}")
+        self._pages.load(saved["pages"])
+        relevance, is_example, said = saved["relevance"], saved["is_example"], saved["said"]
+        if not len(relevance) == len(is_example) == len(said) == self._pages.count:
+            raise ValueError(f"the relevance of {len(relevance)} of {self._pages.count} pages")
+        self._relevance, self._is_example, self._said = with_room(relevance), with_room(is_example), with_room(said)
+        self._seeds = saved["seeds"]
+        self._fitting.load(saved["fitting"])
+        self._answers = dict(saved["answers"])
+        self._table_scores.load(saved["table_scores"])
+        self._idf, self._weights, self._scale = saved["idf"].copy(), saved["weights"].copy(), Scale(*saved["scale"])
+        if saved["verdict"] is not None:
+            self._verdict = Conclusion(said.copy(), VerdictView.loaded(saved["verdict"]), saved["drift"])
+        self._judged_at = saved["judged_at"]
+
     # ── results ───────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def weights(self) -> Floats:
         """w, by word number."""
-        return self._weighing.weights
+        return self._weights
 
     @property
     def relevance(self) -> Floats:
@@ -175,18 +220,19 @@ class ContrastStudy:
         return self.topic.learns_from_seeds
 
     def word_strengths(self) -> Floats:
-        return self._verdict.view.word_strengths if self._verdict else self.weights * self._weighing.idf
+        return self._verdict.view.word_strengths if self._verdict else self._weights * self._idf
 
     @property
     def view(self) -> ContrastView:
         """What is known now: learning replaces the arrays and does not change them."""
-        return ContrastView(self._weighing.idf, self.weights, self._scale, self.settings.steepness)
+        return ContrastView(self._idf, self._weights, self._scale, self.settings.steepness)
 
     # ── learning ──────────────────────────────────────────────────────────────────────────────────────────
 
     def learn(self) -> None:
         learned = self._learned()
-        self._weighing, self._scale = learned.weighing, learned.scale
+        self._idf, self._weights = learned.weighing.idf, learned.weighing.weights
+        self._scale = learned.scale
         self._relevance[: self._pages.count] = learned.relevance
 
     def _learned(self) -> _Learned:
@@ -281,6 +327,10 @@ class ContrastStudy:
     def recent_verdicts(self) -> Floats:
         """The last verdicts, unless the crawl has grown by a quarter since."""
         return self.verdicts() if self._pages.count >= MAX_GROWTH * self._judged_at else self.said
+
+    @property
+    def judged_pages(self) -> int:
+        return max(0, self._judged_at - self._given)
 
     @property
     def drift(self) -> float:

@@ -39,6 +39,7 @@ from lycosa.judges.contrast.page_vector import COUNT_WEIGHT, Floats, PageVector,
 from lycosa.judges.contrast.studied_pages import StudiedPages
 from lycosa.judges.contrast.two_topics import coherence
 from lycosa.judges.contrast.weighing import ContrastSettings, TableScores, Weighing, specific, with_same_sum
+from lycosa.lib.snapshot import Tree
 
 LOW_BY_TABLE = 0.45
 """z₁ of pages that are not about the topic, if there are examples: .49 on wikispeedia, .46 on debian-docs (means over
@@ -124,6 +125,17 @@ class VerdictView(NamedTuple):
         parts: Floats = np.sum([side.parts(words, counts) for side in self.sides], axis=0)
         odds = float(parts.sum()) + sum(side.offset for side in self.sides) + self.intercept
         return self.most * float(_probability(np.array([odds]))[0]), parts
+
+    def take(self) -> Tree:
+        """`lib.snapshot.Snapshots.take`."""
+        sides = {str(at): side._asdict() for at, side in enumerate(self.sides)}
+        return {"sides": sides, "intercept": float(self.intercept), "most": float(self.most)}
+
+    @classmethod
+    def loaded(cls, saved: Tree) -> VerdictView:
+        sides = saved["sides"].values()
+        kept = tuple(_Side(side["idf"].copy(), side["weights"].copy(), side["offset"]) for side in sides)
+        return cls(kept, saved["intercept"], saved["most"])
 
 
 class Conclusion(NamedTuple):

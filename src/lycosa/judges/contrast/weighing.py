@@ -13,7 +13,8 @@ from lycosa.judges.background import background_shares
 from lycosa.judges.contrast.page_vector import BACKGROUND, COUNT_WEIGHT, Floats, Scale
 from lycosa.judges.contrast.studied_pages import Block, StudiedPages
 from lycosa.lib.bounds import require_above_zero, require_at_least
-from lycosa.lib.growing import grown
+from lycosa.lib.growing import grown, with_room
+from lycosa.lib.snapshot import Tree
 from lycosa.lib.wordhash import NO_WORD, SIZE
 
 FOUND_PAGES = 5.0
@@ -165,6 +166,18 @@ class TableScores:
             self.total_norm += float(block.norms.sum())
         self._known = pages.count
         return self._scores[: pages.count]
+
+    def take(self) -> Tree:
+        """`lib.snapshot.Snapshots.take`."""
+        return {
+            "total_norm": self.total_norm,
+            "examples": list(self._examples),
+            "scores": self._scores[: self._known].copy(),
+        }
+
+    def load(self, saved: Tree) -> None:
+        self.total_norm, self._examples = saved["total_norm"], saved["examples"]
+        self._scores, self._known = with_room(saved["scores"]), len(saved["scores"])
 
 
 def specific(pages: StudiedPages, doubt: Floats) -> Floats:

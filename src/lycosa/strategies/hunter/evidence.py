@@ -29,11 +29,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.lib.snapshot import Tree
 from lycosa.lib.wordhash import NO_WORD, SIZE
 from lycosa.strategies.hunter import tables
 from lycosa.strategies.hunter.learner import Model
 from lycosa.strategies.hunter.notes import PLACES, LinkAddresses, Words
-from lycosa.strategies.hunter.tables import CITATION_ROWS, FEATURES, LINK_ROWS, MOST_SIBLINGS, PAGE_ROWS, REACH, RING
+from lycosa.strategies.hunter.tables import (
+    CITATION_ROWS,
+    FEATURES,
+    LINK_RINGS,
+    LINK_ROWS,
+    MOST_SIBLINGS,
+    PAGE_ROWS,
+    REACH,
+    RING,
+)
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
@@ -226,6 +236,33 @@ class Evidence:
         changed = np.empty(len(chosen), dtype=np.int64)
         return changed[: _features().hand_on(chosen, bar, self.links, changed)]
 
+    def take(self) -> Tree:
+        """`lib.snapshot.Snapshots.take`."""
+        return {
+            "features": ",".join(FEATURES),
+            "counts": [self.count, self.highest, self._end, self._state],
+            "links": tables.taken(self.links, self.highest, LINK_RINGS),
+            "citations": tables.taken(self.citations, self._end),
+            "pages": tables.taken(self.pages, self.count + 1),
+            "rates": self.rates.copy(),
+            "near_words": self.near_words.table.copy(),
+            "url_words": self.url_words.table.copy(),
+            "hosts": {name: column.copy() for name, column in self.hosts._asdict().items()},
+            "folders": {name: column.copy() for name, column in self.folders._asdict().items()},
+        }
+
+    def load(self, saved: Tree) -> None:
+        if saved["features"] != ",".join(FEATURES):
+            raise ValueError(f"features {saved['features']}")
+        self.count, self.highest, self._end, self._state = saved["counts"]
+        self.links = tables.loaded(tables.LinkColumns, LINK_ROWS, saved["links"], self.highest, LINK_RINGS)
+        self.citations = tables.loaded(tables.CitationColumns, CITATION_ROWS, saved["citations"], self._end)
+        self.pages = tables.loaded(tables.PageColumns, PAGE_ROWS, saved["pages"], self.count + 1)
+        self.rates[:] = saved["rates"]
+        self.near_words.table[:] = saved["near_words"]
+        self.url_words.table[:] = saved["url_words"]
+        self.hosts, self.folders = PlaceRecord.loaded(saved["hosts"]), PlaceRecord.loaded(saved["folders"])
+
     @property
     def _columns(self) -> tuple[Any, ...]:
         words = self.near_words.table, self.url_words.table
@@ -276,6 +313,12 @@ class PlaceRecord(NamedTuple):
     @classmethod
     def empty(cls) -> PlaceRecord:
         return cls(np.zeros(PLACES, dtype=np.float32), np.zeros(PLACES, dtype=np.float32))
+
+    @classmethod
+    def loaded(cls, saved: Tree) -> PlaceRecord:
+        record = cls.empty()
+        record.tries[:], record.relevance[:] = saved["tries"], saved["relevance"]
+        return record
 
     def restate(self, places: NDArray[np.int32], relevance: Floats) -> None:
         self.relevance[places] = 0

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.lib.snapshot import Snapshots, Tree
 from lycosa.lib.wordhash import SIZE, numbers_of
 from lycosa.strategies.hunter.notes import Counts, Words
 
@@ -29,6 +30,17 @@ class FixedRelevance:
         self.idf_of_table[0] = 0
         self._relevance: list[float] = []
         self._answers: dict[int, bool] = {}
+
+    @property
+    def snapshots(self) -> Snapshots:
+        return Snapshots(self._take, self._load)
+
+    def _take(self) -> Tree:
+        return {"relevance": np.array(self._relevance, dtype=np.float64), "answers": list(self._answers.items())}
+
+    def _load(self, saved: Tree) -> None:
+        self._relevance = saved["relevance"].tolist()
+        self._answers = dict(saved["answers"])
 
     @property
     def relevance(self) -> Floats:

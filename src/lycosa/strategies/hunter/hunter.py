@@ -34,6 +34,7 @@ from lycosa.frontier.frontier import Frontier
 from lycosa.judges.protocol import Study
 from lycosa.lib.bounds import require_at_least
 from lycosa.lib.near_duplicates import NearDuplicates
+from lycosa.lib.snapshot import Snapshots, Tree, loaded_list, taken_list
 from lycosa.model import Link, Visit
 from lycosa.stopping.forecast import History, Waiting
 from lycosa.strategies.hunter.evidence import Evidence
@@ -132,6 +133,7 @@ class Hunter(Strategy):
             factors=self.factors,
             answer=self.answer,
             forecasting=self,
+            snapshots=Snapshots(self._take, self._load) if self.study.snapshots else None,
         )
 
     def seed_score(self) -> float:
@@ -278,6 +280,36 @@ class Hunter(Strategy):
             if len(columns) != 1:
                 raise ValueError(f"{self.name}: the saved state has {len(columns)} columns, not 1")
             self._handed_out = columns[0].tolist()
+
+    def _take(self) -> Tree:
+        assert self.study.snapshots is not None
+        return {
+            "study": self.study.snapshots.take(),
+            "evidence": self._evidence.take(),
+            "learner": self._learner.take(),
+            "texts": self._texts.take(),
+            "is_new_text": np.array(self._is_new_text, dtype=np.bool_),
+            "predictions": self._predictions.take(),
+            "handed_out": list(self._handed_out),
+            "counts": [self._tried, self._next_review, self._swept],
+            "bar": self._bar,
+            "front": self._front.copy(),
+            "newcomers": taken_list(self._newcomers),
+            "due": taken_list(self._due),
+        }
+
+    def _load(self, saved: Tree) -> None:
+        assert self.study.snapshots is not None
+        self.study.snapshots.load(saved["study"])
+        self._evidence.load(saved["evidence"])
+        self._learner.load(saved["learner"])
+        self._texts.load(saved["texts"])
+        self._is_new_text = saved["is_new_text"].tolist()
+        self._predictions.load(saved["predictions"])
+        self._handed_out = saved["handed_out"]
+        self._tried, self._next_review, self._swept = saved["counts"]
+        self._bar, self._front = saved["bar"], saved["front"].copy()
+        self._newcomers, self._due = loaded_list(saved["newcomers"]), loaded_list(saved["due"])
 
     @property
     def bytes_in_use(self) -> int:

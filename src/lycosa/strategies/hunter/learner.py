@@ -24,7 +24,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.lib.growing import grown
+from lycosa.lib.growing import grown, with_room
+from lycosa.lib.snapshot import Tree
 from lycosa.stopping.forecast_calibration import probability
 from lycosa.strategies.hunter.tables import FEATURES, GROUPS, MOST_Z
 
@@ -78,6 +79,26 @@ class Learner:
         self._is_seen: NDArray[np.bool_] = np.zeros(64, dtype=np.bool_)
         self._count = 0
 
+    def take(self) -> Tree:
+        """`lib.snapshot.Snapshots.take`."""
+        return {
+            "weights": self.weights.copy(),
+            "intercept": float(self.intercept),
+            "trust": self._trust.copy(),
+            "mean": self._mean.copy(),
+            "spread": self._spread.copy(),
+            "seen": self._seen[: self._count].copy(),
+            "is_seen": self._is_seen[: self._count].copy(),
+        }
+
+    def load(self, saved: Tree) -> None:
+        seen, is_seen = saved["seen"], saved["is_seen"]
+        if seen.shape != (len(is_seen), len(FEATURES)):
+            raise ValueError(f"{seen.shape} z-scores of {len(is_seen)} pages")
+        self.weights, self.intercept, self._trust = saved["weights"].copy(), saved["intercept"], saved["trust"].copy()
+        self._mean, self._spread = saved["mean"].copy(), saved["spread"].copy()
+        self._seen, self._is_seen, self._count = with_room(seen), with_room(is_seen), len(seen)
+
     def measure(self, sample: Floats) -> None:
         """Determine mean and spread from the features of waiting links."""
         if len(sample):
@@ -105,7 +126,7 @@ class Learner:
 
     def add(self, z_scores: Floats | None) -> None:
         """Add a visited page, with z as of the time when it was chosen; None if no visited page cited it."""
-        if self._count == len(self._seen):
+        if self._count >= min(len(self._seen), len(self._is_seen)):
             self._seen, self._is_seen = grown(self._seen, self._count + 1), grown(self._is_seen, self._count + 1)
         if z_scores is not None:
             self._seen[self._count] = z_scores * self._mask

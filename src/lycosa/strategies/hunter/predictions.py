@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.lib.snapshot import Tree
 from lycosa.stopping.forecast import History, Waiting
 from lycosa.strategies.hunter.evidence import Evidence
 
@@ -23,6 +24,19 @@ class Predictions:
         self._is_relevant.append(is_relevant)
         self._met.append(met)
         self._tries.append(tried)
+
+    def take(self) -> Tree:
+        """`lib.snapshot.Snapshots.take`."""
+        return {
+            "expected": np.array(self._expected, dtype=np.float64),
+            "is_relevant": np.array(self._is_relevant, dtype=np.bool_),
+            "met": np.array(self._met, dtype=np.int64),
+            "tries": np.array(self._tries, dtype=np.int64),
+        }
+
+    def load(self, saved: Tree) -> None:
+        self._expected, self._is_relevant = saved["expected"].tolist(), saved["is_relevant"].tolist()
+        self._met, self._tries = saved["met"].tolist(), saved["tries"].tolist()
 
     def history(self, evidence: Evidence, is_relevant: NDArray[np.bool_] | None = None) -> History:
         """`is_relevant`: what is known by now of each page; None: as when it was added."""

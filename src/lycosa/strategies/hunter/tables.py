@@ -7,11 +7,13 @@ only where something is written: that costs address space, not memory.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.lib.snapshot import Tree
 from lycosa.strategies.hunter.notes import NEAR, URL_WORDS
 
 RING = 8
@@ -146,6 +148,13 @@ _PAGE_FLOATS = ("relevance", "hub", "hub_weight", "hub_told")
 PAGE_ROWS = (np.dtype([("begin", np.int64), *_all(np.int32, "link", "links"), *_all(np.float32, *_PAGE_FLOATS)]),)
 
 
+LINK_RINGS = {"ring": RING, "near": TEXTS}
+"""Columns of links that have a slot for each of the latest citations: the number of slots."""
+NO_RINGS: Mapping[str, int] = {}
+_BLOCK = 4_096
+"""Rows copied at a time."""
+
+
 def table(kind: type[Columns], layout: Rows, rows: int) -> Columns:
     """A table of zeros."""
     columns = {}
@@ -164,6 +173,69 @@ def longer(columns: Columns, layout: Rows, rows: int) -> Columns:
     for name, old in columns._asdict().items():
         getattr(grown, name)[:known] = old
     return grown
+
+
+def taken(columns: Columns, rows: int, rings: Mapping[str, int] = NO_RINGS) -> Tree:
+    """Copies of the first rows of all columns, by name; of rings only what has been filled."""
+    whole: dict[str, NDArray[Any]] = {}
+    filled = {name: _filled(columns, rows, slots) for name, slots in rings.items()}
+    for name in columns._fields:
+        column: NDArray[Any] = getattr(columns, name)
+        shape = (int(filled[name][-1]), column.shape[1] // rings[name]) if name in rings else (rows, *column.shape[1:])
+        whole[name] = np.empty(shape, column.dtype)
+    for block in _blocks(rows):
+        for name in columns._fields:
+            part = getattr(columns, name)[block]
+            if name in rings:
+                at = slice(filled[name][block.start], filled[name][block.stop])
+                whole[name][at] = _ring(part, rings[name])[_is_filled(columns, block, rings[name])]
+            else:
+                whole[name][block] = part
+    return dict(whole)
+
+
+def loaded(kind: type[Columns], layout: Rows, saved: Tree, rows: int, rings: Mapping[str, int] = NO_RINGS) -> Columns:
+    """A table of these columns, with room for more rows. ValueError if they do not fit."""
+    columns = table(kind, layout, rows + rows // 2)
+    for name in columns._fields:
+        column: NDArray[Any] = getattr(columns, name)
+        if saved[name].dtype != column.dtype or (name not in rings and saved[name].shape != (rows, *column.shape[1:])):
+            raise ValueError(
+                f"{name}: {saved[name].dtype} {saved[name].shape} instead of {rows} rows of {column.dtype}"
+            )
+    begin = dict.fromkeys(rings, 0)
+    for block in _blocks(rows):
+        for name in columns._fields:  # `cited` comes before the rings
+            part = getattr(columns, name)[block]
+            if name in rings:
+                is_filled = _is_filled(columns, block, rings[name])
+                end = begin[name] + int(np.count_nonzero(is_filled))
+                _ring(part, rings[name])[is_filled] = saved[name][begin[name] : end]
+                begin[name] = end
+            else:
+                part[:] = saved[name][block]
+    return columns
+
+
+def _blocks(rows: int) -> Iterator[slice]:
+    """Rows that fit the processor's cache: all columns of a block are copied before the next block."""
+    return (slice(start, min(start + _BLOCK, rows)) for start in range(0, rows, _BLOCK))
+
+
+def _ring(column: NDArray[Any], slots: int) -> NDArray[Any]:
+    """A view, rows × slots × values of a slot."""
+    return column.reshape(len(column), slots, column.shape[1] // slots)
+
+
+def _is_filled(columns: Any, block: slice, slots: int) -> NDArray[np.bool_]:
+    """Rows × slots. Most links are cited once."""
+    is_filled: NDArray[np.bool_] = np.arange(slots) < columns.cited[block, None]
+    return is_filled
+
+
+def _filled(columns: Any, rows: int, slots: int) -> NDArray[np.int64]:
+    """Number of filled slots in the rows before each row, and in all."""
+    return np.concatenate([[0], np.cumsum(np.minimum(columns.cited[:rows], slots), dtype=np.int64)])
 
 
 def row_bytes(layout: Rows) -> int:

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from lycosa.errors import ConfigError
 from lycosa.lib.bounds import require_above_zero, require_at_least, require_at_most
+from lycosa.lib.snapshot import Snapshots, Tree
 from lycosa.model import Link, Visit
 from lycosa.strategies.protocol import Abilities, Strategy, StrategyParts
 
@@ -134,6 +135,7 @@ class Ariadne(Strategy):
             is_retold=True,  # the records of hosts
             again=self.again,
             factors=self.factors,
+            snapshots=Snapshots(self._take, self._load),
         )
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -153,6 +155,14 @@ class Ariadne(Strategy):
 
     def factors(self, visit: Visit, link: Link) -> Mapping[str, float]:
         return dict(zip(CRITERIA, self._criteria(visit, link), strict=True))
+
+    def _take(self) -> Tree:
+        records = np.array(list(self._hosts.values()), dtype=np.int64).reshape(-1, 2)
+        return {"hosts": list(self._hosts), "records": records}
+
+    def _load(self, saved: Tree) -> None:
+        records = ((relevant, pages) for relevant, pages in saved["records"].tolist())
+        self._hosts = dict(zip(saved["hosts"], records, strict=True))
 
     def _criteria(self, visit: Visit, link: Link) -> tuple[float, ...]:
         """The values in the order of CRITERIA. Expensive ones without weight are not computed."""

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.lib.growing import grown
+from lycosa.lib.growing import grown, with_room
+from lycosa.lib.snapshot import Tree
 
 
 class CitedLinks:
@@ -48,6 +49,18 @@ class CitedLinks:
         self.visit[old:] = -1
         self.ordered_score = [grown(column, last + 1) for column in self.ordered_score]
 
+    def take(self) -> Tree:
+        """`lib.snapshot.Snapshots.take`."""
+        columns: Tree = {name: column.copy() for name, column in vars(self).items() if isinstance(column, np.ndarray)}
+        generations = {str(generation): column.copy() for generation, column in enumerate(self.ordered_score)}
+        return {"columns": columns, "ordered_score": generations}
+
+    def load(self, saved: Tree) -> None:
+        for name, column in vars(self).items():
+            if isinstance(column, np.ndarray):
+                setattr(self, name, saved["columns"][name].copy())
+        self.ordered_score = [saved["ordered_score"][str(each)].copy() for each in range(len(self.ordered_score))]
+
 
 class Citations:
     """The links of each visited page, and for each link the pages that contain it, as a chain of citations.
@@ -81,6 +94,23 @@ class Citations:
         latest[targets] = np.arange(low, high)
         self.visits += 1
         self._starts[self.visits] = high
+
+    def take(self) -> Tree:
+        """`lib.snapshot.Snapshots.take`."""
+        end = self.size + 1
+        return {
+            "targets": self._targets[:end].copy(),
+            "sources": self._sources[:end].copy(),
+            "before": self._before[:end].copy(),
+            "starts": self._starts[: self.visits + 1].copy(),
+        }
+
+    def load(self, saved: Tree) -> None:
+        targets, sources, before, starts = saved["targets"], saved["sources"], saved["before"], saved["starts"]
+        if not len(targets) == len(sources) == len(before) == starts[-1]:
+            raise ValueError(f"{len(targets)} citations instead of {starts[-1]}")
+        self._targets, self._sources, self._before = with_room(targets), with_room(sources), with_room(before)
+        self._starts, self.visits = with_room(starts), len(starts) - 1
 
     def of(self, latest: int) -> list[int]:
         """The pages that contain a link, given its latest citation."""

@@ -46,6 +46,7 @@ from numpy.typing import NDArray
 from lycosa.errors import ConfigError
 from lycosa.frontier.frontier import Frontier
 from lycosa.lib.bounds import require_at_least
+from lycosa.lib.snapshot import Snapshots, Tree, loaded_list, taken_list
 from lycosa.model import Visit
 from lycosa.strategies.papers.citations import Citations, CitedLinks
 from lycosa.strategies.protocol import Abilities, Strategy, StrategyParts
@@ -183,7 +184,7 @@ class Evolved(Strategy):
 
     @property
     def abilities(self) -> Abilities:
-        return Abilities(is_retold=True, again=self.again)
+        return Abilities(is_retold=True, again=self.again, snapshots=Snapshots(self._take, self._load))
 
     def seed_score(self) -> float:
         return SEED_SCORE
@@ -309,6 +310,27 @@ class Evolved(Strategy):
         has_news = (before < SEED_SCORE) & (scores.astype(np.float32) != before)
         if has_news.any():
             frontier.revise(links[has_news], scores[has_news])
+
+    def _take(self) -> Tree:
+        return {
+            "links": self._links.take(),
+            "citations": self._citations.take(),
+            "seen": int(self._seen),
+            "hosts": list(self._hosts),
+            "host_pages": list(self._host_pages),
+            "host_relevant": [int(count) for count in self._host_relevant],
+            "due": taken_list(self._due),
+            "due_limit": self._due_limit,
+        }
+
+    def _load(self, saved: Tree) -> None:
+        self._links.load(saved["links"])
+        self._citations.load(saved["citations"])
+        self._seen = saved["seen"]
+        self._hosts = {host: number for number, host in enumerate(saved["hosts"])}
+        self._host_pages, self._host_relevant = saved["host_pages"], saved["host_relevant"]
+        self._due, self._due_limit = loaded_list(saved["due"]), saved["due_limit"]
+        self._enter_phase()
 
     def _hear_anchors(self, visit: Visit, targets: NDArray[np.int64]) -> None:
         assert visit.page is not None
