@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 
 from lycosa.crawl.resume import retold
 from lycosa.errors import InputError
-from lycosa.fetch.urls import Urls, url_hash
+from lycosa.fetch.urls import Urls, origin, url_hash
+from lycosa.model import Link
 from lycosa.store.protocol import Reports
 from lycosa.store.rows import Answer, HostRow, LinkRow, State
 from lycosa.strategies.hunter.tables import FEATURES
@@ -81,24 +82,30 @@ def _factors(store: Reports, link: LinkRow, host: HostRow, strategy: Strategy) -
     abilities = strategy.abilities
     if not abilities.is_retold:
         return
-    citing = []
+    citing, derived_from = [], None
     for visit, targets in retold(store, strategy):
         places = (targets == link.id).nonzero()[0]
         if len(places):
             citing.append((visit, targets, int(places[0])))
+        elif visit.lease.id == link.parent_id:
+            derived_from = visit
     best = max(citing, key=lambda each: float(abilities.again(each[0], each[1])[each[2]]), default=None)
-    if best is None:
+    if best is not None:
+        visit, _, place = best
+        assert visit.page is not None
+        found = visit.page.links[place]
+    elif derived_from is not None:
+        visit, found = derived_from, Link(link.url)
+    else:
         return
-    visit, _, place = best
-    assert visit.page is not None
-    factors = abilities.factors(visit, visit.page.links[place])
+    factors = abilities.factors(visit, found)
     if factors and tuple(factors) == FEATURES:
-        yield "because", _because(store, link, host, visit.page.links[place].anchor, factors)
+        yield "because", _because(store, link, host, found.anchor, factors)
         strongest = sorted(factors.items(), key=lambda part: -abs(part[1]))[:SHOWN_PARTS]
         yield "factors", ", ".join(f"{name} {value:+.2f}" for name, value in strongest)
     elif factors:
         words = ", ".join(f"{name.replace('_', ' ')} {value:.2f}" for name, value in factors.items())
-        yield "factors", f"{words} (on {visit.page.url})"
+        yield "factors", f"{words} (on {visit.lease.url})"
 
 
 def _because(store: Reports, link: LinkRow, host: HostRow, anchor: str, factors: Mapping[str, float]) -> str:
@@ -116,7 +123,7 @@ def _because(store: Reports, link: LinkRow, host: HostRow, anchor: str, factors:
     noun = "page" if relevant == 1 else "pages"
     others = f" and {pages - relevant} other{'s' * (pages - relevant > 1)}" if pages > relevant else ""
     cited = f"linked from {relevant} relevant {noun}{others}"
-    words = [cited, *reasons]
+    words = [cited if pages else "linked from no page", *reasons]
     if anchor:
         words.append(f"anchor “{anchor}”")
     text = f"{', '.join(words)}; host {host.relevant} of {host.pages} relevant"
@@ -139,13 +146,22 @@ def _discovery(store: Reports, link: LinkRow) -> Iterator[tuple[str, str]]:
     if link.parent_id is None:
         yield "found", "given as a seed"
     else:
-        how = "by a redirect from" if link.redirects else "on"
-        anchor = f" with the anchor “{link.anchor}”" if link.anchor else ""
-        yield "found", f"{how} {_url(store, link.parent_id)}{anchor}"
+        yield "found", _found(store, link, link.parent_id)
         yield "distance", f"{link.distance} link{'s' * (link.distance != 1)} from the nearest seed"
     for source, anchor, relevance in store.citing_pages(link.id, SHOWN_CITATIONS):
         judged = f", relevance {relevance:.3f}" if relevance is not None else ""
         yield "cited by", f"{source} (“{anchor}”{judged})"
+
+
+def _found(store: Reports, link: LinkRow, parent: int) -> str:
+    page = _url(store, parent)
+    if link.redirects:
+        return f"by a redirect from {page}"
+    if store.page(parent) is not None and not store.has_link(parent, link.id):
+        is_home = link.url == f"{origin(link.url)}/"
+        what = "home page of a host" if is_home else "folder of a page"
+        return f"on no page: {what} that proved relevant, by the URL of {page}"
+    return f"on {page}" + (f" with the anchor “{link.anchor}”" if link.anchor else "")
 
 
 def _fetches(store: Reports, link: int) -> Iterator[tuple[str, str]]:
