@@ -138,6 +138,7 @@ class TestGuesses:
         evidence.score(last, model, 2.0, 0.0)
         assert evidence.links.score[25] == pytest.approx(learner.predict(found)[0] / 7, rel=1e-2)
         assert evidence.score_again(last, model)[0] == pytest.approx(learner.predict(found)[0] / 7, rel=1e-2)
+        np.testing.assert_allclose(evidence.found_share(np.array([9, 25, 1])), [1, 1 / 7, 1])
 
     def test_a_guess_that_a_page_links_to_is_a_link(self):
         evidence = made()

@@ -330,7 +330,7 @@ class Hunter(Strategy):
 
     def look(self, chosen: Links) -> Floats:
         """The scores that these links would get now; nothing is changed."""
-        worth = self._learner.predict(self._evidence.features(chosen))
+        worth = self._learner.predict(self._evidence.features(chosen)) * self._evidence.found_share(chosen)
         if self._settings.diversity:
             worth /= (1 + self._evidence.hosts.relevance[self._evidence.links.host[chosen]]) ** self._settings.diversity
         return worth
@@ -352,7 +352,7 @@ class Hunter(Strategy):
         evidence, chosen = self._evidence, frontier.waiting_links()
         evidence.reserve(chosen)
         chosen = chosen[evidence.links.cited[chosen] > 0]
-        expected = self._learner.predict(evidence.kept(chosen))
+        expected = self._learner.predict(evidence.kept(chosen)) * evidence.found_share(chosen)
         return self._predictions.waiting(evidence, chosen, expected)
 
     # Rescoring and explanations.
