@@ -236,11 +236,16 @@ class Evidence:
         _features().look(chosen, self.rates, *self._columns, found)
         return found
 
+    def is_guess(self, chosen: Links) -> NDArray[np.bool_]:
+        """By link: whether it is waiting though no page cites it."""
+        links = self.links
+        stands_nowhere = self.citations.page[links.ring[chosen, 0]] == tables.GUESSED
+        found: NDArray[np.bool_] = (links.cited[chosen] == 1) & stands_nowhere
+        return found
+
     def found_share(self, chosen: Links) -> Floats:
         """By link: the probability that there is a page behind it if it is a guess, otherwise 1."""
-        links = self.links
-        is_guess = (links.cited[chosen] == 1) & (self.citations.page[links.ring[chosen, 0]] == tables.GUESSED)
-        return np.where(is_guess, self.rates[tables.FOUND_RATE], 1.0).astype(np.float32)
+        return np.where(self.is_guess(chosen), self.rates[tables.FOUND_RATE], 1.0).astype(np.float32)
 
     def keep(self, chosen: Links, features: Floats) -> None:
         """Store the result of `features`."""

@@ -281,7 +281,7 @@ class Hunter(Strategy):
         sample = waiting if is_small else waiting[count % 7 :: len(waiting) // SAMPLE]
         features = evidence.features(sample)
         evidence.keep(sample, features)
-        learner.measure(features)
+        learner.measure(features[~evidence.is_guess(sample)])
         learner.learn(relevance, evidence.leads_on())
         scores = evidence.score_again(waiting, learner.model)
         if not is_small:
