@@ -7,10 +7,14 @@ worth, two further rows say: the hunter with the fixed judge, and best-first wit
     python bench/hunter.py --quick        # a try
     python bench/hunter.py --half fresh --start words
 
-Figure: the area under the curve of relevant pages found, as share of the way from a random order to an oracle (which
-knows whether a waiting page is relevant) and to a look-ahead oracle (which knows the ways, too). Pages that say nearly
-the same as an earlier one of the crawl do not count. Errors and tests are over topics, whose repeats (other seeds) are
-averaged first; p by Wilcoxon's test, corrected by Holm's method for the number of rows.
+Figure: the area under the curve of relevant pages found over fetches, as share of the way from a random order to an
+oracle (which knows whether a waiting page is relevant) and to a look-ahead oracle (which knows the ways, too). A home
+page that is tried though nobody links to it, and is not there, costs a fetch; a dead link does not. Pages that say
+nearly the same as an earlier one of the crawl do not count. Errors and tests are over topics, whose repeats (other
+seeds) are averaged first; p by Wilcoxon's test, corrected by Holm's method for the number of rows.
+
+On sparse webs (`sparse_webs`) the plain oracle is no bound: where nothing relevant waits it is as blind as anybody, and
+the share of the way to it may exceed 1. There the share of the way to the look-ahead oracle counts.
 
 Topics of 30 pages or more are split into halves by `tasks.split_topics`. --half says which topics are crawled for:
 
@@ -19,6 +23,8 @@ Topics of 30 pages or more are split into halves by `tasks.split_topics`. --half
     fresh        topics no constant was chosen by: of wikispeedia those with 15 to 29 pages, unless most of these are
                  of larger topics, too; and on a generated web of another seed and shape those of made-up words.
                  debian-docs has no topic so small, and is left out. The topics are new, wikispeedia itself is not
+
+The generated sparse webs are one for each set, with topics of 30 pages or more.
 
 The judge is told the topic's words. --start says what else a crawl begins with:
 
@@ -67,6 +73,8 @@ from lycosa.strategies.hunter.notes import digest
 from lycosa.strategies.protocol import StrategyParts
 from lycosa.strategies.table import strategy
 from lycosa.workspace import Workspace
+from sparse_webs import PLANS as SPARSE
+from sparse_webs import THINNED, thinned
 from table import table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -81,6 +89,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "without link texts": {"hunter.has_text": False},
     "without URLs": {"hunter.has_urls": False},
     "without hosts and folders": {"hunter.has_places": False},
+    "without home pages": {"hunter.home_pages": False},
     "without learning weights": {"hunter.freedom": 0.0},
 }
 NO_NEGATIVES = "without the judge's negatives"
@@ -89,11 +98,16 @@ ABLATED_TOPICS = 10
 PLANS = {
     "generated": WebPlan(seed=11, pages=6_000, hosts=240, topics=10, out_degree=12),
     "generated anew": WebPlan(seed=2029, pages=9_000, hosts=600, topics=24, out_degree=20),
+    **SPARSE,
 }
 
 
+def _large(world: World) -> list[str]:
+    return [topic for topic in world.topics if len(world.pages_of(topic)) >= LEAST_PAGES]
+
+
 def _half(world: World, *, number: int) -> list[str]:
-    return split_topics([topic for topic in world.topics if len(world.pages_of(topic)) >= LEAST_PAGES])[number]
+    return split_topics(_large(world))[number]
 
 
 def _small(world: World) -> list[str]:
@@ -116,10 +130,11 @@ def _made_up(world: World) -> list[str]:
     return sorted(set(world.topics) - {topic.name for topic in TOPICS})
 
 
+HALVED = ("wikispeedia", "debian-docs", "generated", THINNED)
 SETS: dict[str, dict[str, Callable[[World], list[str]]]] = {
-    "development": dict.fromkeys(("wikispeedia", "debian-docs", "generated"), partial(_half, number=0)),
-    "test": dict.fromkeys(("wikispeedia", "debian-docs", "generated"), partial(_half, number=1)),
-    "fresh": {"wikispeedia": _small, "debian-docs": _small, "generated anew": _made_up},
+    "development": {**dict.fromkeys(HALVED, partial(_half, number=0)), "sparse": _large},
+    "test": {**dict.fromkeys(HALVED, partial(_half, number=1)), "sparse, another": _large},
+    "fresh": {"wikispeedia": _small, "debian-docs": _small, "generated anew": _made_up, "sparse anew": _made_up},
 }
 """By set and world: the topics to crawl for."""
 
@@ -244,8 +259,9 @@ class Course:
         visited = np.array(track.pages)
         is_found = (task.relevant & task.is_graded)[visited]
         is_found &= _is_new(self.world.fingerprints[visited])
-        curve = np.cumsum(is_found)
-        curve = np.concatenate([curve, np.full(self.pages - len(curve), curve[-1])])
+        fetches = np.array(track.fetches)
+        is_found &= fetches <= self.pages
+        curve = np.cumsum(np.bincount(fetches[is_found] - 1, minlength=self.pages))
         result.area[name] = float(curve.mean())
         result.found[name] = float(curve[-1])
         result.hosts[name] = float(len(np.unique(self.world.host_of[visited[is_found]])))
@@ -307,25 +323,31 @@ def _error(values: NDArray[np.float64]) -> float:
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
 
 
-def worlds(is_quick: bool, half: str = "test") -> Iterator[tuple[str, Callable[[], World]]]:
+def worlds(
+    is_quick: bool, half: str = "test", *, has_sparse: bool = False
+) -> Iterator[tuple[str, Callable[[], World]]]:
     out = ROOT / "out"
     out.mkdir(exist_ok=True)
     for name in SETS[half]:
-        shared, path = SHARED / "worlds" / name, out / f"{name}.world"
+        if not has_sparse and (name in SPARSE or name == THINNED):
+            continue
+        source = "wikispeedia" if name == THINNED else name
+        shared, path = SHARED / "worlds" / source, out / f"{source}.world"
         if plan := PLANS.get(name):
             if is_quick:
                 plan = replace(plan, pages=plan.pages // 3, hosts=plan.hosts // 3)
-            yield name, partial(_generated, out / f"hunter-{plan.pages}.world", plan)
+            file = f"hunter-{name.replace(',', '').replace(' ', '-')}-{plan.pages}.world"
+            yield name, partial(_generated, out / file, plan)
         elif path.exists() or (shared / "pages.warc.gz").exists():
-            yield name, partial(_opened, shared, path)
+            yield name, partial(_opened, shared, path, is_thinned=name == THINNED)
         else:
             print(f"{name} is left out: there is no {shared}")
 
 
-def _opened(shared: Path, path: Path) -> World:
+def _opened(shared: Path, path: Path, *, is_thinned: bool = False) -> World:
     if not path.exists():
         build([shared / "pages.warc.gz"], shared / "labels.tsv", path)
-    return World.open(path)
+    return thinned(path) if is_thinned else World.open(path)
 
 
 def _generated(path: Path, plan: WebPlan) -> World:
@@ -388,7 +410,7 @@ def main() -> None:
         with ProcessPoolExecutor(2) as pool:
             parts = [
                 (name, pool.submit(measure, name, opened, given.half, given.start, extent))
-                for name, opened in worlds(given.quick, given.half)
+                for name, opened in worlds(given.quick, given.half, has_sparse=True)
             ]
             for name, part in parts:
                 about, results = part.result()

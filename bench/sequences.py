@@ -2,6 +2,7 @@
 
     make sequences                            # compare with bench/sequences.json, about five minutes
     python bench/sequences.py --record        # after a change that is meant to alter crawls: record them anew
+    python bench/sequences.py --record --only hunter
 
 Replays of 800 pages on a generated web and, where they are at hand, on two recorded ones; two topics each, with and
 without a limit on waiting links, under each kind of judge. A crawl is recorded as the number of pages visited and a
@@ -130,6 +131,9 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     options.add_argument("--record", action="store_true", help="Write bench/sequences.json instead of comparing.")
     options.add_argument("--world", default="", help="Only this world.")
+    options.add_argument(
+        "--only", default="", metavar="STRATEGY", help="Only strategies of this name; --record leaves the others alone."
+    )
     given = options.parse_args()
     recorded: dict[str, str] = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
     found: dict[str, str] = {}
@@ -139,13 +143,18 @@ def main() -> None:
         if given.world not in ("", name):
             continue
         for key, run in crawls(name, world):
+            if given.only not in key.split(" | ")[3]:
+                continue
             found[key] = run()
             if not given.record and recorded.get(key) != found[key]:
                 differing.append(key)
                 print(f"differs: {key}: recorded {recorded.get(key)}, now {found[key]}", flush=True)
         print(f"{name}: {len(found)} crawls, {time.monotonic() - began:.0f} s", flush=True)
     if given.record:
-        RECORDED.write_text(json.dumps(found, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+        kept = recorded if given.only or given.world else {}
+        RECORDED.write_text(
+            json.dumps(kept | found, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
         print(f"recorded {len(found)} crawls in {RECORDED.relative_to(ROOT)}")
         return
     print(f"{len(found) - len(differing)} of {len(found)} crawls are as recorded")

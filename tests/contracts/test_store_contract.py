@@ -636,6 +636,7 @@ class TestOnePage:
         assert store.citing_pages(7, 3) == everyone[:3]
         assert store.citation_counts(7) == CitationCounts(pages=4, relevant=2)
         assert store.citation_counts(1) == CitationCounts(0, 0)
+        assert (store.has_link(2, 7), store.has_link(7, 2), store.has_link(2, 99)) == (True, False, False)
 
 
 class TestFigures:

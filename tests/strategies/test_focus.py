@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -42,6 +44,21 @@ class TestHard:
         made = strategy("hard+best-first")
         assert np.isnan(made.again(visit(2, 0.4), np.array([8]))).all()
         assert made.again(visit(2, 0.7), np.array([8])).tolist() == [0.7]
+
+
+@pytest.mark.parametrize("rule", ["hard", "decay"])
+def test_what_is_guessed_is_guessed_where_links_are_followed(rule):
+    settings = {"decay.stop": 1.0} if rule == "decay" else {}
+    made = strategy(f"{rule}+hunter", StrategyParts(is_good=lambda topic: topic != "Sport/Rowing"), settings)
+    targets = np.array([8, 9])
+    guessing = made.abilities.guessing
+    assert guessing is not None
+    made.tell(visit(1, 0.9), targets)
+    assert guessing.guesses(visit(1, 0.9)) == ["http://a.test/"]
+    poor = replace(visit(8, 0.2), judgement=Judgement(0.2, True, best="Sport/Rowing"))
+    made.tell(poor, targets)
+    assert made._inner.guesses(poor) == ["http://a.test/"]
+    assert guessing.guesses(poor) == ()
 
 
 class TestDecay:

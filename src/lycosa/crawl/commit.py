@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ from lycosa.lib.clock import Clock
 from lycosa.model import Judgement, Kind, Lease, Outcome, Page, Visit
 from lycosa.stopping.figures import Figures
 from lycosa.store.rows import Batch, State, StateRow
+from lycosa.strategies.protocol import Guessing
 from lycosa.strategies.rescoring import score_again, scores_of_revisit
 
 FINAL_STATES: Mapping[Kind, str] = {
@@ -343,9 +345,11 @@ class CrawlLedger:
         targets = numbers[: len(page.links)]
         self._state.tally.add_page(visit.lease.id, targets, is_relevant=is_relevant(visit))
         scores = self._state.strategy.tell(visit.guiding, targets)
+        self._state.urls.expand(visit.lease, page, numbers, is_new, scores, batch)
+        if self._abilities.guessing is not None and (self._state.urls.rules.follow_nofollow or not page.is_nofollow):
+            self._guess(visit.guiding, self._abilities.guessing, batch)
         if note := self._abilities.note():
             batch.notes.append((visit.lease.id, note))
-        self._state.urls.expand(visit.lease, page, numbers, is_new, scores, batch)
         source = visit.lease.id
         batch.edges.extend(
             (source, link.position, target, link.anchor, link.rel)
@@ -362,6 +366,13 @@ class CrawlLedger:
         scores = scores_of_revisit(self._state.strategy, visit.guiding, targets)
         self._state.urls.expand(visit.lease, page, numbers, is_new, scores, batch)
         batch.edges.extend(later_edges(self._state.store.links_on(visit.lease.id), visit.lease.id, page, targets))
+
+    def _guess(self, visit: Visit, guessing: Guessing, batch: Batch) -> None:
+        """Queue URLs that nobody links to, as far as the URL rules allow."""
+        for guess in guessing.guesses(visit):
+            url, reason = self._urls.canonical(guess)
+            if url and not reason:
+                self._state.urls.add_guess(url, visit.lease, partial(guessing.adopt, guess), batch)
 
     def _note(self, batch: Batch, kind: str, message: str) -> None:
         batch.events.append((self._run, self._clock.now(), kind, message))

@@ -7,7 +7,7 @@ the URLs themselves are in the store.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +71,16 @@ class UrlIndex:
     def add_redirect(self, url: str, lease: Lease, target: FoundLink, batch: Batch) -> bool:
         """Whether the URL is new. `lease`: the link that redirects to it."""
         return self._add(url, lease, target, batch)
+
+    def add_guess(self, url: str, lease: Lease, score_of: Callable[[int], float], batch: Batch) -> bool:
+        """Queue a URL that nobody links to, if it is new. `lease`: the page from whose URL it was derived.
+
+        `score_of` is told its number, and says what it is worth.
+        """
+        distance, host = lease.distance + 1, self._hosts.named(host_key(url))
+        if self.find(url) is not None or self.rules.why_not(distance=distance, links_of_host=host.links):
+            return False
+        return self._add(url, lease, FoundLink(distance, 0, score_of(self._next)), batch)
 
     def _add(self, url: str, parent: Lease | None, target: FoundLink, batch: Batch) -> bool:
         value = url_hash(url)

@@ -14,6 +14,7 @@ from lycosa.crawl.seeds import robots_trouble
 from lycosa.crawl.start_threshold import START_THRESHOLD, StartThreshold
 from lycosa.errors import InputError
 from lycosa.fetch.urls import Urls, origin, url_hash
+from lycosa.model import Link
 from lycosa.results.rulings import Rulings, in_words, rulings
 from lycosa.store.protocol import Reports
 from lycosa.store.rows import NOT_WORTH, RAISED, REVISIT, Answer, HostRow, LinkRow, State
@@ -101,7 +102,7 @@ def _rulings(store: Reports, strategy: Strategy, link: LinkRow) -> Rulings | Non
     """What strategy and rules made of the link; None if there is nothing to tell but its score."""
     is_followed_up = link.state == State.WAITING or strategy.abilities.rules is not None
     has_parts = strategy.abilities.is_retold or strategy.abilities.rules is not None
-    return rulings(store, strategy, link.id) if is_followed_up and has_parts else None
+    return rulings(store, strategy, link.id, link.parent_id) if is_followed_up and has_parts else None
 
 
 def _rules(link: LinkRow, found: Rulings | None) -> Iterator[tuple[str, str]]:
@@ -126,18 +127,20 @@ def _factors(
     behind = found.behind(link.score)
     is_exact = behind is not None and behind.factors and behind.gave(link.score)
     best = behind if is_exact else found.best_now() or behind
-    if best is None:
+    if best is not None and best.visit.page is not None:
+        visit, cited = best.visit, best.visit.page.links[best.place]
+    elif found.parent is not None:  # nobody cites it: it was derived from the URL of a page
+        visit, cited = found.parent, Link(link.url)
+    else:
         return
-    visit, place = best.visit, best.place
-    assert visit.page is not None
-    factors = best.factors or strategy.abilities.factors(visit, visit.page.links[place])
+    factors = (best.factors if best is not None else {}) or strategy.abilities.factors(visit, cited)
     if factors and tuple(factors) == FEATURES:
-        yield "because", _because(store, link, host, visit.page.links[place].anchor, factors)
+        yield "because", _because(store, link, host, cited.anchor, factors)
         strongest = sorted(factors.items(), key=lambda part: -abs(part[1]))[:SHOWN_PARTS]
         yield "factors", ", ".join(f"{name} {value:+.2f}" for name, value in strongest)
     elif factors:
         words = ", ".join(f"{name.replace('_', ' ')} {value:.2f}" for name, value in factors.items())
-        yield "factors", f"{words} (on {visit.page.url})"
+        yield "factors", f"{words} (on {visit.lease.url})"
 
 
 def _because(store: Reports, link: LinkRow, host: HostRow, anchor: str, factors: Mapping[str, float]) -> str:
@@ -155,7 +158,7 @@ def _because(store: Reports, link: LinkRow, host: HostRow, anchor: str, factors:
     noun = "page" if relevant == 1 else "pages"
     others = f" and {pages - relevant} other{'s' * (pages - relevant > 1)}" if pages > relevant else ""
     cited = f"linked from {relevant} relevant {noun}{others}"
-    words = [cited, *reasons]
+    words = [cited if pages else "linked from no page", *reasons]
     if anchor:
         words.append(f"anchor “{anchor}”")
     text = f"{', '.join(words)}; host {host.relevant} of {host.pages} relevant"
@@ -185,14 +188,23 @@ def _discovery(store: Reports, link: LinkRow) -> Iterator[tuple[str, str]]:
     if link.parent_id is None:
         yield "found", "given as a seed"
     else:
-        how = "by a redirect from" if link.redirects else "on"
-        anchor = f" with the anchor “{link.anchor}”" if link.anchor else ""
-        yield "found", f"{how} {_url(store, link.parent_id)}{anchor}"
+        yield "found", _found(store, link, link.parent_id)
         yield "distance", f"{link.distance} link{'s' * (link.distance != 1)} from the nearest seed"
     for source, anchors, relevance in store.citing_pages(link.id, SHOWN_CITATIONS):
         judged = f", relevance {relevance:.3f}" if relevance is not None else ""
         shown = ", ".join(f"“{anchor}”" for anchor in anchors.split("\n"))
         yield "cited by", f"{source} ({shown}{judged})"
+
+
+def _found(store: Reports, link: LinkRow, parent: int) -> str:
+    page = _url(store, parent)
+    if link.redirects:
+        return f"by a redirect from {page}"
+    if store.page(parent) is not None and not store.has_link(parent, link.id):
+        is_home = link.url == f"{origin(link.url)}/"
+        what = "home page of a host" if is_home else "folder of a page"
+        return f"on no page: {what} that proved relevant, by the URL of {page}"
+    return f"on {page}" + (f" with the anchor “{link.anchor}”" if link.anchor else "")
 
 
 def _fetches(store: Reports, link: int) -> Iterator[tuple[str, str]]:

@@ -43,10 +43,13 @@ class Ruling:
 class Rulings:
     """What became of one link."""
 
-    def __init__(self, strategy: Strategy, link: int) -> None:
+    def __init__(self, strategy: Strategy, link: int, parent: int | None) -> None:
         self._strategy = strategy
         self._abilities = strategy.abilities
         self._link = link
+        self._parent = parent
+        self.parent: Visit | None = None
+        """The visit to the page that it was first found on, or whose URL it was derived from."""
         self.is_fetched = False
         self.citing: list[Ruling] = []
         """In order of the visits, as they were told."""
@@ -62,6 +65,8 @@ class Rulings:
         places = (targets == self._link).nonzero()[0]
         words = self._words(visit) if len(places) else ()
         scores = self._strategy.tell(visit, targets)
+        if visit.lease.id == self._parent:
+            self.parent = visit
         if visit.lease.id == self._link:
             self.is_fetched = True
         elif len(places) and not self.is_fetched:
@@ -101,9 +106,9 @@ class Rulings:
         return self._abilities.factors(visit, visit.page.links[place])
 
 
-def rulings(store: Store, strategy: Strategy, link: int) -> Rulings:
+def rulings(store: Store, strategy: Strategy, link: int, parent: int | None = None) -> Rulings:
     """Tell the strategy, which must be new, everything again. In the end it knows what the crawl's own knows."""
-    found = Rulings(strategy, link)
+    found = Rulings(strategy, link, parent)
     for _ in retold(store, strategy, tell=found.tell):
         pass
     with contextlib.suppress(ValueError):  # the state of another strategy, or of another version

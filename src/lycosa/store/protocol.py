@@ -170,6 +170,10 @@ class Reports(Store, Protocol):
 
     def citation_counts(self, link: int) -> rows.CitationCounts: ...
 
+    def has_link(self, page: int, link: int) -> bool:
+        """Whether the page links to it."""
+        ...
+
     def pages_with(self, hashes: Collection[int]) -> dict[str, int]:
         """The pages whose URLs have these hashes: their numbers, by URL."""
 

@@ -25,6 +25,7 @@ CITATION_COUNTS = """
 select count(distinct l.source_id), count(distinct case when j.is_relevant then l.source_id end)
 from links l left join judgements j on j.page_id = l.source_id where l.target_id = ?
 """
+HAS_LINK = "select count(*) from links where source_id = ? and target_id = ?"
 PAGES_WITH = """
 select f.url, p.id from pages p cross join frontier f on f.id = p.id
 where f.hash in (select value from json_each(?))
@@ -100,6 +101,9 @@ class SqliteReports(SqliteConnection):
 
     def citation_counts(self, link: int) -> rows.CitationCounts:
         return self._first(rows.CitationCounts._make, CITATION_COUNTS, (link,)) or rows.CitationCounts(0, 0)
+
+    def has_link(self, page: int, link: int) -> bool:
+        return self._number(HAS_LINK, (page, link)) > 0
 
     def pages_with(self, hashes: Collection[int]) -> dict[str, int]:
         return dict(self._rows(PAGES_WITH, (json.dumps(list(hashes)),)))

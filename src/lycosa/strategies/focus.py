@@ -16,7 +16,7 @@ when its page was fetched again, which are not reported to strategies, have that
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,14 +25,33 @@ from numpy.typing import NDArray
 from lycosa.lib.bounds import require_above_zero, require_at_least, require_at_most
 from lycosa.lib.growing import grown
 from lycosa.lib.snapshot import Tree
-from lycosa.model import Judgement, Visit
-from lycosa.strategies.protocol import Abilities, Strategy
+from lycosa.model import Visit
+from lycosa.strategies.protocol import Abilities, Guessing, Strategy
 from lycosa.strategies.rescoring import scores_of_revisit
 from lycosa.strategies.wrapper import Wrapper
 
 RESETS = {"lenient": 0.1, "average": 0.2, "rigid": 0.3}
 """T_r of the presets (GP, section 6)."""
 UNKNOWN = 255
+
+
+@dataclass(frozen=True, slots=True)
+class _FocusedGuessing:
+    """What a strategy guesses, after visits to pages whose links are followed."""
+
+    inner: Guessing
+    follows: Callable[[Visit], bool]
+
+    def guesses(self, visit: Visit) -> Sequence[str]:
+        return self.inner.guesses(visit) if self.follows(visit) else ()
+
+    def adopt(self, url: str, link: int) -> float:
+        return self.inner.adopt(url, link)
+
+
+def guessing_where(strategy: Strategy, follows: Callable[[Visit], bool]) -> Guessing | None:
+    inner = strategy.abilities.guessing
+    return None if inner is None else _FocusedGuessing(inner, follows)
 
 
 class HardFocus(Wrapper):
@@ -42,27 +61,30 @@ class HardFocus(Wrapper):
 
     @property
     def abilities(self) -> Abilities:
-        return replace(super().abilities, again=self.again, revisit=self.revisit, rules=self.rules)
+        guessing = guessing_where(self._inner, self._follows)
+        return replace(super().abilities, again=self.again, revisit=self.revisit, rules=self.rules, guessing=guessing)
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         scores = super().tell(visit, targets)
-        return scores if self._is_on_topic(visit.judgement) else np.full(len(targets), np.nan)
+        return scores if self._follows(visit) else np.full(len(targets), np.nan)
 
     def again(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         inner = self._inner.abilities.again
-        return inner(visit, targets) if self._is_on_topic(visit.judgement) else np.full(len(targets), np.nan)
+        return inner(visit, targets) if self._follows(visit) else np.full(len(targets), np.nan)
 
     def revisit(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
-        is_on_topic = self._is_on_topic(visit.judgement)
-        return scores_of_revisit(self._inner, visit, targets) if is_on_topic else np.full(len(targets), np.nan)
+        if not self._follows(visit):
+            return np.full(len(targets), np.nan)
+        return scores_of_revisit(self._inner, visit, targets)
 
     def rules(self, visit: Visit) -> list[str]:
-        is_on_topic, best = self._is_on_topic(visit.judgement), visit.judgement.best if visit.judgement else ""
+        is_on_topic, best = self._follows(visit), visit.judgement.best if visit.judgement else ""
         what = f"its best topic, {best}, is {'a' if is_on_topic else 'no'} good one" if best else ""
         why = what or f"the page is {'' if is_on_topic else 'not '}relevant"
         return [f"hard focus: links {'' if is_on_topic else 'not '}followed, as {why}", *self.rules_inside(visit)]
 
-    def _is_on_topic(self, judgement: Judgement | None) -> bool:
+    def _follows(self, visit: Visit) -> bool:
+        judgement = visit.judgement
         if judgement is None:
             return False
         return self._is_good(judgement.best) if judgement.best else judgement.is_relevant
@@ -96,14 +118,14 @@ class Decay(Wrapper):
 
     @property
     def abilities(self) -> Abilities:
-        snapshots = self.snapshots_with(self._take, self._load)
         return replace(
             super().abilities,
             is_retold=True,
             again=self.again,
             revisit=self.revisit,
             rules=self.rules,
-            snapshots=snapshots,
+            snapshots=self.snapshots_with(self._take, self._load),
+            guessing=guessing_where(self._inner, self._follows),
         )
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -118,11 +140,15 @@ class Decay(Wrapper):
 
     def again(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
         inner = self._inner.abilities.again
-        return inner(visit, targets) if self._of(visit) <= self._steps else np.full(len(targets), np.nan)
+        return inner(visit, targets) if self._follows(visit) else np.full(len(targets), np.nan)
+
+    def _follows(self, visit: Visit) -> bool:
+        return self._of(visit) <= self._steps
 
     def revisit(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
-        is_followed = self._of(visit) <= self._steps
-        return scores_of_revisit(self._inner, visit, targets) if is_followed else np.full(len(targets), np.nan)
+        if not self._follows(visit):
+            return np.full(len(targets), np.nan)
+        return scores_of_revisit(self._inner, visit, targets)
 
     def rules(self, visit: Visit) -> list[str]:
         depth = self._of(visit)

@@ -10,7 +10,7 @@ strategies can do, such as predicting the harvest, is declared in `abilities`, w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Protocol, Self
@@ -67,6 +67,18 @@ def _no_factors(visit: Visit, link: Link) -> Mapping[str, float]:  # noqa: ARG00
     return {}
 
 
+class Guessing(Protocol):
+    """Tries URLs that no page need link to."""
+
+    def guesses(self, visit: Visit) -> Sequence[str]:
+        """URLs that may be worth a request after the visit just told, whether the crawl knows them or not."""
+        ...
+
+    def adopt(self, url: str, link: int) -> float:
+        """One of them was new, and has this number now; returns its score."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Abilities:
     """What a strategy needs and can do beyond `tell` and `ask`. The defaults: nothing."""
@@ -82,7 +94,8 @@ class Abilities:
     light: URL, title and links (with anchor and rel, without context and path). The visit has its judgement and what
     `note` kept of it."""
     note: Callable[[], bytes] = bytes
-    """What to keep of the visit just told, a few kilobytes at most; returned as `visit.note` on resume."""
+    """What to keep of the visit just told, a few kilobytes at most; returned as `visit.note` on resume. Asked for once
+    its guesses are adopted; on resume, it is up to the strategy to adopt them again."""
     again: Callable[[Visit, Links], Scores] = _unchanged
     """What `tell` would return now for an earlier visit, without learning from it. The page is light. NaN: the link
     keeps its score."""
@@ -105,6 +118,8 @@ class Abilities:
     snapshots: Snapshots | None = None
     """How all that it knows from the visits told so far is saved and loaded, for a crawl to resume without being told
     them again. None: it cannot be, or there is nothing. `restore` is called after `load` and further visits."""
+    guessing: Guessing | None = None
+    """Set if it tries URLs that no page need link to. URL rules, robots.txt and limits hold for them as for links."""
     advice: Callable[[], str] | None = None
     """Why it may be time to stop, as the focus cannot be widened further; empty if it can. None: it never widens."""
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections import deque
+from dataclasses import replace
 from itertools import count
 from urllib.parse import urljoin
 
@@ -22,6 +23,12 @@ LINK = re.compile(r'<a href="([^"]*)">([^<]*)</a>')
 @pytest.fixture(scope="module")
 def web() -> GeneratedWeb:
     return GeneratedWeb(WebPlan(seed=7))
+
+
+@pytest.fixture(scope="module")
+def sparse() -> GeneratedWeb:
+    plan = WebPlan(seed=7, hosts=80, out_degree=8, host_locality=0.95, navigation=0.4, sidebars=0.5)
+    return GeneratedWeb(replace(plan, dead_links=0.0, redirects=0.0))
 
 
 def html(web: GeneratedWeb, page: int) -> str:
@@ -319,6 +326,55 @@ class TestTruth:
         assert {many.topic_of(page) for page in range(2_000)} == set(range(-1, 20))
 
 
+class TestSparse:
+    def test_few_links_lead_from_host_to_host(self, web, sparse):
+        def leaving(web: GeneratedWeb) -> float:
+            host = web.graph.sites.host[web.graph.section]
+            source = np.repeat(np.arange(len(web)), np.diff(web.graph.start))
+            return float((host[source] != host[web.graph.target]).mean())
+
+        assert leaving(web) > 0.3
+        assert leaving(sparse) < 0.05
+
+    def test_without_navigation_a_page_need_not_link_to_its_index_but_indexes_list_their_pages(self, sparse):
+        sites, graph = sparse.graph.sites, sparse.graph
+        host = sites.host[graph.section]
+        assert 0.2 < sites.has_navigation.mean() < 0.6
+        page = next(
+            page
+            for page in range(len(sparse))
+            if not sites.has_navigation[host[page]] and page not in sites.first_page and graph.copy[page] == 0
+        )
+        assert "<nav>" not in html(sparse, page)
+        assert "<nav>" in html(sparse, int(np.flatnonzero(sites.has_navigation[host])[0]))
+        home = int(sites.first_page[sites.first_section[host[page]]])
+        reached = sparse.distances([home])
+        assert (reached[host == host[page]] >= 0).sum() > 0.9 * (host == host[page]).sum()  # some robots.txt disallows
+
+    @pytest.mark.parametrize("page", [3, 400, 801, 1999])
+    def test_the_links_of_the_html_are_those_of_the_graph(self, sparse, page):
+        url = sparse.url(page, port=PORT)
+        found = {sparse.page_of(urljoin(url, href)) for href, _ in LINK.findall(html(sparse, page))}
+        assert found - {page} == set(sparse.out_links(page).tolist())
+
+    def test_on_some_hosts_links_to_other_topics_have_a_box_of_their_own(self, sparse):
+        boxed, in_text, classes = [], [], set()
+        for page in range(0, len(sparse), 7):
+            body = html(sparse, page)
+            found = re.search(r'<div class="([^"]*)"><ul>(.*?)</ul></div>', body)
+            if found is None or sparse.topic_of(page) < 0:
+                continue
+            classes.add(found[1])
+            for part, links in ((found[2], boxed), (body.replace(found[0], ""), in_text)):
+                for href, _ in re.findall(LINK, re.sub("<nav>.*?</nav>|<ul class=.index.*?</ul>", "", part)):
+                    target = sparse.page_of(urljoin(sparse.url(page, port=PORT), href))
+                    if target is not None:
+                        links.append(sparse.topic_of(target) == sparse.topic_of(page))
+        assert len(classes) > 4
+        assert np.mean(boxed) < 0.4
+        assert np.mean(in_text) > 0.7
+
+
 class TestPlan:
     @pytest.mark.parametrize(
         ("setting", "value"),
@@ -351,6 +407,9 @@ class TestPlan:
             strays=share,
             duplicates=share,
             hubs=share,
+            host_locality=1 - share,
+            navigation=share,
+            sidebars=share,
         )
         web = GeneratedWeb(plan)
         graph, sites = web.graph, web.graph.sites

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from lycosa.crawl.reading import Reading
 from lycosa.errors import ConfigError
 from lycosa.judges.keywords import KeywordJudge
 from lycosa.lab.evaluate.runs import LOOK_AHEAD, ORACLE, Scores
@@ -32,6 +33,7 @@ NAMES = (
     "infospiders",
     "infospiders-no-learning",
     "infospiders-no-evolution",
+    "hunter",
 )
 PLAN = WebPlan(seed=3, pages=160, hosts=6, topics=3, out_degree=10, disallowing_hosts=0.0, crawl_delay=0.0)
 
@@ -88,6 +90,24 @@ def test_a_replay_goes_the_way_of_the_full_machine(
     track = replay(JudgedWorld(world, judge), made(name, judge, buffer), numbers, pages=90, buffer=buffer)
     assert [world.url(page) for page in track.pages] == fetched
     assert len(fetched) > 30
+
+
+def test_a_replay_makes_the_guesses_of_the_full_machine(rig, monkeypatch, tmp_path) -> None:
+    web = GeneratedWeb(replace(PLAN, hosts=20, navigation=0.0, host_locality=0.9, out_degree=4))
+    build_generated(web, tmp_path / "sparse.world", is_rendered=True, readers=0)
+    world = World.open(tmp_path / "sparse.world")
+    judge = KeywordJudge(web.topic_keywords(0), threshold=0.05)
+    seeds = web.seeds(0, 3, np.random.default_rng(1))
+    crawl = rig(Served(web))
+    monkeypatch.setattr(crawl, "reading", lambda: Reading(urls=crawl.urls, judge=judge))
+    crawl.crawl(
+        *map(web.url, seeds), strategy=made("hunter", judge, None), width=1, pages=60, delay=0.0, fetch_time_factor=0.0
+    )
+    uncited = "select url from frontier f where distance > 0 and redirects = 0 and state != 'waiting' and not exists"
+    guesses = crawl.sql(f"{uncited} (select 1 from links where target_id = f.id)")
+    assert len(guesses) > 2
+    track = replay(JudgedWorld(world, judge), made("hunter", judge, None), seeds, pages=60)
+    assert [world.url(page) for page in track.pages] == crawl.pages
 
 
 def test_what_is_not_recorded_is_missing_and_costs_no_page(world: World, web: GeneratedWeb) -> None:

@@ -10,6 +10,7 @@ import pytest
 from lycosa.lib.wordhash import MARK, SIZE, number_of
 from lycosa.model import Link
 from lycosa.strategies.hunter.evidence import NO_MODEL, Change, Evidence
+from lycosa.strategies.hunter.guesses import urls_above
 from lycosa.strategies.hunter.learner import LEAST, PRIOR, SLOPE, Learner, Model
 from lycosa.strategies.hunter.notes import MOST_GONE, NEAR, OWN, URL_WORDS, LinkAddresses, Note, url_words, words_near
 from lycosa.strategies.hunter.tables import FEATURES, GROUPS
@@ -23,7 +24,11 @@ def url(link: int) -> str:
 
 
 def visit_more(
-    evidence: Evidence, number: int, links: list[int], relevance: float = 0.0, gone: Sequence[int] = ()
+    evidence: Evidence,
+    number: int,
+    links: list[int],
+    relevance: float = 0.0,
+    gone: Sequence[int] = (),
 ) -> Change:
     targets = np.array(links, dtype=np.int64)
     evidence.place(number, url(number))
@@ -36,7 +41,7 @@ def visit_more(
 
 def made() -> Evidence:
     evidence = Evidence(np.ones(SIZE, dtype=np.float32))
-    evidence.rates[:] = 0.1
+    evidence.rates[:4] = 0.1
     for number, (relevance, links) in enumerate(zip(RELEVANCE, LINKS, strict=True), 1):
         visit_more(evidence, number, links, relevance)
     return evidence
@@ -90,6 +95,59 @@ class TestDefinitions:
         found = evidence.features(np.array([9]))[0]
         assert found[0] == pytest.approx(logit((near + own + 0.4) / (near_weight + 4 + 4)), rel=1e-3)
         assert found[1] == pytest.approx(logit((hubs + 0.4) / (hub_weights + 4)), rel=1e-3)
+
+
+class TestGuesses:
+    @pytest.mark.parametrize(
+        ("page", "above"),
+        [
+            ("http://a.test/", []),
+            ("http://a.test/b", ["/"]),
+            ("http://a.test/b/", ["/"]),
+            ("http://a.test/b/c.html?d=/e/f", ["/b/", "/"]),
+            ("http://a.test/b/c/d/e", ["/b/c/d/", "/b/c/", "/"]),
+            ("http://a.test?x=/y/", ["/"]),
+        ],
+    )
+    def test_urls_above(self, page, above):
+        assert urls_above(page) == [f"http://a.test{path}" for path in above]
+
+    def test_a_guess_waits_as_if_the_page_linked_to_it_and_stays_so(self):
+        evidence = made()
+        evidence.guess(20, "http://h1.test/")
+        assert evidence.waiting(0, 100).tolist() == [7, 8, 9, 20]
+        for _ in range(2):
+            found = evidence.features(np.array([20]))[0]
+            assert found[FEATURES.index("best parent")] == pytest.approx(logit(RELEVANCE[-1]), rel=1e-4)
+            assert found[FEATURES.index("hubs")] == pytest.approx(logit(evidence.rates[0]), rel=1e-4)
+            evidence.restate(np.array(RELEVANCE, dtype=np.float32), np.zeros(SIZE, np.float32))
+
+    def test_a_guess_counts_less_the_more_of_them_led_nowhere(self):
+        evidence = made()
+        for number in range(20, 26):
+            evidence.guess(number, f"http://h{number}.test/")
+        last = np.array([25])
+        features = evidence.features(last)
+        learner = Learner(0.0, np.ones(len(FEATURES), dtype=np.float32))
+        model = learner.model
+        evidence.score(last, model, 2.0, 0.0)
+        assert evidence.links.score[25] == pytest.approx(0.5 * learner.predict(features)[0], rel=1e-2)
+        visit_more(evidence, 6, [], gone=range(20, 25))
+        evidence.restate(np.array([*RELEVANCE, 0.0], dtype=np.float32), np.zeros(SIZE, np.float32))
+        found = evidence.features(last)
+        evidence.score(last, model, 2.0, 0.0)
+        assert evidence.links.score[25] == pytest.approx(learner.predict(found)[0] / 7, rel=1e-2)
+        assert evidence.score_again(last, model)[0] == pytest.approx(learner.predict(found)[0] / 7, rel=1e-2)
+        np.testing.assert_allclose(evidence.found_share(np.array([9, 25, 1])), [1, 1 / 7, 1])
+
+    def test_a_guess_that_a_page_links_to_is_a_link(self):
+        evidence = made()
+        evidence.guess(20, "http://h20.test/")
+        visit_more(evidence, 6, [20])
+        learner = Learner(0.0, np.ones(len(FEATURES), dtype=np.float32))
+        evidence.score(np.array([20]), learner.model, 2.0, 0.0)
+        expected = learner.predict(evidence.features(np.array([20])))[0]
+        assert evidence.links.score[20] == pytest.approx(expected, rel=1e-2)
 
 
 class TestSums:
@@ -202,7 +260,9 @@ class TestNotes:
         rng = np.random.default_rng(links)
         words = rng.integers(1, SIZE, 30).astype(np.uint16)
         made = [Link(url(n), "touring bikes", f"before it touring bikes behind {n}") for n in range(links)]
-        return Note(words, np.arange(30, dtype=np.uint8), words_near(made), np.arange(MOST_GONE), 7 << 60)
+        guesses = (0, 77) if links % 2 else ()
+        counts = np.arange(30, dtype=np.uint8)
+        return Note(words, counts, words_near(made), np.arange(MOST_GONE), 7 << 60, guesses)
 
     @pytest.mark.parametrize("links", [0, 1, 40, 700, 5_000])
     def test_what_is_written_is_what_was_used(self, links):
@@ -212,6 +272,13 @@ class TestNotes:
         read = Note.from_bytes(written, links)
         for one, other in zip(note, read, strict=True):
             np.testing.assert_array_equal(one, other)
+
+    def test_a_note_of_an_earlier_version_has_no_guesses(self):
+        written = self.note(3).to_bytes()
+        assert Note.from_bytes(written[:-16], 3).guesses == ()
+        assert Note.from_bytes(written, 3).guesses == (0, 77)
+        with pytest.raises(ValueError, match="not a note"):
+            Note.from_bytes(written[:-3], 3)
 
     @pytest.mark.parametrize("foreign", [b"", b"abc", b"\x01" * 40, b"\xff" * 4_000])
     def test_other_bytes_are_refused(self, foreign):

@@ -4,9 +4,10 @@ Pages are numbered by host, and within a host by directory ("section"): page 0 o
 section its index. The pages of a section belong to one community, and a community to one topic (-1: none). The links
 of a page are in this order:
 
-    navigation   home, the host's first sections, the page's own section
+    navigation   home, the host's first sections, the page's own section; not on hosts without a navigation bar
     listing      on indexes: the pages below; on home pages: the sections below
-    content      drawn from the page's community, its topic, a neighbouring topic, or anywhere
+    content      drawn from the page's community, its topic, a neighbouring topic, or anywhere; on sparse webs most
+                 from the page's own host
 
 Hidden communities are in no pool from which links from outside are drawn. They are reached through chains of 1 to
 `tunnel_depth` off-topic pages ("tunnels") that start on an open page of the topic and, on hosts of mixed topics,
@@ -32,6 +33,8 @@ HUB_FACTOR = 4
 HUB_LOCALITY = 0.9
 NEIGHBOUR_SHARE = 0.5
 """Share of the links leaving a topic that go to one of the two neighbouring topics."""
+NEAR_SHARE = 0.5
+"""Share of the links kept on a host (`WebPlan.host_locality`) that stay in their directory."""
 CHUNK = 1 << 16
 TRIES = 50
 
@@ -63,6 +66,8 @@ class WebGraph:
         """Number of links in its navigation bar."""
         own = int(self.section[page])
         host = int(self.sites.host[own])
+        if not self.sites.has_navigation[host]:
+            return 0
         home, after = int(self.sites.first_section[host]), int(self.sites.first_section[host + 1])
         return 1 + min(after - home - 1, NAVIGATION) + (own - home - 1 >= NAVIGATION)
 
@@ -123,7 +128,9 @@ def build(plan: WebPlan) -> WebGraph:
         pages = np.arange(low, min(low + CHUNK, plan.pages), dtype=np.int32)
         _fill_structural(sites, section, is_front, pages, start, target)
         places = gather(start[pages] + structural[pages], content[pages])
-        target[places] = _draw(plan, rng, np.repeat(pages, content[pages]), topic, is_hub, pools)
+        sources = np.repeat(pages, content[pages])
+        drawn = _draw(plan, rng, sources, topic, is_hub, pools)
+        target[places] = _kept_on_host(plan, rng, sources, drawn, sites, section) if plan.host_locality else drawn
     order = np.argsort(tunnel_from, kind="stable")
     doors = np.unique(tunnel_from)
     target[gather(start[doors] + structural[doors] + content[doors], extra[doors])] = tunnel_to[order]
@@ -217,6 +224,7 @@ def _structural_counts(sites: Sites, section: Ints, is_front: Flags) -> Ints:
     host = sites.host
     rank = np.arange(len(host)) - sites.first_section[host] - 1
     navigation = 1 + np.minimum(sections[host], NAVIGATION) + (rank >= NAVIGATION)
+    navigation = np.where(sites.has_navigation[host], navigation, 0)
     children = np.clip(sections[host] - FANOUT * (rank + 1), 0, FANOUT)
     listing = children + np.diff(sites.first_page) - 1
     counts: Ints = (navigation[section] + np.where(is_front, listing[section], 0)).astype(np.int32)
@@ -229,12 +237,14 @@ def _fill_structural(sites: Sites, section: Ints, is_front: Flags, pages: Ints, 
     home = sites.first_section[host]
     rank = own - home - 1
     sections = sites.first_section[host + 1] - home - 1
-    bar = np.minimum(sections, NAVIGATION)
+    has_bar = sites.has_navigation[host]
+    bar = np.where(has_bar, np.minimum(sections, NAVIGATION), 0)
     place = start[pages]
-    target[place] = sites.first_page[home]
-    target[gather(place + 1, bar)] = sites.first_page[gather(home + 1, bar)]
-    place = place + 1 + bar
-    is_deep = rank >= NAVIGATION
+    target[place[has_bar]] = sites.first_page[home[has_bar]]
+    place = place + has_bar
+    target[gather(place, bar)] = sites.first_page[gather(home + 1, bar)]
+    place = place + bar
+    is_deep = has_bar & (rank >= NAVIGATION)
     target[place[is_deep]] = sites.first_page[own[is_deep]]
     place = place + is_deep
 
@@ -267,6 +277,19 @@ def _draw(
     pool = np.where(stays, pools.of_topic(own), pool)
     pool = np.where(in_community, pools.community_of[source], pool)
     return pools.draw(rng, pool, plan.authority)
+
+
+def _kept_on_host(
+    plan: WebPlan, rng: np.random.Generator, source: Ints, target: Ints, sites: Sites, section: Ints
+) -> Ints:
+    """The targets, most of which are replaced by pages of the sources' hosts."""
+    stays, is_near = rng.random(len(source)) < plan.host_locality, rng.random(len(source)) < NEAR_SHARE
+    own = section[source]
+    host = sites.host[own]
+    low = sites.first_page[np.where(is_near, own, sites.first_section[host])]
+    high = sites.first_page[np.where(is_near, own + 1, sites.first_section[host + 1])]
+    drawn = (low + rng.random(len(source)) * (high - low)).astype(np.int32)
+    return np.where(stays, drawn, target)
 
 
 def _tunnels(

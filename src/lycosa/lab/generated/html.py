@@ -1,7 +1,8 @@
 """The HTML of a generated web's pages, and its hosts' robots.txt and sitemap.xml.
 
 A page depends only on its number and the seed. It has a navigation bar, a heading, on index pages a list of the pages
-below, paragraphs with links in sentences, a "See also" list with the other links, and a footer.
+below, paragraphs with links in sentences, a "See also" list with the other links, and a footer. On some hosts (the
+plan's `sidebars`) most links to other topics are in a box instead, before the text or behind it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from lycosa.lab.generated.graph import EXACT, WebGraph
 from lycosa.lab.generated.plan import WebPlan
 from lycosa.lab.generated.prose import Prose, mixed
 
-BODY, FOOTER = 11, 12
+BODY, FOOTER, BOX, BOXED = 11, 12, 13, 14
 """Salts of hashes, by purpose."""
 SENTENCES = 4
 """Sentences of a paragraph."""
@@ -26,6 +27,10 @@ LINKS_IN_PARAGRAPH = 2
 LINK_WORDS = 8
 """Words around a link."""
 VAGUE_ANCHORS = ("click here", "more", "read on", "this page", "here", "link", "see this", "continue")
+BOXES = ("sidebar", "links", "more", "box", "partners", "elsewhere", "col-right", "widget popular")
+"""Classes of the boxes with links to other topics."""
+BOXED_OTHERS, BOXED_OWN = 80, 10
+"""Percentages of links in such a box: of those to other topics, and of those to the page's own."""
 SITEMAP_LIMIT = 5_000
 
 
@@ -34,6 +39,8 @@ class _Anchor(NamedTuple):
     text: str
     hint: str
     """A word of the target's topic, for the sentence around the link."""
+    topic: int
+    """Of the target."""
 
 
 class Writer:
@@ -61,7 +68,10 @@ class Writer:
             f"<main><h1>{title}</h1>",
         ]
         parts += self._listing(page)
-        parts += self._body(topic, anchors, rng)
+        in_text, boxed = self._divided(source, host, topic, anchors)
+        box = self._box(host, boxed)
+        is_first = mixed(self._plan.seed, BOX, host) & 1
+        parts += [*(box if is_first else ()), *self._body(topic, in_text, rng), *(() if is_first else box)]
         parts.append(f"</main>\n<footer><p>{self._footer(page, host)}</p></footer></body></html>\n")
         return "\n".join(parts).encode()
 
@@ -69,11 +79,15 @@ class Writer:
         """The navigation bar: links within the host, labelled with their sections."""
         targets = self._graph.links(page)[: self._graph.navigation(page)].tolist()
         items = []
+        if not targets:
+            return f'<header><p class="site">{self._label(host)}</p></header>'
         for _, path, _ in self._addresses.places(targets):
             name = path.strip("/").partition("-")[0] or "home"
             items.append(f'<li><a href="{path}">{name.capitalize()}</a></li>')
-        label = self._addresses.hosts[host].removesuffix(".test").replace("-", " ").title()
-        return f'<header><p class="site">{label}</p><nav><ul>{"".join(items)}</ul></nav></header>'
+        return f'<header><p class="site">{self._label(host)}</p><nav><ul>{"".join(items)}</ul></nav></header>'
+
+    def _label(self, host: int) -> str:
+        return self._addresses.hosts[host].removesuffix(".test").replace("-", " ").title()
 
     def _listing(self, page: int) -> list[str]:
         """The list of pages below a home or index page; empty on others."""
@@ -99,11 +113,30 @@ class Writer:
                 text = f"{hint} {self._prose.topic_word(topic, rng.getrandbits(12))}"
             if rng.random() < plan.redirects:
                 path = addresses.moved(target, target_host)
-            anchors.append(_Anchor(href=site + path, text=text, hint=hint))
+            anchors.append(_Anchor(href=site + path, text=text, hint=hint, topic=topic))
             if rng.random() < plan.dead_links:
                 dead = f"{site}/old/{hint}-{rng.getrandbits(16)}.html"
-                anchors.append(_Anchor(href=dead, text=text, hint=hint))
+                anchors.append(_Anchor(href=dead, text=text, hint=hint, topic=topic))
         return anchors
+
+    def _divided(
+        self, source: int, host: int, topic: int, anchors: list[_Anchor]
+    ) -> tuple[list[_Anchor], list[_Anchor]]:
+        """The links that stand in the text, and those in the host's box, if it has one."""
+        if mixed(self._plan.seed, BOX, host) % 1000 >= self._plan.sidebars * 1000:
+            return anchors, []
+        parts: tuple[list[_Anchor], list[_Anchor]] = ([], [])
+        for at, anchor in enumerate(anchors):
+            share = BOXED_OWN if anchor.topic == topic else BOXED_OTHERS
+            parts[mixed(self._plan.seed, BOXED, source, at) % 100 < share].append(anchor)
+        return parts
+
+    def _box(self, host: int, anchors: list[_Anchor]) -> list[str]:
+        if not anchors:
+            return []
+        name = BOXES[mixed(self._plan.seed, BOX, host, 1) % len(BOXES)]
+        items = [f'<li><a href="{anchor.href}">{anchor.text}</a></li>' for anchor in anchors]
+        return [f'<div class="{name}"><ul>{"".join(items)}</ul></div>']
 
     def _body(self, topic: int, anchors: list[_Anchor], rng: random.Random) -> list[str]:
         count = self._plan.paragraphs

@@ -48,6 +48,14 @@ class WebPlan:
     """Share of each topic's pages in communities that no other page of the topic links to."""
     tunnel_depth: int = 3
     """Those are reached through 1 to tunnel_depth off-topic pages in a row."""
+    host_locality: float = 0.0
+    """Share of content links that stay on their page's host, half of them in its directory, whatever the topic. Near 1
+    the web is sparse: hosts are islands with few links between them."""
+    navigation: float = 1.0
+    """Share of hosts with a navigation bar. On the others nothing leads from a page to its index or the home page."""
+    sidebars: float = 0.0
+    """Share of hosts that keep links to other topics in a box of its own, most of them, under a class of the host's
+    choice."""
 
     duplicates: float = 0.05
     """Share of pages that repeat another one: half are exact copies on the same host, half near copies."""

@@ -40,6 +40,8 @@ class Sites:
     """By section: whether its community is hidden."""
     is_disallowed: Flags
     """By section: whether robots.txt disallows it."""
+    has_navigation: Flags
+    """By host: whether its pages have a navigation bar."""
 
 
 def lay_out(plan: WebPlan, rng: np.random.Generator) -> Sites:
@@ -62,6 +64,9 @@ def lay_out(plan: WebPlan, rng: np.random.Generator) -> Sites:
     is_disallowed = np.zeros(len(host), np.bool_)
     closing = np.flatnonzero((rng.random(plan.hosts) < plan.disallowing_hosts) & (below >= 2))
     is_disallowed[first_section[closing + 1] - 1] = True
+    has_navigation = np.ones(plan.hosts, np.bool_)
+    if plan.navigation < 1:
+        has_navigation = rng.random(plan.hosts) < plan.navigation
     return Sites(
         first_section=first_section.astype(np.int32),
         host_topic=host_topic.astype(np.int32),
@@ -71,6 +76,7 @@ def lay_out(plan: WebPlan, rng: np.random.Generator) -> Sites:
         community=community.astype(np.int32),
         is_hidden=is_hidden,
         is_disallowed=is_disallowed,
+        has_navigation=has_navigation,
     )
 
 

@@ -6,7 +6,7 @@ that a replay fetches the same pages in the same order as the full machine does 
 and host records: that makes a replay evidence.
 
 A strategy sees what a crawler can know before a fetch: the pages it has visited, and the links on them. A URL that was
-not recorded answers 404.
+not recorded answers 404. So does what a strategy guesses and the recording does not have: that counts as a fetch.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ from lycosa.judges.protocol import Judge
 from lycosa.lab.replay.person import AskedReplay, Person
 from lycosa.lab.worlds.world import World
 from lycosa.lib.clock import VirtualClock
+from lycosa.lib.growing import grown
 from lycosa.model import Fetched, Judgement, Kind, Lease, Outcome, Page, Visit
 from lycosa.stopping.figures import Figures, Tally
 from lycosa.stopping.rules import NO_RULES, Budget, Stop, StopRules
-from lycosa.strategies.protocol import Strategy
+from lycosa.strategies.protocol import Guessing, Strategy
 from lycosa.strategies.rescoring import score_again
 from lycosa.strategies.wrapper import Wrapper
 
@@ -69,6 +70,11 @@ class Discovery:
     """Which URLs a replay has met, in which order. Links are numbered as a live crawl would number them."""
 
     def __init__(self, world: World) -> None:
+        self._world = world
+        self._unknown: dict[str, int] = {}
+        """URLs that the world does not know, with their numbers, which follow those of the world."""
+        self.guesses: set[int] = set()
+        """Links that no page had cited when they were met."""
         self._number_of = np.zeros(len(world.urls), dtype=np.int64)
         self.url_of: list[int] = [-1]
         """By link number: the number of its URL in the world; those of recorded pages are the pages' own."""
@@ -88,6 +94,28 @@ class Discovery:
             self.distance.extend([distance] * count)
             self.redirects.extend([redirects] * count)
         return numbers
+
+    def guess(self, url: str, distance: int) -> int | None:
+        """A number for a URL that the world need not know; None if it was met before."""
+        number = int(self._world.number_of_hash(np.array([url_hash(url)]))[0])
+        if number < 0:
+            number = self._unknown.setdefault(url, len(self._world.urls) + len(self._unknown))
+            self._number_of = grown(self._number_of, number + 1)
+        if self._number_of[number]:
+            return None
+        link = int(self.meet(np.array([number]), distance)[0])
+        self.guesses.add(link)
+        return link
+
+    def url(self, link: int) -> str:
+        number = self.url_of[link]
+        known = len(self._world.urls)
+        return self._world.urls[number] if number < known else list(self._unknown)[number - known]
+
+    def host(self, link: int) -> int:
+        """The number of its host; -1: the world does not know the URL."""
+        number = self.url_of[link]
+        return self._world.url_hosts.item(number) if number < len(self._world.urls) else -1
 
 
 class ReplayVisitor:
@@ -131,8 +159,12 @@ class Track:
     """Seconds the strategy has used so far, and nothing else."""
     frontier: list[int]
     """Links waiting after each page."""
+    fetches: list[int]
+    """Number of fetches up to each page: pages, and guesses of the strategy that met nothing."""
     missing: int = 0
     """Fetches that met nothing: dead links do not count as pages."""
+    missed_guesses: int = 0
+    """Those of them that were guesses (`strategies.protocol.Guessing`)."""
     changes: list[tuple[int, str]] = field(default_factory=list)
     """Changes of focus: after how many pages, and what they were."""
     ending: str = ""
@@ -160,11 +192,12 @@ class ReplayLedger:
         self._leases: list[Lease] = []
         self._strategy = strategy
         self._take_change = strategy.abilities.take_change
+        self._guessing = strategy.abilities.guessing
         self._person = person
         self._follow_nofollow = follow_nofollow
         self._scores: NDArray[np.float64] = np.zeros(len(self._world.urls) + 1)
         """By link, as the strategy gave them: the frontier has them rounded."""
-        self.track = Track([], [], [], [], [])
+        self.track = Track([], [], [], [], [], [])
         self._tally = Tally(window=rules.window, has_community=rules.community > 0)
 
     def figures(self) -> Figures:
@@ -189,6 +222,7 @@ class ReplayLedger:
                 self._redirect(visit)
             else:
                 self.track.missing += 1
+                self.track.missed_guesses += visit.lease.id in self._discovery.guesses
         if change := self._take_change():
             news = score_again(self._strategy, self._frontier, self._visits())
             self._scores[news.links] = news.scores
@@ -223,10 +257,9 @@ class ReplayLedger:
         return int(np.count_nonzero(self._frontier.is_waiting(links)))
 
     def _lease(self, link: int) -> Lease:
-        discovery, world = self._discovery, self._world
-        url = discovery.url_of[link]
-        host, score = world.url_hosts.item(url), self._scores.item(link)
-        return Lease(link, world.urls[url], host, score, discovery.distance[link], 0, discovery.redirects[link])
+        discovery, score = self._discovery, self._scores.item(link)
+        distance, redirects = discovery.distance[link], discovery.redirects[link]
+        return Lease(link, discovery.url(link), discovery.host(link), score, distance, 0, redirects)
 
     def _take_revised(self) -> None:
         revised = self._frontier.take_revised()
@@ -267,9 +300,19 @@ class ReplayLedger:
             links, better = targets[is_better], scores[is_better]
             self._scores[links] = better
             frontier.rescore(links, better)  # leaves those alone that have just been dropped
+        is_nofollow = visit.page is not None and visit.page.is_nofollow
+        if self._guessing is not None and (self._follow_nofollow or not is_nofollow):
+            self._guess(visit, self._guessing)
         self._note(number, lease, judgement)
 
+    def _guess(self, visit: Visit, guessing: Guessing) -> None:
+        for url in guessing.guesses(visit):
+            link = self._discovery.guess(url, visit.lease.distance + 1)
+            if link is not None:
+                self._push(np.array([link]), np.array([guessing.adopt(url, link)]))
+
     def _push(self, links: NDArray[np.int64], scores: NDArray[np.float64]) -> None:
+        self._scores = grown(self._scores, len(self._discovery.url_of))  # guesses may be URLs unknown to the world
         self._scores[links] = scores
         self._frontier.push_many(links, np.full(len(links), HOST), scores)
 
@@ -281,6 +324,7 @@ class ReplayLedger:
         track.distance.append(lease.distance)
         track.cpu.append(self._strategy.seconds)
         track.frontier.append(self._frontier.waiting)
+        track.fetches.append(len(track.pages) + track.missed_guesses)
 
 
 class TimedStrategy(Wrapper):

@@ -4,6 +4,7 @@ hunter            the strategy: when links are scored, and which scores are pass
 notes             what it needs of a page, and what it stores of a visit for a resumed crawl
 tables            its columns for links, citations and pages; the names of the features
 evidence          the evidence for a link, pooled over all pages that cite it
+guesses           home pages and folders to try though no page links to them
 sums, features    the compiled loops of `evidence`: sums over visits; features and scores computed from them
 learner           from features to a score: built-in weights, and their adjustment during the crawl
 predictions       the prediction and the result for each page, for the forecast

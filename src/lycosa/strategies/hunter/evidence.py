@@ -88,8 +88,9 @@ class Evidence:
         self.pages = tables.table(tables.PageColumns, PAGE_ROWS, 64)
         self.count = 0
         """Number of visited pages."""
-        self.rates = np.full(4, 0.1)
-        """Relevance expected without evidence: of the links of a citing page, a citing page, a host, a folder."""
+        self.rates = np.array([0.1, 0.1, 0.1, 0.1, 0.5])
+        """Relevance expected without evidence: of the links of a citing page, a citing page, a host, a folder; and the
+        probability that there is a page behind a guess."""
         self.highest = 0
         """The greatest link number so far, plus one."""
         self._end = REACH + 1
@@ -100,6 +101,8 @@ class Evidence:
         """State of the word records: incremented whenever they change."""
         self.hosts = PlaceRecord.empty()
         self.folders = PlaceRecord.empty()
+        self._guesses: list[tuple[int, int]] = []
+        """Links that were guessed, each with the page from whose URL it was derived."""
 
     def reserve(self, numbers: Links) -> None:
         """Make room for links with these numbers."""
@@ -144,6 +147,39 @@ class Evidence:
         )  # fmt: skip
         return Change(dirty[:count], z_scores, tried)
 
+    def guess(self, link: int, url: str) -> None:
+        """Add a waiting link that nobody cites, derived from the URL of the last visited page, as if that cited it.
+
+        It stands on no page: its hub value is that of all guesses together. Its score is what would be expected of a
+        link, times the share of guesses behind which there was a page.
+        """
+        self.place(link, url)
+        at = self._end
+        self._end += 1 + REACH
+        self.citations = tables.longer(self.citations, CITATION_ROWS, self._end + REACH)
+        self.citations.target[at], self.citations.page[at] = link, tables.GUESSED
+        self.links.cited[link], self.links.ring[link, 0], self.links.read[link] = 1, at, 0
+        self._guesses.append((link, self.count))
+        self._cite_guesses(self._guesses[-1:])
+
+    def _cite_guesses(self, guesses: list[tuple[int, int]]) -> None:
+        links = self.links
+        for link, page in guesses:
+            relevance = self.pages.relevance[page]
+            links.sum[link] += relevance
+            links.early[link] += relevance
+            links.best[link] = max(links.best[link], relevance)
+
+    def _restate_guesses(self) -> None:
+        self._cite_guesses(self._guesses)
+        number = np.array([link for link, _ in self._guesses], dtype=np.int64)
+        pages, cited = self.links.page[number], self.links.cited[number]
+        tried, found = np.count_nonzero(pages), pages > 0
+        weights = found / np.sqrt(np.maximum(cited, 1))
+        self.pages.hub[tables.GUESSED] = weights @ self.links.relevance[number]
+        self.pages.hub_weight[tables.GUESSED] = weights.sum()
+        self.rates[tables.FOUND_RATE] = (np.count_nonzero(found) + 1) / (tried + 2)
+
     def tell(self, targets: Links) -> NDArray[np.float64]:
         """The scores of the links on a page for the frontier, which are recorded as told."""
         told = np.empty(len(targets))
@@ -160,18 +196,19 @@ class Evidence:
         visited = pages.link[1 : count + 1]
         links.relevance[visited] = relevance
         _sums().restate(count, self.highest, links, self.citations, pages)
+        self._restate_guesses()
         self.near_words.restate(visited, links.near, relevance, rate)
         self.url_words.restate(visited, links.url, relevance, rate)
         self.hosts.restate(links.host[visited], relevance)
         self.folders.restate(links.folder[visited], relevance)
         everyone = slice(1, count + 1)
-        self.rates[:] = (
+        self.rates[: tables.FOUND_RATE] = (
             usual(pages.hub[everyone], pages.hub_weight[everyone], rate),
             usual(links.sum[: self.highest], links.cited[: self.highest], rate),
             usual(self.hosts.relevance, self.hosts.tries, rate),
             usual(self.folders.relevance, self.folders.tries, rate),
         )
-        np.minimum(self.rates, MOST_EXPECTED, out=self.rates)
+        np.minimum(self.rates[: tables.FOUND_RATE], MOST_EXPECTED, out=self.rates[: tables.FOUND_RATE])
         _sums().tell_hubs(count, pages, self.rates[tables.HUB_RATE])
 
     def waiting(self, begin: int, end: int) -> Links:
@@ -209,6 +246,17 @@ class Evidence:
         _features().look(chosen, self.rates, *self._columns, found)
         return found
 
+    def is_guess(self, chosen: Links) -> NDArray[np.bool_]:
+        """By link: whether it is waiting though no page cites it."""
+        links = self.links
+        stands_nowhere = self.citations.page[links.ring[chosen, 0]] == tables.GUESSED
+        found: NDArray[np.bool_] = (links.cited[chosen] == 1) & stands_nowhere
+        return found
+
+    def found_share(self, chosen: Links) -> Floats:
+        """By link: the probability that there is a page behind it if it is a guess, otherwise 1."""
+        return np.where(self.is_guess(chosen), self.rates[tables.FOUND_RATE], 1.0).astype(np.float32)
+
     def keep(self, chosen: Links, features: Floats) -> None:
         """Store the result of `features`."""
         _features().keep(chosen, features, self._state, self.links)
@@ -228,7 +276,7 @@ class Evidence:
 
     def score_again(self, chosen: Links, model: Model) -> Floats:
         """Score links by their stored features."""
-        _features().score_again(chosen, model, self.links, self.hosts)
+        _features().score_again(chosen, model, self.rates, self.links, self.citations, self.hosts)
         return self.links.score[chosen]
 
     def hand_on(self, chosen: Links, bar: float) -> Links:
@@ -245,6 +293,7 @@ class Evidence:
             "citations": tables.taken(self.citations, self._end),
             "pages": tables.taken(self.pages, self.count + 1),
             "rates": self.rates.copy(),
+            "guesses": np.array(self._guesses, dtype=np.int64).reshape(-1, 2),
             "near_words": self.near_words.table.copy(),
             "url_words": self.url_words.table.copy(),
             "hosts": {name: column.copy() for name, column in self.hosts._asdict().items()},
@@ -259,6 +308,7 @@ class Evidence:
         self.citations = tables.loaded(tables.CitationColumns, CITATION_ROWS, saved["citations"], self._end)
         self.pages = tables.loaded(tables.PageColumns, PAGE_ROWS, saved["pages"], self.count + 1)
         self.rates[:] = saved["rates"]
+        self._guesses = [(link, page) for link, page in saved["guesses"].tolist()]
         self.near_words.table[:] = saved["near_words"]
         self.url_words.table[:] = saved["url_words"]
         self.hosts, self.folders = PlaceRecord.loaded(saved["hosts"]), PlaceRecord.loaded(saved["folders"])

@@ -61,11 +61,12 @@ def score(  # type: ignore[no-untyped-def]
             read[link] = state
         _pack(found, row, features, link)
     scores, told, is_above, is_changed = links.score, links.told, 0, 0
-    host, relevance = links.host, hosts.relevance
+    host, relevance, ring, page = links.host, hosts.relevance, links.ring, citations.page
     mean, spread, weights, intercept, diversity = model
     for row in range(len(chosen)):
         link = chosen[row]
         predicted = _predicted(found, row, mean, spread, weights, intercept)
+        predicted *= _found_share(link, cited, ring, page, rates)
         worth = _worth(predicted, relevance[host[link]], diversity)
         scores[link] = worth
         if worth >= bar:
@@ -79,15 +80,17 @@ def score(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def score_again(chosen, model, links, hosts):  # type: ignore[no-untyped-def]
+def score_again(chosen, model, rates, links, citations, hosts):  # type: ignore[no-untyped-def]
     """Score links by their stored features."""
     scores, features, host, relevance = links.score, links.features, links.host, hosts.relevance
+    cited, ring, page = links.cited, links.ring, citations.page
     found = np.empty((1, COUNT), np.float32)
     mean, spread, weights, intercept, diversity = model
     for link in chosen:
         for at in range(COUNT):
             found[0, at] = unpacked(features[link, at])
         predicted = _predicted(found, 0, mean, spread, weights, intercept)
+        predicted *= _found_share(link, cited, ring, page, rates)
         scores[link] = _worth(predicted, relevance[host[link]], diversity)
 
 
@@ -229,6 +232,12 @@ def _predicted(features, row, mean, spread, weights, intercept):  # type: ignore
 @inlined
 def z_score(feature, mean, spread):  # type: ignore[no-untyped-def]
     return min(max((feature - mean) / spread, -MOST_Z), MOST_Z)
+
+
+@inlined
+def _found_share(link, cited, ring, page, rates):  # type: ignore[no-untyped-def]
+    """Probability that there is a page behind a guess; 1 for a link that a page cites."""
+    return rates[tables.FOUND_RATE] if cited[link] == 1 and page[ring[link, 0]] == tables.GUESSED else 1.0
 
 
 @inlined

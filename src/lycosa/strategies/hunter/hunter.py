@@ -23,7 +23,7 @@ that is a near-duplicate of an earlier one counts as irrelevant for the links th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -39,6 +39,7 @@ from lycosa.model import Link, Visit
 from lycosa.stopping.forecast import History, Waiting
 from lycosa.strategies.hunter.evidence import Evidence
 from lycosa.strategies.hunter.fixed_relevance import FixedRelevance
+from lycosa.strategies.hunter.guesses import urls_above
 from lycosa.strategies.hunter.learner import Learner
 from lycosa.strategies.hunter.notes import MOST_GONE, Digest, LinkAddresses, Note, digest
 from lycosa.strategies.hunter.predictions import Predictions
@@ -64,6 +65,8 @@ TOLERANCE = 0.05
 """Relative change of a score between reviews up to which it is not passed on to the frontier."""
 TOLD = 1_500
 """Minimum number of best links whose latest scores the frontier has."""
+PROVED = 0.5
+"""Minimum relevance by the study of a page for which the URLs above it are tried."""
 MOST_SAVED = 256
 SWEEPS = 1
 """Number of times all links are scored, slice by slice, while the length of the crawl doubles."""
@@ -82,6 +85,9 @@ class HunterSettings:
     has_urls: bool = True
     has_places: bool = True
     """Whether it uses the records of hosts and folders."""
+    home_pages: bool = True
+    """Whether it tries the home page of a host that has a relevant page, and the folders above that page, if nobody
+    links to them."""
     diversity: float = 0.0
     """0: as many relevant pages as possible. 1: as many sites; scores on a host with n relevant pages are divided by
     1 + n. In between: both."""
@@ -107,7 +113,11 @@ class Hunter(Strategy):
         self._evidence = Evidence(self.study.idf_of_table)
         self._settings = settings
         self._learner = Learner(settings.freedom, settings.mask, settings.diversity)
-        self._note = b""
+        self._note: Note | None = None
+        self._above: list[str] = []
+        """URLs above the page visited last; none if it is not relevant."""
+        self._guessed: dict[str, int] = {}
+        """Links that were adopted, by URL."""
         self._handed_out: list[int] = []
         self._texts = NearDuplicates()
         self._is_new_text: list[bool] = []
@@ -127,13 +137,14 @@ class Hunter(Strategy):
             digest=self._digest,
             studies_topic=True,
             is_retold=True,
-            note=lambda: self._note,
+            note=lambda: self._note.to_bytes() if self._note else b"",
             again=self.again,
             revisit=self.revisit,
             factors=self.factors,
             answer=self.answer,
             forecasting=self,
             snapshots=Snapshots(self._take, self._load) if self.study.snapshots else None,
+            guessing=self if self._settings.home_pages else None,
         )
 
     def seed_score(self) -> float:
@@ -145,7 +156,7 @@ class Hunter(Strategy):
         evidence, link = self._evidence, visit.lease.id
         evidence.place(link, visit.lease.url)
         evidence.reserve(targets)
-        self._note = b""
+        self._note = None
         if evidence.links.page[link] <= 0:  # nothing is learned from a page visited again
             if visit.note:
                 kept = Note.from_bytes(visit.note, len(targets))
@@ -154,9 +165,34 @@ class Hunter(Strategy):
                 taken = Digest.from_bytes(page.digest or self._digest(page))
                 kept = Note(taken.words, taken.counts, taken.near, self._gone(), page.fingerprint)
                 addresses = taken.addresses
-                self._note = kept.to_bytes()
+                self._note = kept
             self._learn(visit, kept, targets, addresses)
+            for number, url in zip(kept.guesses, urls_above(visit.lease.url), strict=False):
+                if number:
+                    self.adopt(url, number)
         return evidence.tell(targets)
+
+    # URLs nobody links to (`protocol.Guessing`).
+
+    def guesses(self, visit: Visit) -> Sequence[str]:
+        is_relevant = visit.judgement is not None and visit.judgement.is_relevant
+        if self._threshold is not None:
+            page = int(self._evidence.links.page[visit.lease.id])
+            is_relevant = float(self._evidence.pages.relevance[page]) >= PROVED
+        is_first_visit = self._note is not None
+        self._above = urls_above(visit.lease.url) if is_relevant and is_first_visit else []
+        return self._above
+
+    def adopt(self, url: str, link: int) -> float:
+        evidence, chosen = self._evidence, np.array([link], dtype=np.int64)
+        evidence.guess(link, url)
+        self._guessed[url] = link
+        self._score(chosen)
+        if self._note is not None:
+            numbers = self._note.guesses or (0,) * len(self._above)
+            adopted = (link if each == url else number for number, each in zip(numbers, self._above, strict=True))
+            self._note = self._note._replace(guesses=tuple(adopted))
+        return float(evidence.tell(chosen)[0])
 
     def _gone(self) -> Links:
         """Links handed out that are in no note yet."""
@@ -179,7 +215,13 @@ class Hunter(Strategy):
         self._is_new_text.append(is_new_text)
         met = evidence.highest
         dirty, z_scores, tried = evidence.visit(
-            link, relevance * is_new_text, targets, kept.near, addresses, gone=kept.gone, model=self._learner.model
+            link,
+            relevance * is_new_text,
+            targets,
+            kept.near,
+            addresses,
+            gone=kept.gone,
+            model=self._learner.model,
         )
         self._tried += tried
         self._learner.add(z_scores if is_cited else None)
@@ -242,7 +284,7 @@ class Hunter(Strategy):
         sample = waiting if is_small else waiting[count % 7 :: len(waiting) // SAMPLE]
         features = evidence.features(sample)
         evidence.keep(sample, features)
-        learner.measure(features)
+        learner.measure(features[~evidence.is_guess(sample)])
         learner.learn(relevance, evidence.leads_on())
         scores = evidence.score_again(waiting, learner.model)
         if not is_small:
@@ -291,6 +333,7 @@ class Hunter(Strategy):
             "is_new_text": np.array(self._is_new_text, dtype=np.bool_),
             "predictions": self._predictions.take(),
             "handed_out": list(self._handed_out),
+            "guessed": list(self._guessed.items()),
             "counts": [self._tried, self._next_review, self._swept],
             "bar": self._bar,
             "front": self._front.copy(),
@@ -306,7 +349,7 @@ class Hunter(Strategy):
         self._texts.load(saved["texts"])
         self._is_new_text = saved["is_new_text"].tolist()
         self._predictions.load(saved["predictions"])
-        self._handed_out = saved["handed_out"]
+        self._handed_out, self._guessed = saved["handed_out"], dict(saved["guessed"])
         self._tried, self._next_review, self._swept = saved["counts"]
         self._bar, self._front = saved["bar"], saved["front"].copy()
         self._newcomers, self._due = loaded_list(saved["newcomers"]), loaded_list(saved["due"])
@@ -318,7 +361,7 @@ class Hunter(Strategy):
 
     def look(self, chosen: Links) -> Floats:
         """The scores that these links would get now; nothing is changed."""
-        worth = self._learner.predict(self._evidence.features(chosen))
+        worth = self._learner.predict(self._evidence.features(chosen)) * self._evidence.found_share(chosen)
         if self._settings.diversity:
             worth /= (1 + self._evidence.hosts.relevance[self._evidence.links.host[chosen]]) ** self._settings.diversity
         return worth
@@ -340,7 +383,7 @@ class Hunter(Strategy):
         evidence, chosen = self._evidence, frontier.waiting_links()
         evidence.reserve(chosen)
         chosen = chosen[evidence.links.cited[chosen] > 0]
-        expected = self._learner.predict(evidence.kept(chosen))
+        expected = self._learner.predict(evidence.kept(chosen)) * evidence.found_share(chosen)
         return self._predictions.waiting(evidence, chosen, expected)
 
     # Rescoring and explanations.
@@ -362,7 +405,9 @@ class Hunter(Strategy):
     def factors(self, visit: Visit, link: Link) -> Mapping[str, float]:
         """The contribution of each feature to the log-odds of relevance, relative to the waiting links."""
         assert visit.page is not None, "only pages have links"
-        number = self._evidence.target(visit.lease.id, visit.page.links.index(link))
+        number = self._guessed.get(link.url)
+        if link in visit.page.links:
+            number = self._evidence.target(visit.lease.id, visit.page.links.index(link))
         if number is None:
             return {}
         parts = self._learner.parts(self._evidence.features(np.array([number], dtype=np.int64)))[0]

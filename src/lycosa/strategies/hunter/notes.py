@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from lycosa.lib.wordhash import AT_MARK, MARK, NO_WORD, piece_numbers
 from lycosa.model import Link, Page
+from lycosa.strategies.hunter.guesses import MOST_ABOVE
 
 Words = NDArray[np.uint16]
 Counts = NDArray[np.uint8]
@@ -107,13 +108,16 @@ class Note(NamedTuple):
     """Links that were handed out since the last note; most have become pages by now, or will."""
     fingerprint: int
     """Of the page's text."""
+    guesses: tuple[int, ...] = ()
+    """Numbers of the URLs above the page (`guesses.urls_above`) that were adopted; 0 for those that were not."""
 
     def to_bytes(self) -> bytes:
         columns = _columns(len(self.near))
         rows = min(len(self.near), MOST_LINK_WORDS)
         head = _HEAD.pack(_VERSION, len(self.words), rows, columns, len(self.gone), self.fingerprint)
         near = np.ascontiguousarray(self.near[:rows, :columns])
-        return b"".join((head, self.words.tobytes(), self.counts.tobytes(), near.tobytes(), self.gone.tobytes()))
+        parts = (self.words, self.counts, near, self.gone, np.array(self.guesses, dtype=np.int64))
+        return b"".join((head, *(part.tobytes() for part in parts)))
 
     @classmethod
     def from_bytes(cls, note: bytes, links: int) -> Note:
@@ -123,7 +127,8 @@ class Note(NamedTuple):
             raise foreign
         version, count, rows, columns, gone, fingerprint = _HEAD.unpack_from(note)
         ends = np.cumsum([_HEAD.size, 2 * count, count, 2 * rows * columns, 8 * gone]).tolist()
-        if version != _VERSION or columns > NEAR or len(note) != ends[-1]:
+        guesses, odd = divmod(len(note) - ends[-1], 8)
+        if version != _VERSION or columns > NEAR or odd or not 0 <= guesses <= MOST_ABOVE:
             raise foreign
         words = np.frombuffer(note, np.uint16, count, ends[0])
         counts = np.frombuffer(note, np.uint8, count, ends[1])
@@ -131,7 +136,8 @@ class Note(NamedTuple):
         near = np.zeros((links, NEAR), dtype=np.uint16)
         rows = min(rows, links)
         near[:rows, :columns] = found[:rows]
-        return cls(words, counts, near, np.frombuffer(note, np.int64, gone, ends[3]), fingerprint)
+        handed_out, guessed = np.frombuffer(note, np.int64, gone, ends[3]), np.frombuffer(note, np.int64, -1, ends[4])
+        return cls(words, counts, near, handed_out, fingerprint, tuple(guessed.tolist()))
 
 
 def _columns(links: int) -> int:

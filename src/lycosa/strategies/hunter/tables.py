@@ -44,8 +44,10 @@ LINK_TEXT, LINK_TEXT_LEARNED, LINK_WORDS, BEST_LINK_WORDS, URL_LEARNED, WORDS_OF
 HOST, FOLDER, CITATIONS = range(12, 15)
 WORDS_FROM, WORDS_TO = LINK_TEXT, ANCHOR + 1
 """Features that depend only on the words of a link."""
-HUB_RATE, PARENT_RATE, HOST_RATE, FOLDER_RATE = range(4)
+HUB_RATE, PARENT_RATE, HOST_RATE, FOLDER_RATE, FOUND_RATE = range(5)
 """Indices of `Evidence.rates`."""
+GUESSED = 0
+"""The page that guesses stand on: none."""
 SQUARE, JUDGED, LEARNED, LOG_ODDS = range(4)
 """Columns of `WordRecord.table`."""
 MOST_SIBLINGS = 200
@@ -69,7 +71,7 @@ class LinkColumns(NamedTuple):
     page: Ints
     """Number of its page, from 1, once it has been visited; 0: waiting or unknown; −1: handed out."""
     cited: Ints
-    """Number of visited pages that link to it."""
+    """Number of visited pages that link to it; a guess counts as linked to by the page it was derived from."""
     host: Ints
     """A hash, as is the folder; 0: unknown."""
     folder: Ints
