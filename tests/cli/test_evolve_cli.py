@@ -227,7 +227,7 @@ def test_a_crawl_takes_the_file_over(evolved, tmp_path, monkeypatch):
         crawling, "start", lambda crawl, *_: started.append(crawl.config) or Report(tmp_path, "done", 0, 0, 0)
     )
     monkeypatch.setattr(crawling, "summary", lambda *_, **__: None)
-    monkeypatch.setattr(crawling, "_check_any_page", lambda _: None)
+    monkeypatch.setattr(crawling, "_check_any_page", lambda *_: None)
     words = ("crawl", "cycling", "-s", "http://a.test/", "-o", tmp_path / "crawl", "--strategy", f"hard+{best}")
     assert lycosa(*words).exit_code == 0
     weights = tomllib.loads(best.read_text())["constants"]

@@ -179,6 +179,7 @@ class Surroundings:
                 "budget": {"pages": len(seeds) + known + self.fetches},
                 "frontier": {"max_distance": self.distance},
                 "stall": {"longest_rest": LONGEST_REST},
+                "constants": {"hunter.home_pages": False},  # only what is near by links
             }
             around = Crawl(
                 self.words,
