@@ -413,7 +413,13 @@ class Crawl:
         distilling = Distilling(config.distill, ledger=ledger, clock=clock)
         rejudge = self._rejudge(config, ledger, readers, reading, clock, study)
         answers = Answers(ledger=ledger, clock=clock, learn=rejudge.hurry)
-        advice = Advice(ledger=ledger, seeds=len(config.seeds), study=study, threshold=judge.abilities.threshold)
+        advice = Advice(
+            ledger=ledger,
+            seeds=len(config.seeds),
+            study=study,
+            threshold=judge.abilities.threshold,
+            topics=config.topics,
+        )
         snapshotting = Snapshotting(
             ledger=ledger,
             directory=self.workspace.snapshots,

@@ -10,6 +10,10 @@ import pytest
 from lycosa.crawl.advice import Advice
 from lycosa.crawl.reading import Reading
 from lycosa.judges.contrast.judge import ContrastJudge, ContrastStudy
+from lycosa.judges.protocol import Judge
+from lycosa.lib.text import stems
+from lycosa.lib.wordhash import number_of
+from lycosa.model import Judgement, Page
 from lycosa.store.rows import Batch
 from lycosa.strategies.protocol import StrategyParts
 from lycosa.strategies.table import strategy
@@ -23,7 +27,12 @@ OTHER = "It was a day like any other, and nobody thought much of it. "
 def advised(rig):
     """What is said in a crawl, over as many runs as it takes."""
 
-    def run(web: dict[str, str], *seeds: str, words: str = "", budgets: tuple[int, ...] = (1000,)):
+    def run(
+        web: dict[str, str],
+        *seeds: str,
+        words: str = "",
+        budgets: tuple[int, ...] = (1000,),
+    ):
         crawl = rig(web)
         judge = ContrastJudge.fit((), words, learns_from_seeds=True, seeds_must_fit=bool(words))
         crawl.reading = lambda: Reading(urls=crawl.urls, judge=judge)
@@ -67,6 +76,13 @@ class TestSeeds:
     def test_good_seeds_need_no_advice(self, advised, html):
         web = {url: html(text=f"{CYCLING} {n}") for n, url in enumerate(urls("a", 5))}
         assert advised(web, *web) == []
+
+    def test_seeds_that_fit_but_are_not_alike(self, advised, html):
+        texts = (" ".join(f"{about}{n}" for n in range(240)) for about in ("soup", "rail", "comet"))
+        web = {url: html(text="world history " * 4 + text) for url, text in zip(urls("a", 3), texts, strict=True)}
+        (told,) = advised(web, *web, words="world history")
+        assert told.startswith("the seeds fit the topic's words, but are no more alike than unrelated pages")
+        assert "judge.seeds_are_examples=yes" in told
 
     def test_no_text_and_no_words(self, advised, html):
         web = {url: html("/x.htm", text="") for url in urls("a", 2)}
@@ -179,10 +195,15 @@ class Doubting:
     """A study of which only the verdicts matter."""
 
     learns_from_seeds = False
+    seeds_are_in_doubt = False
 
-    def __init__(self, *relevance: float, drift: float = 0.0) -> None:
+    def __init__(self, *relevance: float, drift: float = 0.0, misses: int = 0, apart: str = "") -> None:
         self.drift = drift
         self.said = np.array(relevance, dtype=np.float32)
+        self._misses = misses, np.array([number_of(stem) for stem in stems(apart)], dtype=np.int64)
+
+    def near_misses(self) -> tuple[int, np.ndarray]:
+        return self._misses
 
 
 class TestQuestions:
@@ -244,3 +265,56 @@ class TestQuestions:
 
     def test_little_drift_is_not(self, told):
         assert told([0.99, 0.01] * 120, drift=0.4, named="drifted") == []
+
+
+class Money(Judge):
+    """Is interested in funds, and knows investment when it sees it."""
+
+    def judge(self, page: Page) -> Judgement:
+        is_funds = "funds" in page.terms or "fund" in page.terms
+        scores = {"Money/Funds": 0.9, "Money/Investment": 0.1} if is_funds else {"Money/Investment": 0.9}
+        return Judgement(0.9 if is_funds else 0.1, is_funds, scores=scores)
+
+
+class TestNeighbours:
+    MOTORS = "motorcycle engine petrol"
+
+    def told(self, rig, html, misses: int) -> list[str]:
+        web = {url: html(title=self.MOTORS, text=CYCLING) for url in urls("b", 199)}
+        crawl = rig({"http://a.test/": html(*web, text=CYCLING)} | web)
+        advice: list[Advice] = []
+
+        def look() -> None:
+            if not advice:
+                study = Doubting(*[0.0] * 200, misses=misses, apart=f"unspoken {self.MOTORS}")
+                advice.append(Advice(ledger=crawl.ledger, seeds=1, study=study))
+            advice[0].look()
+
+        crawl.crawl("http://a.test/", strategy=strategy("breadth-first", StrategyParts()), watch=look, delay=0.0)
+        return [row[0] for row in crawl.sql("select message from events where message like '%near your topic%'")]
+
+    def test_what_stands_beside_the_topic_is_named(self, rig, html):
+        (message,) = self.told(rig, html, 40)
+        assert message.startswith("40 of 200 pages are near your topic and not about it")
+        assert "what sets them apart: motorcycle, engine, petrol." in message
+        assert "lycosa review" in message
+
+    def test_nothing_is_said_of_a_few(self, rig, html):
+        assert self.told(rig, html, 39) == []
+
+    def test_topics_of_a_book_are_told_which_neighbour_to_take_in(self, rig, html):
+        """FC's mutual funds: their pages link to investment at large."""
+        market = {url: html(*urls("a", 9), text="bonds shares markets") for url in urls("b", 230)}
+        web = {url: html(*market, text="mutual fund funds") for url in urls("a", 9)} | market
+        crawl = rig(web)
+        crawl.reading = lambda: Reading(urls=crawl.urls, judge=Money())
+        advice: list[Advice] = []
+
+        def look() -> None:
+            if not advice:
+                advice.append(Advice(ledger=crawl.ledger, seeds=9, topics=("Money/Funds",)))
+            advice[0].look()
+
+        crawl.crawl(*urls("a", 9), strategy=strategy("breadth-first", StrategyParts()), watch=look, delay=0.0)
+        (told,) = crawl.sql("select message from events where message like '%mark %'")[0]
+        assert "mark Money/Investment good as well" in told

@@ -3,11 +3,14 @@
     seeds that have no text         they cannot say what the topic is
     one seed, and no words          what of the page is the topic?
     seeds that do not fit the words they are only places to start from
+    seeds that are not alike        the same; a person knows whether they are examples
     seeds of two things             crawl them apart
     nothing relevant                after a hundred pages
     one host                        the crawl is as fast as that host's delay allows
     pages in doubt                  a few answers of a person would help; early, and when doubt has grown
     drift                           what is called relevant has little to do with what was given
+    neighbours                      what the crawl runs into beside the topic, and what to do about it: FC's mutual
+                                    funds, which are not to be had without investment
 
 It is advice: the crawl goes on. What was said is kept with the crawl, so that it is not said again on resume.
 """
@@ -16,7 +19,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +30,7 @@ from lycosa.crawl.rejudge import spoken_words, words_for
 from lycosa.judges.contrast.page_vector import PageVector
 from lycosa.judges.contrast.two_topics import parting
 from lycosa.judges.protocol import LearnedTopic
+from lycosa.topics.suggest import JudgedPage, neighbouring_topics
 
 ADVISED = "advised"
 """Name of state in the store."""
@@ -46,6 +50,11 @@ MOST_DRIFT = 0.6
 """Share of what is called relevant that what was given would not call so by itself, from which it is said. On crawls
 for development topics it is .1 to .3, from words up to .8. To judge by what was given alone would be worse there, too:
 AUC .80 → .70."""
+NEIGHBOURS_AFTER = 200
+"""Number of pages after which to look at what stands beside the topic."""
+MANY_NEAR_MISSES = 0.2
+"""Share of the pages from which near misses are worth a word."""
+NEIGHBOUR_WORDS = 5
 LATEST = 100
 """Number of latest pages whose doubt is compared with that of all pages: if it has doubled, the crawl may drift."""
 SHOWN = 3
@@ -56,12 +65,20 @@ class Advice:
     """Looks at a running crawl, and speaks up through its ledger."""
 
     def __init__(
-        self, *, ledger: CrawlLedger, seeds: int, study: LearnedTopic | None = None, threshold: float = 0.5
+        self,
+        *,
+        ledger: CrawlLedger,
+        seeds: int,
+        study: LearnedTopic | None = None,
+        threshold: float = 0.5,
+        topics: Sequence[str] = (),
     ) -> None:
+        """`topics`: those of the topic book that are crawled for."""
         self._ledger = ledger
         self._store = ledger.state.store
         self._study = study
         self._threshold = threshold
+        self._topics = topics
         self._said: list[str] = json.loads(self._store.state(ADVISED) or b"[]")
         self._seeds_at = seeds
         """Number of pages after which to look at the seeds."""
@@ -81,7 +98,8 @@ class Advice:
             self._say("nothing", *self._about_finds(pages))
         if self._is_open("host") and pages >= ONE_HOST_AFTER:
             self._say("host", *self._about_hosts(pages))
-
+        if self._is_open("neighbours") and pages >= NEIGHBOURS_AFTER:
+            self._say("neighbours", *self._about_neighbours(pages))
         if self._is_open("questions") and pages >= QUESTIONS_AFTER:
             self._say("questions", *self._about_doubt(self._doubts()))
         if self._is_open("drift") and pages >= self._drift_at:
@@ -114,9 +132,14 @@ class Advice:
                 "or a few words (lycosa crawl 'recreational cycling' …), would"
             )
         if has_words and not examples and len(empty) < len(seeds):
+            why = (
+                "the seeds fit the topic's words, but are no more alike than unrelated pages"
+                if study.seeds_are_in_doubt
+                else "most seeds do not fit the topic's words"
+            )
             yield (
-                "most seeds do not fit the topic's words: they are only places to start from, not examples; if they "
-                "are, --set judge.seeds_are_examples=yes"
+                f"{why}: they are only places to start from, not examples; if they are, "
+                "--set judge.seeds_are_examples=yes"
             )
         if parts := parting([PageVector(*words) for words in examples.values()]):
             places = list(examples)
@@ -167,6 +190,21 @@ class Advice:
         latest, earlier = doubts[-LATEST:], doubts[:-LATEST]
         if len(earlier) and latest.mean() >= max(2 * earlier.mean(), 2 * DOUBTFUL_SHARE):
             self._say("drift", *self._about_doubt(latest))
+
+    def _about_neighbours(self, pages: int) -> Iterator[str]:
+        if self._topics:
+            judged = (JudgedPage(json.loads(page.scores), page.citing) for page in self._store.topic_scores())
+            yield from (one.reason for one in neighbouring_topics(judged, self._topics).advice)
+        if self._study is None:
+            return
+        count, numbers = self._study.near_misses()
+        words = words_for(numbers, spoken_words(self._store), NEIGHBOUR_WORDS)
+        if count >= MANY_NEAR_MISSES * pages and words:
+            yield (
+                f"{count:,} of {pages:,} pages are near your topic and not about it; what sets them apart: "
+                f"{', '.join(words)}. If you want these, too, name them in the topic's words or give examples; if not, "
+                f"a few answers tell them apart: lycosa review {self._where}"
+            )
 
     def _about_hosts(self, pages: int) -> Iterator[str]:
         visited = [host for host in self._ledger.state.hosts if host.pages]

@@ -103,6 +103,10 @@ class LearnedTopic(Study, Protocol):
     @property
     def learns_from_seeds(self) -> bool: ...
 
+    @property
+    def seeds_are_in_doubt(self) -> bool:
+        """Whether the seeds fit the words, but are no more alike than unrelated pages, and therefore no examples."""
+
     def verdicts(self) -> NDArray[np.float32]:
         """How likely each page is about the topic, by all that is known now: what the crawl reports."""
 
@@ -120,6 +124,10 @@ class LearnedTopic(Study, Protocol):
 
     def as_judge(self, threshold: float) -> Judge:
         """A judge that agrees with the last verdicts."""
+
+    def near_misses(self) -> tuple[int, NDArray[np.int64]]:
+        """Number of pages that are near the topic and not about it, and the numbers of the words that tell them from
+        those that are, the most telling first."""
 
     def word_strengths(self) -> NDArray[np.float32]:
         """By word number: above 0 where the word speaks for the topic, below 0 where it speaks against it."""

@@ -151,6 +151,9 @@ class Store(Protocol):
     def judges(self) -> list[str]:
         """Names of the judges that have judged pages, in alphabetical order."""
 
+    def topic_scores(self) -> Iterator[rows.TopicScores]:
+        """Scores of every judged page, in order of the pages' links."""
+
 
 class Reports(Store, Protocol):
     """What people and reports ask in addition, also while a crawl is running."""
@@ -214,9 +217,6 @@ class Reports(Store, Protocol):
 
     def archive_places(self) -> Iterator[rows.ArchivePlace]:
         """Where the archived pages are, in order of fetching."""
-
-    def topic_scores(self) -> Iterator[rows.TopicScores]:
-        """Scores of every judged page, in order of the pages' links."""
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
         """Column names and rows of a query in this store's own SQL, for people only."""

@@ -252,6 +252,20 @@ class TestSeeds:
         study = self.study("bicycle", must_fit=True)
         assert self.told(study, self.KIN, self.SOUP, self.KIN) == []
 
+    def test_none_if_they_fit_and_are_not_alike(self):
+        """Where all pages use the words, seeds that do so are not examples for it."""
+
+        def about(subject: str) -> str:
+            return "world history " * 4 + " ".join(f"{subject}{number}" for number in range(240))
+
+        study = self.study("world history", must_fit=True)
+        assert self.told(study, about("soup"), about("rail")) == []
+        again = self.study("world history", must_fit=True)
+        again.snapshots.load(study.snapshots.take())
+        assert study.seeds_are_in_doubt
+        assert again.seeds_are_in_doubt
+        assert self.told(again, about("rail"), about("rail")) == [0, 1, 2, 3], "most are alike now"
+
     def test_other_pages_never_are(self):
         study = self.study("cycl1", must_fit=True)
         study.add(study.vector(page("cycl", 1).terms))

@@ -151,3 +151,31 @@ def test_pages_without_words_are_not_relevant():
     learned.add(learned.vector({}))
     assert learned.verdicts()[-1] < 0.1
     assert learned.as_judge(0.5).score_text("") == 0.0
+
+
+class TestNearMisses:
+    MOTORS = "motorcycle engine petrol exhaust carburettor clutch piston throttle gasoline cylinder"
+
+    def text(self, rng: np.random.Generator, *parts: tuple[str, int]) -> dict[str, int]:
+        return dict(term_counts(" ".join(word for words, count in parts for word in rng.choice(words.split(), count))))
+
+    def test_pages_beside_the_topic_and_the_words_that_set_them_apart(self):
+        rng, cycling = np.random.default_rng(0), SUBJECTS["cycling"]
+        bare = ContrastStudy(ContrastTopic(keywords={"any": 1}))
+        given = tuple(bare.vector(self.text(rng, (cycling, 12))) for _ in range(5))
+        learned = ContrastStudy(ContrastTopic(examples=given))
+        for _ in range(50):
+            learned.add(learned.vector(self.text(rng, (cycling, 12))), host=1)
+            for _ in range(2):
+                learned.add(learned.vector(self.text(rng, (cycling, 5), (self.MOTORS, 5))), host=1)
+            learned.add(learned.vector(self.text(rng, (SUBJECTS["cooking"], 10))), host=1)
+        learned.learn()
+        assert learned.near_misses()[0] == 0, "before there are verdicts, nothing is said to be missed"
+        learned.verdicts()
+        count, words = learned.near_misses()
+        assert 20 <= count <= 100
+        assert set(words[:5].tolist()) <= {number_of(stem) for stem in term_counts(self.MOTORS)}
+
+    def test_without_pages_there_are_none(self):
+        count, words = study(examples=2).near_misses()
+        assert (count, len(words)) == (0, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -116,6 +116,17 @@ def table_row(page: PageVector) -> Floats:
     values = COUNT_WEIGHT[page.counts] * idf_of_table()[page.words]
     row[page.words] = values / max(float(np.sqrt(values @ values)), 1e-9)
     return row
+
+
+def mean_row(pages: Iterable[PageVector]) -> Floats:
+    """The mean of the pages' vectors by the table alone; zeros for no pages."""
+    total, count = np.zeros(SIZE, dtype=np.float32), 0
+    for page in pages:
+        values = COUNT_WEIGHT[page.counts] * idf_of_table()[page.words]
+        total[page.words] += values / max(float(np.sqrt(values @ values)), 1e-9)
+        count += 1
+    total /= np.float32(max(count, 1))
+    return total
 
 
 @cache

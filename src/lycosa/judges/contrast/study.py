@@ -22,6 +22,7 @@ from lycosa.judges.contrast.page_vector import (
     Scale,
     Words,
     idf_of_table,
+    mean_row,
     telling_words,
 )
 from lycosa.judges.contrast.studied_pages import StudiedPages
@@ -45,6 +46,10 @@ assigned to hosts at random: −.007 to −.011 (± .006)."""
 ENOUGH_CONFIRMED = 3
 """Without other examples: number of pages that a person says are relevant from which they are examples. One page alone
 would say less about the topic than its words do."""
+NEAR, UNLIKELY = 0.4, 0.3
+"""Minimum relevance of a page that guides the crawl, and maximum of the verdict on one that is a near miss."""
+MOST_COMPARED = 500
+"""Number of near misses, and of pages about the topic, whose words are compared: the latest."""
 MAX_GROWTH = 1.25
 """Growth of the crawl for which verdicts are recent."""
 
@@ -219,6 +224,10 @@ class ContrastStudy:
     def learns_from_seeds(self) -> bool:
         return self.topic.learns_from_seeds
 
+    @property
+    def seeds_are_in_doubt(self) -> bool:
+        return self._fitting.are_in_doubt
+
     def word_strengths(self) -> Floats:
         return self._verdict.view.word_strengths if self._verdict else self._weights * self._idf
 
@@ -336,6 +345,20 @@ class ContrastStudy:
     def drift(self) -> float:
         """Share of the pages called relevant by the last verdict that what was given would not call so by itself."""
         return self._verdict.drift if self._verdict else 0.0
+
+    def near_misses(self) -> tuple[int, NDArray[np.int64]]:
+        """Number of pages that guide the crawl as if they were about the topic, and are not by the last verdicts; and
+        the words that tell them from those that are, the most telling first."""
+        said, is_near = self.said, self.relevance >= NEAR
+        missed, about = np.flatnonzero(is_near & (said < UNLIKELY)), np.flatnonzero(said >= 0.5)
+
+        def sample(places: NDArray[np.int64]) -> list[PageVector]:
+            return [self._pages[self._given + place] for place in places[-MOST_COMPARED:].tolist()]
+
+        strength = mean_row(sample(missed)) - mean_row(sample(about))
+        strength[self._keywords] = 0.0
+        order = np.argsort(-strength, kind="stable")
+        return len(missed), order[: np.count_nonzero(strength > 0)]
 
     def as_judge(self, threshold: float) -> ContrastJudge:
         """A judge that agrees with the last verdict."""
