@@ -35,7 +35,7 @@ lint: $(STAMP)            ## Style, types, direction of imports
 unit: $(STAMP)            ## Tests only
 	$(BIN)/pytest -n 2 --dist worksteal -q
 
-bench: bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-trust bench-forecast bench-resume bench-crawl    ## All benchmarks
+bench: bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-trust bench-forecast bench-resume bench-person bench-crawl    ## All benchmarks
 
 sequences: $(STAMP)       ## Compare the pages every strategy visits with the recorded ones
 	@$(BIN)/python bench/sequences.py

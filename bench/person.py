@@ -1,8 +1,8 @@
 """A person in the loop, on recorded pages served live: what ten marks are worth, and what taking two back does.
 
-    make bench-person                        # a few minutes
+    make bench-person                        # two minutes
     python bench/person.py --quick           # one topic, fewer pages
-    python bench/person.py --keep out/person # the book and the crawls stay there
+    python bench/person.py --judge svm       # another judge than `lycosa topics train` takes by default
 
 The articles of wikispeedia are served over HTTP on loopback, and everything is done by the command line, a process for
 each step: `topics import` (a taxonomy whose examples are fetched from the server), `topics train`, `topics mark-good`,
@@ -18,7 +18,9 @@ itself, and would flatter what follows. Recall is of the graded pages that were 
 
 Marks are those of a person who reads what was found: not useful are five wrong pages among those called relevant, the
 most relevant first, as they are seen first; useful are five right pages, those nearest to the minimum relevance first.
-One of each is taken back. The export must have exactly the pages that the database calls relevant.
+They are given one kind after the other, to tell apart what each is worth. One of each is taken back; the export must
+then have exactly the pages that the database calls relevant. At last the other eight are taken back: as before, but for
+the first pages of the crawl, which were read when it did not know the furniture of the site yet.
 """
 
 from __future__ import annotations
@@ -30,9 +32,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Collection, Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -43,6 +44,7 @@ import tomli_w
 
 from hunter import SHARED
 from lycosa.fetch.warc_reader import iterate
+from lycosa.judges.table import CLASSIFIER_NAMES
 from lycosa.model import Response
 from lycosa.store.rows import StoredPage
 from lycosa.store.sqlite import SqliteStore
@@ -98,7 +100,6 @@ def served(site: Site) -> Iterator[None]:
             pass
 
     server = ThreadingHTTPServer((ADDRESS, 0), Handler)
-    server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     site.port = server.server_address[1]
@@ -110,14 +111,12 @@ def served(site: Site) -> Iterator[None]:
         thread.join()
 
 
-def lycosa(*words: object) -> str:
-    """A command, as typed in a shell; what it prints."""
-    began = time.monotonic()
+def lycosa(*words: object) -> None:
+    """A command, as typed in a shell."""
+    print(f"  lycosa {words[0]} {words[1]} …", file=sys.stderr, flush=True)
     result = subprocess.run([*LYCOSA, *map(str, words)], capture_output=True, text=True, check=False)
     if result.returncode:
         raise SystemExit(f"lycosa {' '.join(map(str, words))}: exit code {result.returncode}\n{result.stderr}")
-    print(f"  lycosa {words[0]} {words[1]}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
-    return result.stdout
 
 
 def labels() -> dict[str, set[str]]:
@@ -202,30 +201,30 @@ def loop(topic: str, site: Site, folder: Path, given: set[str], right: set[str],
         return Figures([page for page in gradable() if page.url not in marked], right).row(f"{name[:30]}: {when}")
 
     rows = [figures("before")]
-    print(lycosa("feedback", crawl, *options("-u", useful), *options("-n", not_useful)), file=sys.stderr)
-    rows.append(figures("ten marks"))
-    print(lycosa("feedback", crawl, *options("--forget", [useful[0], not_useful[0]])), file=sys.stderr)
+    lycosa("feedback", crawl, *options("--not-useful", not_useful))
+    rows.append(figures("five not useful"))
+    lycosa("feedback", crawl, *options("--useful", useful))
+    rows.append(figures("and five useful"))
+    lycosa("feedback", crawl, *options("--forget", [useful[0], not_useful[0]]))
     rows.append(figures("two taken back"))
     print(f"{name}: {check_export(crawl):,} pages exported, exactly those the database calls relevant", flush=True)
-    return rows
+    lycosa("feedback", crawl, *options("--forget", [*useful[1:], *not_useful[1:]]))
+    return [*rows, figures("all taken back")]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--keep", type=Path, help="a new directory for the book and the crawls")
+    parser.add_argument("--judge", choices=CLASSIFIER_NAMES, default="bayes")
     asked = parser.parse_args()
     if not (WORLD / "pages.warc.gz").is_file():
         print(f"skipped: there is no {WORLD}, whose pages would be served")
         return
-    if asked.keep:
-        asked.keep.mkdir(parents=True)
     members = labels()
     topics = largest_topics(members)
     examples = {topic: random.Random(topic).sample(sorted(members[topic]), EXAMPLES) for topic in topics}
     site = Site({path_of(response.url): response for response in iterate(WORLD / "pages.warc.gz")})
-    place = nullcontext(str(asked.keep)) if asked.keep else tempfile.TemporaryDirectory()
-    with place as name, served(site):
+    with tempfile.TemporaryDirectory() as name, served(site):
         folder = Path(name)
         taxonomy = {topic: {"examples": [site.url(url) for url in urls]} for topic, urls in examples.items()}
         (folder / "taxonomy.toml").write_text(tomli_w.dumps({"topics": taxonomy}), "utf-8")
@@ -235,8 +234,8 @@ def main() -> None:
         }
         (folder / "lycosa.toml").write_text(tomli_w.dumps(settings), "utf-8")
         book = ("--book", folder / "topics.db")
-        print(lycosa("topics", "import", folder / "taxonomy.toml", *book, "-c", folder / "lycosa.toml").strip())
-        lycosa("topics", "train", *book)
+        lycosa("topics", "import", folder / "taxonomy.toml", *book, "-c", folder / "lycosa.toml")
+        lycosa("topics", "train", "--judge", asked.judge, *book)
         given = {path_of(url) for urls in examples.values() for url in urls}
         rows = []
         for topic in topics[1:2] if asked.quick else topics[1::2]:
