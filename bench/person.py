@@ -19,8 +19,8 @@ itself, and would flatter what follows. Recall is of the graded pages that were 
 Marks are those of a person who reads what was found: not useful are five wrong pages among those called relevant, the
 most relevant first, as they are seen first; useful are five right pages, those nearest to the minimum relevance first.
 They are given one kind after the other, to tell apart what each is worth. One of each is taken back; the export must
-then have exactly the pages that the database calls relevant. At last the other eight are taken back: as before, but for
-the first pages of the crawl, which were read when it did not know the furniture of the site yet.
+then have exactly the pages that the database calls relevant. At last the other eight are taken back, which gives the
+figures from before but for a few thousandths: pages judged again are read with the furniture known at the crawl's end.
 """
 
 from __future__ import annotations
