@@ -245,7 +245,7 @@ def check(page: Page) -> None:
     for value in (page.text, page.title, *(part for link in page.links for part in link[:5])):
         assert "\0" not in value
         value.encode()
-    assert page.terms == term_counts(f"{page.title} {page.own_text}")
+    assert page.terms == term_counts(f"{page.title} {page.own_text}", language=page.stemmed_in)
     assert bool(page.own_text) == bool(page.text)
     assert page.own_text == " ".join(page.own_text.split())
     assert len({link.url for link in page.links}) == len(page.links)
