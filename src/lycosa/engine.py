@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from lycosa import __version__
-from lycosa.config import Config, Layer, build, load_crawl, load_file
+from lycosa.config import Config, Layer, build, load_crawl
 from lycosa.crawl.advice import Advice
 from lycosa.crawl.answers import Answers, new_answers
 from lycosa.crawl.commit import CrawlLedger, FoundPage, Records
@@ -36,7 +36,6 @@ from lycosa.crawl.resume import (
     NOTHING,
     THRESHOLD,
     Covered,
-    CrawlState,
     known_robots,
     open_archive,
     resume,
@@ -59,25 +58,32 @@ from lycosa.crawl.watching import (
 )
 from lycosa.errors import ConfigError, InputError, LycosaError, SeedError, WorkspaceError
 from lycosa.fetch.cache import PageCache
-from lycosa.fetch.dns import Resolver
-from lycosa.fetch.fetcher import LiveFetcher, RobotsBook
+from lycosa.fetch.fetcher import RobotsBook
 from lycosa.fetch.guard import Guard
-from lycosa.fetch.http import Http
-from lycosa.fetch.urls import Urls, checked_seed, parse_seed, plain_http
+from lycosa.fetch.urls import Urls, checked_seed
 from lycosa.frontier.frontier import Frontier
+from lycosa.given import (
+    as_layer,
+    canonical_answers,
+    checked_seeds,
+    directory_for,
+    made_judge,
+    name_of,
+    with_strategy_inside,
+)
 from lycosa.judge_choice import Versions, has_open_threshold, is_trained, judge_from, judge_of, settled
 from lycosa.judges.protocol import CompletedJudge, Judge, LearnedTopic, PlainJudge
 from lycosa.lib.clock import SystemClock
-from lycosa.model import Response
+from lycosa.live import live_fetcher
 from lycosa.results.report import Report
 from lycosa.stopping.forecaster import Forecaster
 from lycosa.stopping.outlook import OUTLOOK, outlook
 from lycosa.stopping.rules import Stop
-from lycosa.store.rows import Answer, Batch
+from lycosa.store.rows import Batch
 from lycosa.store.sqlite import SqliteStore
 from lycosa.strategies.protocol import Strategy, StrategyParts
-from lycosa.strategies.table import from_file, studying_strategy
 from lycosa.strategies.table import strategy as strategy_named
+from lycosa.strategies.table import studying_strategy
 from lycosa.teaching import teach
 from lycosa.topics.feedback import Lesson
 from lycosa.topics.start import good_topics, open_book, starting_examples
@@ -124,8 +130,8 @@ class Crawl:
         if good:
             topics = self._good_topics(topics, directory)
         named = topic or interest or " + ".join(topics)
-        self.workspace = Workspace(Path(directory) if directory is not None else _directory_for(named))
-        self._judge = _made(judge)
+        self.workspace = Workspace(Path(directory) if directory is not None else directory_for(named))
+        self._judge = made_judge(judge)
         self._strategy = None if strategy is None or isinstance(strategy, str) else strategy
         self._fetcher = fetcher
         self._answers = dict(answers or {})
@@ -137,7 +143,7 @@ class Crawl:
             "topics": list(topics),
             "interest": interest,
             "seeds": [checked_seed(url) for url in seeds],
-            "strategy": strategy if isinstance(strategy, str) else _name_of(self._strategy),
+            "strategy": strategy if isinstance(strategy, str) else name_of(self._strategy),
             "judge": {"kind": judge} if isinstance(judge, str) else {"kind": self._judge.name} if self._judge else {},
         }
         stored = self._stored()
@@ -145,9 +151,9 @@ class Crawl:
         if config is None:
             config = os.environ.get("LYCOSA_CONFIG")
         if config:
-            written.append(_as_layer(config))
+            written.append(as_layer(config))
         said = {name: value for name, value in given.items() if value not in ("", [], {}, None)}
-        self.config = _with_strategy_inside(build(*written, ("Crawl", said), ("settings", settings), *layers))
+        self.config = with_strategy_inside(build(*written, ("Crawl", said), ("settings", settings), *layers))
         self.start_note = ""
         """Which examples the crawl starts from; empty if it starts from seeds that were given."""
         if self.config.topics and (with_examples or not self.config.seeds):
@@ -336,7 +342,7 @@ class Crawl:
         study, strategy, covered, refused = self._known_strategy(config, judge, store)
         abilities = strategy.abilities
         reading = replace(config.reading(judge), digest=abilities.digest)
-        seeds = _checked_seeds(config, reading.urls)
+        seeds = checked_seeds(config, reading.urls)
         said = canonical_answers(self._answers, reading.urls)
         clock = SystemClock()
         started = clock.now()
@@ -360,7 +366,7 @@ class Crawl:
         )
         records, lost = self._records(config, store, stack)
         archived = archived_answers(store, self.workspace.archive)
-        fetcher = self._fetcher or _live_fetcher(config, reading.urls, state, records, archived, clock, stack, seeds)
+        fetcher = self._fetcher or live_fetcher(config, reading.urls, state, records, archived, clock, stack, seeds)
         readers = Readers(
             reading,
             count=config.readers.processes,
@@ -547,103 +553,3 @@ class Crawl:
             version=versions.newest() if versions else 0,
             has_open_threshold=has_open_threshold(config) and ledger.state.threshold is None,
         )
-
-
-def _live_fetcher(
-    config: Config,
-    urls: Urls,
-    state: CrawlState,
-    records: Records,
-    archived: Callable[[int], Response | None],
-    clock: SystemClock,
-    stack: AsyncExitStack,
-    seeds: Mapping[str, str],
-) -> LiveFetcher:
-    """Pages come from the web."""
-    resolver = Resolver(overrides=config.network.resolve)
-    stack.push_async_callback(resolver.close)
-    http = Http(settings=config.http_settings(), guard=Guard(config.network.allow), resolver=resolver)
-    stack.push_async_callback(http.close)
-    return LiveFetcher(
-        http=http,
-        resolver=resolver,
-        urls=urls,
-        robots=records.robots,
-        settings=config.fetch,
-        address_of=state.hosts.address_of,
-        pause=config.politeness.delay,
-        clock=clock,
-        cache=records.cache,
-        archived=archived,
-        plain_http={url: plain for url, plain in seeds.items() if plain},
-    )
-
-
-def _as_layer(config: Config | str | Path | Mapping[str, Any]) -> Layer:
-    if isinstance(config, Config):
-        return "config", tomllib.loads(config.to_toml())
-    return ("config", config) if isinstance(config, Mapping) else (str(config), load_file(Path(config)))
-
-
-def _made(judge: Any) -> PlainJudge | None:
-    """A judge that was given as an object; a class is called."""
-    if judge is None or isinstance(judge, str):
-        return None
-    made: PlainJudge = judge() if isinstance(judge, type) else judge
-    if not isinstance(getattr(made, "name", None), str) or not callable(getattr(made, "judge", None)):
-        raise ConfigError(f"{judge!r} is no judge: it needs a name (a text) and a method judge(page)")
-    return made
-
-
-def _name_of(strategy: Any) -> str:
-    name = getattr(strategy, "name", "")
-    if strategy is not None and not (isinstance(name, str) and name):
-        raise ConfigError(f"{strategy!r} is no strategy: let its class inherit from lycosa.Strategy and have a name")
-    return str(name)
-
-
-def _with_strategy_inside(config: Config) -> Config:
-    """A strategy that is a file is taken over with its constants: the crawl goes on whatever becomes of the file."""
-    name, constants = from_file(config.strategy)
-    return config.model_copy(update={"strategy": name, "constants": {**config.constants, **constants}})
-
-
-def _directory_for(topic: str) -> Path:
-    name = "".join(char if char.isalnum() and char.isascii() else "-" for char in topic.lower())
-    name = "-".join(filter(None, name.split("-")))[:40].strip("-")
-    if not name:
-        raise InputError(
-            "no topic is given: lycosa crawl 'recreational cycling' --seed https://…; "
-            "to crawl for pages like the seeds, or to go on with a crawl, name its directory: lycosa crawl -o cycling/"
-        )
-    return Path(name)
-
-
-def canonical_answers(answers: Mapping[str, bool], urls: Urls) -> dict[str, str]:
-    """What is said, by canonical URL. A URL that cannot be one is an error: somebody meant a page."""
-    said = {}
-    for text, is_relevant in answers.items():
-        url, reason = urls.canonical(parse_seed(text))
-        if not url:
-            raise InputError(f"answer on {text!r}: this is no URL that can be crawled: {reason}")
-        said[url] = Answer.RELEVANT if is_relevant else Answer.IRRELEVANT
-    return said
-
-
-def _checked_seeds(config: Config, urls: Urls) -> dict[str, str]:
-    """The seeds in canonical form and, for those without a scheme, what to try where https cannot be connected.
-
-    A seed that a rule turns away is an error: somebody asked for it.
-    """
-    seeds: dict[str, str] = {}
-    for seed in config.seeds:
-        whole = parse_seed(seed)
-        url, reason = urls.canonical(whole)
-        if reason:
-            detail = urls.reason_detail(whole)
-            raise SeedError(
-                f"seed {seed!r} is turned away: {reason} ({detail}); change the seed or the [urls] settings"
-            )
-        plain = plain_http(seed)
-        seeds[url] = (urls.canonical(plain)[0] if plain else "") or seeds.get(url, "")
-    return seeds

@@ -22,9 +22,9 @@ from lycosa.config import Config, build, load_crawl
 from lycosa.crawl.answers import new_answers
 from lycosa.crawl.answers_file import read_answers
 from lycosa.crawl.resume import THRESHOLD
-from lycosa.engine import canonical_answers
 from lycosa.errors import LycosaError
 from lycosa.fetch.urls import Urls, parse_seed
+from lycosa.given import canonical_answers
 from lycosa.judge_choice import FOR_TOPICS, is_trained, judge_of
 from lycosa.judges.protocol import JudgeAbilities
 from lycosa.results.archived_pages import ArchivedPages
