@@ -13,8 +13,9 @@ To fit the words means little where most pages do, as on the site of one discipl
 alike than unrelated ones, and seeds that fit must be: their coherence (`two_topics`) is 1.3 to 15 on the topic, and 1.0
 to 1.4 off it, once 2.3 (31 crawls for development topics whose seeds fit). Seeds off the topic: four crawls of 40 for
 development topics find more, one by .67 of the way, none less; but the minimum was chosen by these very crawls. Seeds
-on it, and 46 crawls for test topics with seeds off it: no crawl changes. Tried instead: that seeds fit better than the crawl's other pages do. That helps as much off the topic, but a
-crawl from seeds on it soon has just such pages (webs of one subject .69 → .60).
+on it, and 46 crawls for test topics with seeds off it: no crawl changes. Tried instead: that seeds fit better than the
+crawl's other pages do. That helps as much off the topic, but a crawl from seeds on it soon has just such pages (webs of
+one subject .69 → .60).
 """
 
 from __future__ import annotations
