@@ -11,7 +11,7 @@ BENCH_STAMP := .venv/.installed-bench
 help:            ## This list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml $(wildcard src/lycosa/*/_*.c)
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@echo "installing into .venv …"
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'

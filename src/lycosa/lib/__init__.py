@@ -7,6 +7,7 @@ hashindex, growing          large maps and arrays that grow
 snapshot                    what an object knows, as a file of plain values and arrays
 linkgraph                   PageRank and HITS
 evolve                      a genetic algorithm
+native                      modules written in C, where they were compiled: `_words` for words
 compiled                    machine code by numba
 parquet                     writes rows as Parquet
 bounds, nearest             range checks of settings; "did you mean"

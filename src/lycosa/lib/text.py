@@ -18,11 +18,14 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
+from typing import Any
 
 import Stemmer
 
-from lycosa.lib import stopwords
+from lycosa.lib import native, stopwords
 from lycosa.lib.languages import ENGLISH, stemmer_of
+
+_words = native.load("lycosa.lib._words")
 
 MIN_LENGTH = 2
 MAX_LENGTH = 40
@@ -53,7 +56,16 @@ def stems(text: str, *, language: str = "en") -> list[str]:
 
 
 def term_counts(text: str, *, language: str = "en") -> dict[str, int]:
-    """The number of occurrences of each stem: same as counting `stems`, in half the time."""
+    """The number of occurrences of each stem, in order of first occurrence: same as counting `stems`, but faster."""
+    compiled = _compiled_memo(stemmer_of(language))
+    if compiled is not None:
+        counts: dict[str, int] = compiled.counts(text)
+        return counts
+    return counts_in_python(text, language=language)
+
+
+def counts_in_python(text: str, *, language: str = "en") -> dict[str, int]:
+    """The twin of what is compiled."""
     memo = _memo(language)
     counted = Counter(pieces(text))
     counts: dict[str, int] = {}
@@ -136,17 +148,18 @@ class _StemMemo(dict[bytes, _Stems]):
 
     def __missing__(self, piece: bytes) -> _Stems:
         if len(piece) > _MEMO_PIECE:
-            return self._stems_of(piece)
+            return self.stems_of(piece)
         found = self._old.get(piece)
         if found is None:
-            found = self._stems_of(piece)
+            found = self.stems_of(piece)
         if len(self) >= _GENERATION:
             self._old = dict(self)
             self.clear()
         self[piece] = found
         return found
 
-    def _stems_of(self, piece: bytes) -> _Stems:
+    def stems_of(self, piece: bytes) -> _Stems:
+        """Without looking it up."""
         if piece.isascii():
             word = piece.decode()
             return self._stem(word) if self._is_kept(word) else ""
@@ -164,6 +177,12 @@ def _memo(language: str) -> _StemMemo:
         # Languages with the same stemmer share a memo.
         memo = _MEMOS[language] = _memo_of_stemmer(stemmer_of(language))
     return memo
+
+
+@cache
+def _compiled_memo(stemmer: str) -> Any:
+    """Stems by piece in compiled code; None without it."""
+    return None if _words is None else _words.Memo(_memo_of_stemmer(stemmer).stems_of, 2 * _GENERATION, _MEMO_PIECE)
 
 
 @cache

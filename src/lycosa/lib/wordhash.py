@@ -11,10 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from typing import Any
 from zlib import crc32
 
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.lib import native
 from lycosa.lib.languages import CODES, stemmer_of
 from lycosa.lib.text import pieces, stems
+
+Numbers = NDArray[np.int32]
+
+_words = native.load("lycosa.lib._words")
 
 BITS = 16
 SIZE = 1 << BITS
@@ -29,6 +38,8 @@ _MOST_PIECES = 1 << 17
 _LONGEST_PIECE = 160
 _LONGEST_NUMBER = 4
 _SEPARATORS = ("\u2013", "\u2014", "\u2019", "\u00a0", "\u201c", "\u201d", "\u2022", "\u00b7", "\u00bb", "\u00ab")
+_SEPARATORS_IN_UTF8 = tuple(separator.encode() for separator in _SEPARATORS)
+_MARK_IN_UTF8 = MARK.encode()
 
 
 def number_of(stem: str) -> int:
@@ -41,31 +52,52 @@ def numbers_of(found: Iterable[str]) -> list[int]:
     return [crc32(stem.encode("utf-8", "replace")) & mask or 1 for stem in found]
 
 
-def piece_numbers(text: str, *, language: str = "en") -> list[int]:
+def piece_numbers(text: str, *, language: str = "en") -> Numbers:
     """The numbers of the words of a text in order: NO_WORD for stop words, AT_MARK for each isolated MARK."""
+    compiled = _compiled_memo(stemmer_of(language))
+    if compiled is not None:
+        return np.frombuffer(compiled.numbers(text, _SEPARATORS_IN_UTF8), np.int32)
+    return numbers_in_python(text, language=language)
+
+
+def numbers_in_python(text: str, *, language: str = "en") -> Numbers:
+    """The twin of what is compiled."""
     if not text.isascii():
         for separator in _SEPARATORS:
             text = text.replace(separator, " ")
-    return list(map(_memo(stemmer_of(language)).__getitem__, pieces(text)))
+    return np.array(list(map(_memo(stemmer_of(language)).__getitem__, pieces(text))), np.int32)
 
 
 class _Memo(dict[bytes, int]):
     """The number of each piece seen so far; cleared when it is full."""
 
     def __init__(self, stemmer: str) -> None:
-        super().__init__({MARK.encode(): AT_MARK})
+        super().__init__()
         self._language = CODES[stemmer]
 
     def __missing__(self, piece: bytes) -> int:
-        if len(piece) > _LONGEST_NUMBER and piece.isdigit():
-            return NO_WORD  # nearly every URL has other numbers: not worth remembering
-        found = stems(piece.decode("utf-8", "replace"), language=self._language) if len(piece) <= _LONGEST_PIECE else []
-        number = number_of(found[0]) if found else NO_WORD
+        number = self.number_of(piece)
+        if number is None:
+            return NO_WORD
         if len(self) >= _MOST_PIECES:
             self.clear()
-            self[MARK.encode()] = AT_MARK
         self[piece] = number
         return number
+
+    def number_of(self, piece: bytes) -> int | None:
+        """The number of a piece, without looking it up; None for one that is no word and not worth remembering."""
+        if piece == _MARK_IN_UTF8:
+            return AT_MARK
+        if len(piece) > _LONGEST_NUMBER and piece.isdigit():
+            return None  # nearly every URL has other numbers
+        found = stems(piece.decode("utf-8", "replace"), language=self._language) if len(piece) <= _LONGEST_PIECE else []
+        return number_of(found[0]) if found else NO_WORD
+
+
+@cache
+def _compiled_memo(stemmer: str) -> Any:
+    """Numbers by piece in compiled code; None without it."""
+    return None if _words is None else _words.Memo(_memo(stemmer).number_of, _MOST_PIECES, _LONGEST_PIECE)
 
 
 @cache

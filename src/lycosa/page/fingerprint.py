@@ -15,6 +15,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.lib import native
+
+_words = native.load("lycosa.lib._words")
 _HASHED_BYTES = 16
 _ODD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], dtype="<u8")
 
@@ -23,13 +26,31 @@ def simhash(terms: Mapping[str, int]) -> int:
     """The fingerprint of a text, from its stems and their counts; 0 if there are none. The same on all machines."""
     if not terms:
         return 0
+    if _words is not None and terms.__class__ is dict:
+        fingerprint: int | None = _words.simhash(terms, _WEIGHTS)
+        if fingerprint is not None:
+            return fingerprint
+    return simhash_in_python(terms)
+
+
+def simhash_in_python(terms: Mapping[str, int]) -> int:
+    """The twin of what is compiled."""
     bits = np.unpackbits(_hashes(terms).view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
     counts = np.fromiter(terms.values(), dtype=np.float32, count=len(terms))
-    # Integers: their sum does not depend on the order of addition, which differs between processors.
-    weights = np.rint(16 * (1 + np.log2(counts)))
+    weights = _weights(counts)
     votes = weights @ bits
     fingerprint = np.packbits(2 * votes > weights.sum(), bitorder="little")
     return int.from_bytes(fingerprint.tobytes(), "little")
+
+
+def _weights(counts: NDArray[np.float32]) -> NDArray[np.float32]:
+    # Integers: their sum does not depend on the order of addition, which differs between processors.
+    weights: NDArray[np.float32] = np.rint(16 * (1 + np.log2(counts)))
+    return weights
+
+
+_WEIGHTS = np.concatenate(([0], _weights(np.arange(1, 4096, dtype=np.float32)))).astype(np.int32)
+"""By count, for compiled code."""
 
 
 def _hashes(terms: Mapping[str, int]) -> NDArray[np.uint64]:

@@ -170,7 +170,7 @@ def words_near(links: Sequence[Link], language: str = "en") -> Words:
 
 
 def _numbers(links: Sequence[Link], language: str) -> NDArray[np.int32]:
-    return np.array(piece_numbers(f" {MARK} ".join(map(_marked, links)), language=language), dtype=np.int32)
+    return piece_numbers(f" {MARK} ".join(map(_marked, links)), language=language)
 
 
 _ANCHOR, _BEFORE, _BEHIND = 0, 1, 2
@@ -193,7 +193,7 @@ def _clean(text: str) -> str:
 def url_words(urls: Sequence[str]) -> NDArray[np.uint16]:
     """The last words of each URL's path, which are the most specific, in order: URLs × URL_WORDS."""
     found = np.zeros((len(urls), URL_WORDS), dtype=np.uint16)
-    numbers = np.array(piece_numbers(f" {MARK} ".join([_path(url) for url in urls])), dtype=np.int32)
+    numbers = piece_numbers(f" {MARK} ".join([_path(url) for url in urls]))
     part = np.cumsum(numbers == AT_MARK)
     is_word = numbers > NO_WORD
     numbers, part = numbers[is_word], part[is_word]
