@@ -14,9 +14,7 @@ from lycosa.page import fingerprint
 words = pytest.importorskip("lycosa.lib._words", reason="not compiled: there was no compiler at installation")
 
 counts = st.integers(1, 5_000)
-ORDINARY = (
-    "cycling Cyclists the a 1914–1918 café 12345 1234 don't “quoted” 中文 हिन्दी naïve snake_case größer l’eau"
-)
+ORDINARY = "cycling Cyclists the a 1914–1918 café 12345 1234 don't “quoted” 中文 हिन्दी naïve snake_case größer l’eau"
 pieces = st.sampled_from([*ORDINARY.split(), "CAFE\u0301", "x" * 41, "é–" * 90, "\u2063", "\x00", "\ud800", "\xa0"])
 texts = st.one_of(st.lists(pieces, max_size=40).map(" ".join), st.lists(pieces, max_size=20).map("".join), st.text())
 
