@@ -996,6 +996,29 @@ class TestReports:
         places = [ArchivePlace(3, "1.warc", 0), ArchivePlace(2, "1.warc", 50), ArchivePlace(6, "2.warc", 7)]
         assert list(reopen().archive_places()) == places
 
+    def test_pages_for_the_full_text_index(self, reopen):
+        fill(reopen())
+        found = list(reopen().searchable_pages())
+        assert [page.number for page in found] == sorted(page.number for page in found)
+        pages = {page.id: page for page in found}
+        assert (pages[3].file, pages[3].offset) == ("1.warc", 0)
+        stored = {page.number: page for page in reopen().pages()}
+        for page in found:
+            row = stored[page.number]
+            assert (page.url, page.title, page.is_duplicate) == (row.url, row.title, row.duplicate_of is not None)
+        assert [page.number for page in reopen().searchable_pages(2)] == [
+            page.number for page in found if page.number > 2
+        ]
+
+    def test_the_first_run(self, reopen):
+        store = reopen()
+        assert store.first_run() is None
+        begin(store)
+        begin(store)
+        first = reopen().first_run()
+        assert first is not None
+        assert first.id == 1
+
     def test_scores_by_topic_and_links_on_relevant_pages(self, reopen):
         store = reopen()
         fill(store)

@@ -191,6 +191,8 @@ class Reports(Store, Protocol):
 
     def last_run(self) -> rows.RunRow | None: ...
 
+    def first_run(self) -> rows.RunRow | None: ...
+
     def outcome_counts(self, count: int) -> list[rows.OutcomeCount]:
         """The `count` most frequent outcomes; equally frequent ones in alphabetical order."""
 
@@ -217,6 +219,9 @@ class Reports(Store, Protocol):
 
     def archive_places(self) -> Iterator[rows.ArchivePlace]:
         """Where the archived pages are, in order of fetching."""
+
+    def searchable_pages(self, after: int = 0) -> Iterator[rows.SearchablePage]:
+        """Pages whose `number` is greater than `after`, in order of fetching."""
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
         """Column names and rows of a query in this store's own SQL, for people only."""

@@ -374,6 +374,19 @@ class ArchivePlace(NamedTuple):
     offset: int
 
 
+class SearchablePage(NamedTuple):
+    """A page as the full-text index needs it."""
+
+    id: int
+    number: int
+    url: str
+    title: str
+    is_duplicate: bool
+    file: str
+    """Where it is archived; empty if it is not."""
+    offset: int
+
+
 class TopicScores(NamedTuple):
     scores: str
     """Score by topic, as JSON."""

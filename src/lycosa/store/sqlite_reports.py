@@ -75,6 +75,10 @@ order by l.source_id, l.position
 """
 SITES = select(rows.SiteRow, "sites order by relevant desc, density desc, name")
 ARCHIVE_PLACES = "select id, archive_file, archive_offset from pages where archive_file != '' order by number"
+SEARCHABLE = """
+select p.id, p.number, f.url, p.title, p.duplicate_of is not null, p.archive_file, p.archive_offset
+from pages p join frontier f on f.id = p.id where p.number > ? order by p.number
+"""
 TOPIC_SCORES = """
 with cited as (
     select l.target_id as id, count(*) as citing from links l join judgements s on s.page_id = l.source_id
@@ -114,6 +118,9 @@ class SqliteReports(SqliteConnection):
     def last_run(self) -> rows.RunRow | None:
         return self._first(rows.RunRow._make, select(rows.RunRow, "runs order by id desc limit 1"))
 
+    def first_run(self) -> rows.RunRow | None:
+        return self._first(rows.RunRow._make, select(rows.RunRow, "runs order by id limit 1"))
+
     def outcome_counts(self, count: int) -> list[rows.OutcomeCount]:
         return self._all(rows.OutcomeCount._make, OUTCOME_COUNTS, (count,))
 
@@ -142,6 +149,10 @@ class SqliteReports(SqliteConnection):
 
     def archive_places(self) -> Iterator[rows.ArchivePlace]:
         return map(rows.ArchivePlace._make, self._rows(ARCHIVE_PLACES))
+
+    def searchable_pages(self, after: int = 0) -> Iterator[rows.SearchablePage]:
+        for row in map(rows.SearchablePage._make, self._rows(SEARCHABLE, (after,))):
+            yield row._replace(is_duplicate=bool(row.is_duplicate))
 
     def topic_scores(self) -> Iterator[rows.TopicScores]:
         return map(rows.TopicScores._make, self._rows(TOPIC_SCORES))
