@@ -6,7 +6,7 @@ BENCH_STAMP := .venv/.installed-bench
 
 .PHONY: help demo test lint unit docs clean
 .PHONY: sequences bench bench-crawl bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-forecast bench-trust bench-resume bench-person bench-search
-.PHONY: reproduce reproduce-tc reproduce-fc reproduce-ar reproduce-gp reproduce-ga
+.PHONY: reproduce reproduce-tc reproduce-fc reproduce-ar reproduce-gp reproduce-ga metasearch
 
 help:            ## This list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -90,6 +90,9 @@ reproduce-gp: $(STAMP)    ## Paper GP: decay (QUICK=1 for a try)
 
 reproduce-ga: $(STAMP)    ## Paper GA: evolved strategies (QUICK=1 for a try)
 	@$(BIN)/python experiments/ga.py $(if $(QUICK),--quick)
+
+metasearch: $(STAMP)      ## What search engines are worth to a crawl without seeds (QUICK=1 for a try)
+	@$(BIN)/python experiments/metasearch.py $(if $(QUICK),--quick)
 
 bench-crawl: $(BENCH_STAMP)          ## Pages a second, against Scrapy on the same site
 	@$(BIN)/python bench/crawl.py

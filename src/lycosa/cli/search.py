@@ -24,7 +24,9 @@ def search(
     limit: int = typer.Option(10, "--limit", "-n", help="Maximum number of pages."),
     as_json: bool = typer.Option(False, "--json", help="As JSON lines: url, title, relevance, snippet and more."),
 ) -> None:
-    """Find pages of a crawl by the words they have, the best first (BM25), with the words marked in a piece of text.
+    """Find pages of a crawl by the words they have.
+
+    The best come first (BM25), each with a piece of its text in which the words are marked:
 
     lycosa search baltic/ 'harbour fees -marina' --relevant
 

@@ -8,6 +8,7 @@ snapshot                    what an object knows, as a file of plain values and 
 linkgraph                   PageRank and HITS
 evolve                      a genetic algorithm
 compiled                    machine code by numba
+safe_xml                    items of XML from untrusted sources
 parquet                     writes rows as Parquet
 bounds, nearest             range checks of settings; "did you mean"
 plugins                     `module:Class` and entry points

@@ -26,6 +26,19 @@ select count(distinct l.source_id), count(distinct case when j.is_relevant then 
 from links l left join judgements j on j.page_id = l.source_id where l.target_id = ?
 """
 HAS_LINK = "select count(*) from links where source_id = ? and target_id = ?"
+FOUND_BY = """
+select s.query, r.engine, r.rank, s.at from search_results r join searches s on s.id = r.search_id
+where r.link_id = ? order by s.id, r.rank, r.engine
+"""
+ENGINE_COUNTS = """
+with found as (
+    select r.engine, count(distinct p.id) as pages, count(distinct case when j.is_relevant then p.id end) as relevant
+    from search_results r join pages p on p.id = r.link_id left join judgements j on j.page_id = p.id group by 1
+)
+select a.engine, sum(a.is_contact), sum(a.outcome in ('answered', 'nothing found')), coalesce(f.pages, 0),
+       coalesce(f.relevant, 0)
+from search_answers a left join found f on f.engine = a.engine group by 1 order by 1
+"""
 PAGES_WITH = """
 select f.url, p.id from pages p cross join frontier f on f.id = p.id
 where f.hash in (select value from json_each(?))
@@ -108,6 +121,12 @@ class SqliteReports(SqliteConnection):
 
     def has_link(self, page: int, link: int) -> bool:
         return self._number(HAS_LINK, (page, link)) > 0
+
+    def found_by_search(self, link: int) -> list[rows.SearchFind]:
+        return self._all(rows.SearchFind._make, FOUND_BY, (link,))
+
+    def engine_counts(self) -> list[rows.EngineCount]:
+        return self._all(rows.EngineCount._make, ENGINE_COUNTS)
 
     def pages_with(self, hashes: Collection[int]) -> dict[str, int]:
         return dict(self._rows(PAGES_WITH, (json.dumps(list(hashes)),)))
