@@ -5,11 +5,12 @@
 
 Three engines each know another 40 % of a recorded web (`lab/replay/search.py`: BM25 over titles and words, no labels)
 and are asked as in a live crawl: the topic's words at the start, then every 100 pages, when nothing relevant has come
-for 50 pages, and when nothing is left. A crawl fetches 500 pages. Topics are development topics only. Two figures, by label: the share of the fetched pages that are relevant, and recall,
-the share of the topic's pages that were found. The five pages that some crawls are given as examples are not counted
-for any crawl of the topic. Means over repeats, then over topics, ± standard error over topics; differences paired by
-topic, Wilcoxon, Holm over all of them. A repeat draws other seeds and other parts of the web for the engines. Results
-are kept in out/metasearch/ topic by topic, and printed as the tables of docs/metasearch.md.
+for 50 pages, and when nothing is left. A crawl fetches 500 pages. Topics are development topics only. Two figures, by
+label: the share of the fetched pages that are relevant, and recall, the share of the topic's pages that were found. The
+five pages that some crawls are given as examples are not counted for any crawl of the topic. Means over repeats, then
+over topics, ± standard error over topics; differences paired by topic, Wilcoxon, Holm over all of them. A repeat draws
+other seeds and other parts of the web for the engines. Results are kept in out/metasearch/ topic by topic, and printed
+as the tables of docs/metasearch.md.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
@@ -145,14 +146,19 @@ def _json(value: object, status: int = 200) -> Answer:
     return Answer(status, "application/json", json.dumps(value).encode())
 
 
+@cache
+def _bomb() -> bytes:
+    return gzip.compress(b'{"results": "' + b"a" * 15_000_000 + b'"}')
+
+
 def misbehaviour() -> dict[str, Callable[[], Answer]]:
     """Whatever an engine may do, by path; asked as a SearXNG at that path."""
 
     def slow() -> Answer:
-        time.sleep(1.5)
+        time.sleep(6)
         return _json({"results": []})
 
-    bomb = gzip.compress(b'{"results": "' + b"a" * 30_000_000 + b'"}')
+    bomb = _bomb()
     return {
         "/garbage/search": lambda: Answer(200, "application/json", b"\x00\xff<<<not json"),
         "/nested/search": lambda: Answer(200, "application/json", b"[" * 200_000),

@@ -89,6 +89,8 @@ class MetaSearch:
         self._idf, self._say = idf, say
         self._asked = list(asked)
         self._last = last
+        self._is_futile = False
+        """The last round had no answer, and nothing has been fetched since."""
 
     def due(self) -> str:
         """Why it is time to ask; empty if it is not."""
@@ -105,6 +107,8 @@ class MetaSearch:
         """Ask all engines; None if there is nothing new to ask for."""
         board, settings = self._board, self._settings
         pages = board.pages
+        if self._is_futile and pages == self._last:
+            return None
         self._last = pages
         queries = self._queries(reason)
         if not queries:
@@ -112,6 +116,7 @@ class MetaSearch:
         asked = await self._panel.ask(queries, settings.depth)
         # What no engine has answered may be asked again, in a later round or run.
         self._asked += [query for query in queries if any(each.query == query and each.is_fine for each in asked)]
+        self._is_futile = not any(each.is_fine for each in asked)
         lists = [(each.query, each.engine, each.answer.found) for each in asked]
         best, rejected = fused(lists, board.canonical)
         new = [page for page in best if not board.is_dealt_with(page.url)][: settings.results]

@@ -5,9 +5,10 @@ is rare in general:
 
     strength(phrase) = √n · log((n / relevant) / (m / others)) · idf · say
 
-n relevant and m other texts have it (counts smoothed by ½); idf is that of its words in the shipped table, on average;
-say is what the judge that learns in the crawl thinks of its words, where there is one. Each is asked for together with
-the topic's own words, which keep the engine on the topic, and no query is asked twice.
+n relevant and m other texts have it (counts smoothed by ½); idf is the sum of that of its words in the shipped table,
+over the root of their number, so that a phrase comes before a word that is only found in it; say is what the judge that
+learns in the crawl thinks of its words, where there is one. Each is asked for together with the topic's own words,
+which keep the engine on the topic, and no query is asked twice.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ MOST_WORDS = 6
 MIN_TEXTS = 2
 """Minimum number of relevant texts that have a phrase; of fewer than FEW texts, one will do."""
 FEW = 4
+FEWEST = 10
+"""Of fewer other texts, their number counts as this: where there are none, every word of the topic's pages would do."""
 LONGEST_TEXT = 300
 LONGEST_WORD = 30
 
@@ -77,11 +80,11 @@ def distinctive(found: FoundTexts, *, idf: Weight, say: Weight) -> list[str]:
     for phrase, texts in relevant.items():
         if texts < least:
             continue
-        share, share_others = (texts + 0.5) / (total + 1), (others[phrase] + 0.5) / (total_others + 1)
+        share, share_others = (texts + 0.5) / (total + 1), (others[phrase] + 0.5) / max(FEWEST, total_others + 1)
         roots = stems(phrase)
         if share <= share_others or not roots:
             continue
-        rarity = sum(map(idf, roots)) / len(roots)
+        rarity = sum(map(idf, roots)) / math.sqrt(len(roots))
         strength[phrase] = math.sqrt(texts) * math.log(share / share_others) * rarity * min(map(say, roots))
     used: set[str] = set()
     best: list[str] = []
