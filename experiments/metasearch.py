@@ -1,6 +1,6 @@
 """What search engines are worth to a crawl: from words alone, without any seed, against the same crawl with seeds.
 
-    make metasearch                 all of it: about half an hour on two cores
+    make metasearch                 all of it: about ten minutes on two cores
     make metasearch QUICK=1         two topics, one repeat: does it work
 
 Three engines each know another 40 % of a recorded web (`lab/replay/search.py`: BM25 over titles and words, no labels)
@@ -215,8 +215,8 @@ def _error(values: np.ndarray) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="two topics, one repeat")
-    parser.add_argument("--topics", type=int, default=16, help="topics of each world")
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--topics", type=int, default=10, help="topics of each world")
+    parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args()
     topics, repeats = (2, 1) if given.quick else (given.topics, given.repeats)
