@@ -5,8 +5,8 @@ STAMP := .venv/.installed
 BENCH_STAMP := .venv/.installed-bench
 
 .PHONY: help demo test lint unit docs clean
-.PHONY: sequences bench bench-crawl bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-forecast bench-trust bench-resume bench-person
-.PHONY: reproduce reproduce-tc reproduce-fc reproduce-ar reproduce-gp reproduce-ga
+.PHONY: sequences bench bench-crawl bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-forecast bench-trust bench-resume bench-person bench-search
+.PHONY: reproduce reproduce-tc reproduce-fc reproduce-ar reproduce-gp reproduce-ga metasearch
 
 help:            ## This list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -35,7 +35,7 @@ lint: $(STAMP)            ## Style, types, direction of imports
 unit: $(STAMP)            ## Tests only
 	$(BIN)/pytest -n 2 --dist worksteal -q
 
-bench: bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-trust bench-forecast bench-resume bench-person bench-crawl    ## All benchmarks
+bench: bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-trust bench-forecast bench-resume bench-person bench-search bench-crawl    ## All benchmarks
 
 sequences: $(STAMP)       ## Compare the pages every strategy visits with the recorded ones
 	@$(BIN)/python bench/sequences.py
@@ -71,6 +71,9 @@ bench-resume: $(STAMP)    ## What it costs to resume a crawl of 100,000 pages
 bench-person: $(STAMP)    ## What ten marks of a person are worth, from topics to export, on pages served live
 	@$(BIN)/python bench/person.py
 
+bench-search: $(STAMP)    ## Full-text search over 100,000 pages, next to a scan
+	@$(BIN)/python bench/search.py
+
 reproduce: reproduce-fc reproduce-ar reproduce-gp reproduce-ga reproduce-tc   ## All experiments of the papers
 
 reproduce-tc: $(STAMP)    ## Paper TC on wikispeedia (QUICK=1 for a try)
@@ -87,6 +90,9 @@ reproduce-gp: $(STAMP)    ## Paper GP: decay (QUICK=1 for a try)
 
 reproduce-ga: $(STAMP)    ## Paper GA: evolved strategies (QUICK=1 for a try)
 	@$(BIN)/python experiments/ga.py $(if $(QUICK),--quick)
+
+metasearch: $(STAMP)      ## What search engines are worth to a crawl without seeds (QUICK=1 for a try)
+	@$(BIN)/python experiments/metasearch.py $(if $(QUICK),--quick)
 
 bench-crawl: $(BENCH_STAMP)          ## Pages a second, against Scrapy on the same site
 	@$(BIN)/python bench/crawl.py

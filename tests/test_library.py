@@ -26,8 +26,8 @@ from lycosa.lab.worlds.build import build_generated
 
 ROOT = Path(__file__).parents[1]
 PUBLIC = """
-Abilities Config Crawl Event Fetched Fetcher FoundPage Judge JudgeAbilities Judgement Lease Link LycosaError Page Report
-Strategy StrategyParts Visit World __version__ compare
+Abilities Config Crawl Event Fetched Fetcher FoundPage FoundText Judge JudgeAbilities Judgement Lease Link LycosaError
+Page Report Strategy StrategyParts Visit World __version__ compare search
 """
 
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from lycosa.model import Page as Page
     from lycosa.model import Visit as Visit
     from lycosa.results.report import Report as Report
+    from lycosa.results.search import FoundText as FoundText
+    from lycosa.results.search import search as search
     from lycosa.strategies.protocol import Abilities as Abilities
     from lycosa.strategies.protocol import Strategy as Strategy
     from lycosa.strategies.protocol import StrategyParts as StrategyParts
@@ -46,6 +48,7 @@ _HOMES = {
     "Fetched": "lycosa.model",
     "Fetcher": "lycosa.crawl.visits",
     "FoundPage": "lycosa.crawl.commit",
+    "FoundText": "lycosa.results.search",
     "Judge": "lycosa.judges.protocol",
     "JudgeAbilities": "lycosa.judges.protocol",
     "Judgement": "lycosa.model",
@@ -59,6 +62,7 @@ _HOMES = {
     "Visit": "lycosa.model",
     "World": "lycosa.lab.worlds.world",
     "compare": "lycosa.lab.compare",
+    "search": "lycosa.results.search",
 }
 """The public names and where they are. Each is imported when it is first used, so that `lycosa --help` starts fast."""
 

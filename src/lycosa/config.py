@@ -35,6 +35,7 @@ from lycosa.lib.bounds import require_above_zero, require_at_least, require_at_m
 from lycosa.lib.languages import STEMMERS
 from lycosa.lib.nearest import nearest
 from lycosa.page.limits import PageLimits
+from lycosa.seeds.metasearch.settings import EngineSettings, MetaSearchSettings
 from lycosa.stopping.rules import Budget, StopRules
 
 
@@ -188,6 +189,7 @@ class Config(BaseModel):
     distill: DistillingSettings = DistillingSettings()
     budget: Budget = Budget()
     stop: StopRules = StopRules()
+    metasearch: MetaSearchSettings = MetaSearchSettings()
     stall: StallSettings = StallSettings()
     politeness: Politeness = Politeness()
     robots: RobotsSettings = RobotsSettings()
@@ -277,7 +279,9 @@ def build(*layers: Layer) -> Config:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"{key} is {first['input']!r}: {first['msg'][:1].lower()}{first['msg'][1:]}") from error
+        # What stands in the table of a search engine is not repeated: it may be a key, in the wrong place.
+        shown = "" if key.startswith("metasearch.engines") else f" is {first['input']!r}"
+        raise ConfigError(f"{key}{shown}: {first['msg'][:1].lower()}{first['msg'][1:]}") from error
 
 
 def known_keys(model: type[Any]) -> dict[str, Any]:
@@ -294,10 +298,29 @@ def _check_keys(layer: Mapping[str, Any], model: type[Any], *, where: str, secti
         if key not in known:
             raise ConfigError(f"{where}: unknown setting '{name}'{_nearest(name)}")
         nested = known[key]
+        if name == "metasearch.engines":
+            _check_engines(value, where=where)
         if _is_section(nested):
             if not isinstance(value, Mapping):
                 raise ConfigError(f"{where}: '{name}' is a section: write [{name}] and its settings below")
             _check_keys(value, nested, where=where, section=f"{name}.")
+
+
+def _check_engines(engines: Any, *, where: str) -> None:
+    known = known_keys(EngineSettings)
+    for engine in engines if isinstance(engines, (list, tuple)) else [None]:
+        if not isinstance(engine, Mapping):
+            raise ConfigError(f"{where}: metasearch.engines: write a table [[metasearch.engines]] for each engine")
+        for key in engine:
+            if key in ("key", "api_key", "token"):
+                raise ConfigError(
+                    f"{where}: metasearch.engines: a key does not belong in a file; put it into an environment "
+                    f'variable and name that: key_env = "SEARCH_KEY"'
+                )
+            if key not in known:
+                near = nearest(key, known, cutoff=0.5)
+                hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}"
+                raise ConfigError(f"{where}: unknown setting '{key}' of a search engine; {hint}")
 
 
 def _nearest(name: str) -> str:

@@ -16,6 +16,7 @@ import tomllib
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,7 @@ from lycosa.given import (
 from lycosa.judge_choice import Versions, has_open_threshold, is_trained, judge_from, judge_of, settled
 from lycosa.judges.protocol import CompletedJudge, Judge, LearnedTopic, PlainJudge
 from lycosa.lib.clock import SystemClock
-from lycosa.live import live_fetcher
+from lycosa.live import live_fetcher, live_search, query_words
 from lycosa.results.report import Report
 from lycosa.stopping.forecaster import Forecaster
 from lycosa.stopping.outlook import OUTLOOK, outlook
@@ -273,8 +274,13 @@ class Crawl:
                 "no topic is given: say what the pages should be about, lycosa crawl 'recreational cycling' --seed "
                 "https://…, or give three to ten pages of the kind as seeds"
             )
-        if not config.seeds:
-            raise SeedError("nothing to start from: give --seed https://… or --seeds FILE")
+        if config.metasearch.is_on:
+            config.metasearch.require_engines()
+        elif not config.seeds:
+            raise SeedError(
+                "nothing to start from: give --seed https://… or --seeds FILE, or let search engines find a start: "
+                "--metasearch"
+            )
 
     @property
     def _current_book(self) -> Path:
@@ -416,6 +422,16 @@ class Crawl:
             stop=stop,
             clock=clock,
         )
+        searching = live_search(
+            config,
+            words=query_words(config, judge),
+            ledger=ledger,
+            visitor=visitor,
+            records=records,
+            urls=reading.urls,
+            study=study,
+            stack=stack,
+        )
         distilling = Distilling(config.distill, ledger=ledger, clock=clock)
         rejudge = self._rejudge(config, ledger, readers, reading, clock, study)
         answers = Answers(ledger=ledger, clock=clock, learn=rejudge.hurry)
@@ -439,6 +455,8 @@ class Crawl:
         def watch() -> None:
             for part in (distilling, answers, rejudge, advice, readmission, snapshotting):
                 part.look()
+            if searching is not None:
+                searching.look()
             for message in seed_watch.look():
                 running.tell(Event("seed", message))
             if cause := lookout.look():
@@ -457,7 +475,8 @@ class Crawl:
         stack.enter_context(heeding_signals(running))
         for message in seed_watch.begin():
             running.tell(Event("seed", message))
-        reason = await run(
+        go = partial(
+            run,
             frontier=frontier,
             strategy=strategy,
             visitor=visitor,
@@ -467,6 +486,13 @@ class Crawl:
             width=config.network.fetches,
             watch=watch,
         )
+        if searching is not None:
+            await searching.begin()
+        reason = await go()
+        while searching is not None and not stop.reason(ledger.figures(), frontier, now=clock.now()):
+            if not await searching.rescue():
+                break
+            reason = await go()
         answers.look(is_last=True)
         rejudge.end()
         advice.look(is_last=True)

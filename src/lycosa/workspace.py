@@ -4,6 +4,7 @@ lycosa.toml     the effective configuration
 crawl.db        everything the crawl knows (docs/schema.md)
 archive/        the answers of the web, as WARC files
 snapshots/      what the strategy knows, for a quick resume; may be deleted
+search.db       the full-text index (lycosa search); may be deleted
 topics.db       its own copy of the topic book, if it crawls for trained topics
 lock            locked by the process that is crawling, and holds its pid
 """
@@ -30,6 +31,7 @@ class Workspace:
         self.database = directory / "crawl.db"
         self.archive = directory / "archive"
         self.snapshots = directory / "snapshots"
+        self.search = directory / "search.db"
         self.topics = directory / "topics.db"
         self._lock = directory / "lock"
 

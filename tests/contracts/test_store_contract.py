@@ -18,6 +18,7 @@ from lycosa.store.rows import (
     CitationCounts,
     CitingPage,
     DoubtfulPage,
+    EngineCount,
     EventRow,
     HostRow,
     JudgementRow,
@@ -26,9 +27,14 @@ from lycosa.store.rows import (
     OutcomeCount,
     OutcomeRow,
     PageRow,
+    PageTexts,
     Progress,
     RobotsRow,
     RunRow,
+    SearchAnswerRow,
+    SearchFind,
+    SearchResultRow,
+    SearchRow,
     SeedPage,
     SiteRow,
     StateRow,
@@ -165,7 +171,10 @@ class TestRuns:
         assert (store.exclusions(10), store.hosts_set_aside(10), store.events(["focus"])) == ({}, {}, [])
         for iterator in (store.links, store.pages, store.links_on_pages, store.sites, store.archive_places):
             assert list(iterator()) == []
-        assert list(store.topic_scores()) == []
+        assert list(store.topic_scores()) == list(store.searchable_pages()) == []
+        assert store.searches() == store.search_answers() == store.found_by_search(1) == store.engine_counts() == []
+        assert store.page_texts(5, is_relevant=True) == []
+        assert store.first_run() is None
 
     def test_runs_are_numbered(self, reopen):
         store = reopen()
@@ -996,6 +1005,29 @@ class TestReports:
         places = [ArchivePlace(3, "1.warc", 0), ArchivePlace(2, "1.warc", 50), ArchivePlace(6, "2.warc", 7)]
         assert list(reopen().archive_places()) == places
 
+    def test_pages_for_the_full_text_index(self, reopen):
+        fill(reopen())
+        found = list(reopen().searchable_pages())
+        assert [page.number for page in found] == sorted(page.number for page in found)
+        pages = {page.id: page for page in found}
+        assert (pages[3].file, pages[3].offset) == ("1.warc", 0)
+        stored = {page.number: page for page in reopen().pages()}
+        for page in found:
+            row = stored[page.number]
+            assert (page.url, page.title, page.is_duplicate) == (row.url, row.title, row.duplicate_of is not None)
+        assert [page.number for page in reopen().searchable_pages(2)] == [
+            page.number for page in found if page.number > 2
+        ]
+
+    def test_the_first_run(self, reopen):
+        store = reopen()
+        assert store.first_run() is None
+        begin(store)
+        begin(store)
+        first = reopen().first_run()
+        assert first is not None
+        assert first.id == 1
+
     def test_scores_by_topic_and_links_on_relevant_pages(self, reopen):
         store = reopen()
         fill(store)
@@ -1018,6 +1050,53 @@ class TestReports:
             store.write(Batch(judgements=[judgement(place.page_id, 0.0)]))
         assert seen == [3, 2, 6]
         assert not store.judged_pages().is_relevant[[0, 1, 3]].any()
+
+
+class TestSearches:
+    SEARCHES = (SearchRow(1, 1, 10.0, 0, "start", "sailing"), SearchRow(2, 1, 20.0, 100, "every", "sailing gotland"))
+    ANSWERS = (
+        SearchAnswerRow(1, "brave", "answered", "", True, 0.5, 2, 12.0),
+        SearchAnswerRow(1, "searxng", "nothing found", "", True, 0.5, 0, 12.0),
+        SearchAnswerRow(2, "brave", "quota", "http 429", True, 0.1, 0, 99.0),
+        SearchAnswerRow(2, "searxng", "resting", "", False, 0.0, 0, 12.0),
+    )
+
+    def filled(self, reopen) -> Reports:
+        store = reopen()
+        fill(store)
+        results = [
+            SearchResultRow(5, 1, "brave", 1), SearchResultRow(7, 1, "brave", 2), SearchResultRow(3, 2, "searxng", 4),
+            SearchResultRow(5, 2, "searxng", 3),
+        ]  # fmt: skip
+        store.write(
+            Batch(searches=list(self.SEARCHES), search_answers=list(self.ANSWERS[::-1]), search_results=results)
+        )
+        return reopen()
+
+    def test_queries_and_answers(self, reopen):
+        store = self.filled(reopen)
+        assert store.searches() == list(self.SEARCHES)
+        assert store.search_answers() == list(self.ANSWERS)
+        assert store.search_answers()[3].is_contact is False
+
+    def test_which_searches_found_a_link(self, reopen):
+        store = self.filled(reopen)
+        assert store.found_by_search(5) == [
+            SearchFind("sailing", "brave", 1, 10.0),
+            SearchFind("sailing gotland", "searxng", 3, 20.0),
+        ]
+        assert store.found_by_search(1) == []
+
+    def test_what_came_of_asking_each_engine(self, reopen):
+        """Of what brave named, 5 was fetched and is relevant, 7 was not fetched; of searxng's, 3 is not relevant."""
+        store = self.filled(reopen)
+        assert store.engine_counts() == [EngineCount("brave", 2, 1, 1, 1), EngineCount("searxng", 1, 1, 2, 1)]
+
+    def test_titles_and_anchors_of_the_latest_pages(self, reopen):
+        store = self.filled(reopen)
+        assert store.page_texts(10, is_relevant=True) == [PageTexts("five", "five"), PageTexts("two", "")]
+        assert store.page_texts(1, is_relevant=True) == [PageTexts("five", "five")]
+        assert store.page_texts(10, is_relevant=False) == [PageTexts("three", "")]
 
 
 class TestState:

@@ -24,6 +24,9 @@ TABLES = {
     "links",
     "outcomes",
     "events",
+    "searches",
+    "search_answers",
+    "search_results",
     "state",
 }
 

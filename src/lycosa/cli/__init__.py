@@ -1,6 +1,6 @@
 """The command line: words on a terminal. Every command is a file, loaded when it is used.
 
-    crawl, status, explain, sql, export, judge, feedback, review, distill, compare, evolve, demo
+    crawl, status, explain, search, sql, export, judge, feedback, review, distill, compare, evolve, demo
                             a command each
     topics, topic_import, topic_examples, topic_explore
                             lycosa topics …: the tree and training; examples from elsewhere; documents and examples;
@@ -39,6 +39,7 @@ COMMANDS = {
     "crawl": "Crawl the web for pages on a topic.",
     "status": "Where a crawl stands: pages, harvest rate, what happened, what waits.",
     "explain": "Why a URL was fetched, skipped or left waiting: its origin, score, fetches, judgement.",
+    "search": "Find pages of a crawl by the words they have.",
     "sql": "Ask the crawl's database. Reading only: nothing can be changed here.",
     "export": "Write pages, links or sites as JSON lines, Parquet or CSV.",
     "judge": "Score documents as a crawl would: relevance, topics, and the words that speak for and against.",

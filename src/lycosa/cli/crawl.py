@@ -30,6 +30,8 @@ from lycosa.fetch.urls import checked_seed, parse_seed
 from lycosa.results.report import Report
 from lycosa.seeds.bookmarks import read_bookmarks
 from lycosa.seeds.files import read_seeds
+from lycosa.seeds.metasearch.panel import FINE
+from lycosa.seeds.metasearch.settings import engine_option
 from lycosa.stopping.outlook import OUTLOOK
 from lycosa.store.sqlite import SqliteStore
 from lycosa.workspace import Workspace
@@ -59,6 +61,19 @@ def crawl(
     ),
     with_examples: bool = typer.Option(
         False, "--with-examples", help="Start from the topics' examples in addition to the seeds given."
+    ),
+    metasearch: bool | None = typer.Option(
+        None,
+        "--metasearch/--no-metasearch",
+        help="Ask search engines for pages: at the start, every 100 pages, and when nothing else is left. Needs no "
+        "seeds. Engines are named in the settings (docs/metasearch.md) or by --engine.",
+    ),
+    engines: list[str] = typer.Option(
+        [],
+        "--engine",
+        help="A search engine, instead of those in the settings: searxng=https://searx.example.org, "
+        "opensearch=https://…/opensearch.xml, brave=BRAVE_KEY (the environment variable with the key), sitemaps, "
+        "workspace=DIR. May be given several times; turns --metasearch on.",
     ),
     pages: int | None = typer.Option(
         None, "--pages", "-n", help="Stop after this many pages, over all runs (default 1000)."
@@ -109,6 +124,8 @@ def crawl(
     Say in words what they are about, or give three to ten pages of the kind as seeds, or both. While it crawls it
     learns what the topic is and is not, and which links lead to it. Or name a topic you have trained (lycosa topics).
 
+    With --metasearch no seed is needed: search engines that you name give the first pages.
+
     A seed may be written without its scheme: https is tried, then http. One that cannot start is said at once; if none
     can, the crawl ends with exit code 2, and the same command tries again.
 
@@ -141,6 +158,10 @@ def crawl(
                     judge={"threshold": threshold},
                     budget={"pages": pages, "seconds": None if minutes is None else minutes * 60},
                     politeness={"delay": delay},
+                    metasearch={
+                        "is_on": True if engines and metasearch is None else metasearch,
+                        "engines": [engine_option(text) for text in engines] or None,
+                    },
                     network={"contact": contact or None},
                 ),
             ),
@@ -215,6 +236,14 @@ def _check_any_page(workspace: Workspace, ending: str) -> None:
         if totals.pages or (totals.waiting and not ending.startswith(NO_SEED)):
             return
         troubles = seed_troubles(store)
+        answers = [row for row in store.search_answers() if row.outcome not in FINE]
+        is_searched = bool(store.searches())
+    if is_searched and not troubles:
+        why = "; ".join(dict.fromkeys(f"{row.engine}: {row.outcome} {row.detail}".strip() for row in answers))
+        raise SeedError(
+            f"no page could be fetched: search engines named none that could be; {why or 'they found nothing'}; other "
+            "words, other engines or a --seed would help; the same command goes on"
+        )
     if troubles:
         others = f" (and {len(troubles) - 1:,} more: lycosa status)" if len(troubles) > 1 else ""
         raise SeedError(

@@ -15,8 +15,9 @@ from lycosa.cli.terminal import out, plain
 from lycosa.crawl.certainty import CERTAINTY, Certainty
 from lycosa.crawl.seeds import seed_troubles
 from lycosa.crawl.start_threshold import START_THRESHOLD, StartThreshold
+from lycosa.seeds.metasearch.panel import FINE
 from lycosa.stopping.outlook import OUTLOOK
-from lycosa.store.rows import Answer, RunRow
+from lycosa.store.rows import Answer, EngineCount, RunRow
 from lycosa.workspace import Workspace
 
 SHOWN_SEEDS = 20
@@ -37,6 +38,8 @@ def status(
         outlook = json.loads(store.state(OUTLOOK) or "{}")
         certainty = Certainty.from_bytes(store.state(CERTAINTY))
         threshold = StartThreshold.from_bytes(store.state(START_THRESHOLD))
+        engines = store.engine_counts()
+        troubles = Counter((row.engine, row.outcome) for row in store.search_answers() if row.outcome not in FINE)
         said = Counter({row.url: row.answer for row in store.answers()}.values())
     answers = {answer: said[answer] for answer in (Answer.RELEVANT, Answer.IRRELEVANT)}
     harvest = totals.relevant / max(1, totals.pages)
@@ -61,6 +64,13 @@ def status(
             "outcomes": [{"kind": kind, "reason": reason, "count": count} for kind, reason, count in outcomes],
             "excluded": excluded,
             "set_aside": set_aside,
+            "search_engines": {
+                row.engine: {
+                    **row._asdict(),
+                    "failures": {why: n for (name, why), n in troubles.items() if name == row.engine},
+                }
+                for row in engines
+            },
             "seeds_not_started": {trouble.url: trouble.why for trouble in seeds},
         }
         print(json.dumps(figures))
@@ -87,10 +97,17 @@ def status(
         out.print(plain(line, 300))
     _table("what happened", [(f"{kind}: {reason}", f"{count:,}") for kind, reason, count in outcomes])
     _table("left out", [(reason, f"{count:,}") for reason, count in excluded.items()])
+    _table("search engines", [(row.engine, _engine_line(row, troubles)) for row in engines])
     _table("hosts set aside", list(set_aside.items()))
     _table("seeds that could not start", [(trouble.url, trouble.why) for trouble in seeds[:SHOWN_SEEDS]], width=300)
     if len(seeds) > SHOWN_SEEDS:
         out.print(f"and {len(seeds) - SHOWN_SEEDS:,} more seeds: lycosa status --json")
+
+
+def _engine_line(row: EngineCount, troubles: Counter[tuple[str, str]]) -> str:
+    failed = ", ".join(f"{why} {count:,}×" for (name, why), count in troubles.items() if name == row.engine)
+    pages = f"{row.pages:,} page{'s' * (row.pages != 1)} fetched, {row.relevant:,} relevant"
+    return f"{row.answered:,} of {row.asked:,} queries answered; {pages}" + (f"; {failed}" if failed else "")
 
 
 def _run_line(workspace: Workspace, run: RunRow | None) -> str:

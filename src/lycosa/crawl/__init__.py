@@ -26,6 +26,8 @@ Beside the line, after each turn of the loop:
     certainty     how sure it is of what it says of its pages
     distiller     hubs and authorities (paper FC), and what is fetched first because of them;
                   citation_graph holds who cites whom
+    searching     search engines, asked at the start, every so many pages, and when nothing else is left;
+                  found_pages enters what they name
     seeds         which seeds cannot start, and why; the end of a crawl that nothing can start
     stall         why nothing has been fetched for a while
     advice        what a person should know about a crawl that cannot go well as it was asked for

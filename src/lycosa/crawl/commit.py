@@ -44,7 +44,7 @@ FINAL_STATES: Mapping[Kind, str] = {
     Kind.UNREADABLE: State.FAILED,
 }
 NOWHERE: Place = ("", -1)
-STEERED = frozenset({"focus", "judge", "answers", "distilled", "advice"})
+STEERED = frozenset({"focus", "judge", "answers", "distilled", "advice", "search"})
 """Events that change the crawl's course, or would."""
 SYNC_EVERY = 1.0
 """Seconds between two times that the archive is written down to the disk."""
@@ -108,6 +108,11 @@ class CrawlLedger:
     @property
     def state(self) -> CrawlState:
         return self._state
+
+    @property
+    def run(self) -> int:
+        """The number of this run."""
+        return self._run
 
     @property
     def pages(self) -> int:

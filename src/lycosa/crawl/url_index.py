@@ -82,6 +82,18 @@ class UrlIndex:
             return False
         return self._add(url, lease, FoundLink(distance, 0, score_of(self._next)), batch)
 
+    def add_found(self, url: str, score: float, batch: Batch) -> tuple[int, bool]:
+        """Queue a URL that a search found, or move it up if it waits; its number, and whether it is new.
+
+        It is one step away from what was given, like a link on a seed.
+        """
+        is_new = self._add(url, None, FoundLink(1, 0, score), batch)
+        number = self.find(url)
+        assert number is not None
+        if not is_new:
+            self._raise(np.array([number]), np.array([True]), np.array([score]), batch)
+        return number, is_new
+
     def _add(self, url: str, parent: Lease | None, target: FoundLink, batch: Batch) -> bool:
         value = url_hash(url)
         numbers, is_new = self._index.find_or_add(np.array([value]), self._next)

@@ -9,6 +9,7 @@ linkgraph                   PageRank and HITS
 evolve                      a genetic algorithm
 native                      modules written in C, where they were compiled: `_words` for words
 compiled                    machine code by numba
+safe_xml                    items of XML from untrusted sources
 parquet                     writes rows as Parquet
 bounds, nearest             range checks of settings; "did you mean"
 plugins                     `module:Class` and entry points

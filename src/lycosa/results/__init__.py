@@ -6,5 +6,7 @@ explain          why a URL was fetched, skipped or left waiting
 rulings          which rule of focus let a link in, or turned it away
 open_questions   pages to ask a person about, with what helps to answer
 export           pages, links and sites as JSON lines, CSV or Parquet
+search           full-text search over the pages; search_query: what a person may type; search_engine: the
+                 pages of one crawl, found for another
 report           what `Crawl.run` returns: figures, and pages as rows or data frames
 """

@@ -82,7 +82,7 @@ def explain(
     yield from _discovery(store, link)
     found = _rulings(store, strategy, link)
     if link.state == State.WAITING:
-        is_seed = link.parent_id is None and link.score == strategy.seed_score()
+        is_seed = not link.distance and link.parent_id is None and link.score == strategy.seed_score()
         yield "score", f"{link.score:.3f}, like every seed" if is_seed else strategy.reason(link.score)
         if link.tries:
             yield "turn", f"after all links that were {'never tried' if link.tries == 1 else 'tried less often'}"
@@ -185,10 +185,14 @@ def _state(store: Reports, link: LinkRow, host: HostRow) -> str:
 
 
 def _discovery(store: Reports, link: LinkRow) -> Iterator[tuple[str, str]]:
-    if link.parent_id is None:
-        yield "found", "given as a seed"
-    else:
+    searches = store.found_by_search(link.id)
+    if link.parent_id is not None:
         yield "found", _found(store, link, link.parent_id)
+    else:
+        yield "found", "by a search" if searches and link.distance else "given as a seed"
+    for found in searches[:SHOWN_CITATIONS]:
+        yield "search", f"{found.engine} named it for “{found.query}”, rank {found.rank}, on {_when(found.at)}"
+    if link.parent_id is not None:
         yield "distance", f"{link.distance} link{'s' * (link.distance != 1)} from the nearest seed"
     for source, anchors, relevance in store.citing_pages(link.id, SHOWN_CITATIONS):
         judged = f", relevance {relevance:.3f}" if relevance is not None else ""

@@ -1,1 +1,1 @@
-"""Where a crawl starts: `files` of URLs, and `bookmarks` exported by browsers."""
+"""Where a crawl starts: `files` of URLs, `bookmarks` exported by browsers, and search engines (`metasearch`)."""

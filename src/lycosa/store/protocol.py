@@ -134,6 +134,15 @@ class Store(Protocol):
     def lost_seeds(self) -> list[rows.LostSeed]:
         """Seeds, and what they redirect to, that have no page and redirect nowhere, in order of discovery."""
 
+    def searches(self) -> list[rows.SearchRow]:
+        """The queries that search engines were asked, oldest first."""
+
+    def search_answers(self) -> list[rows.SearchAnswerRow]:
+        """What they answered, in the order of the queries."""
+
+    def page_texts(self, count: int, *, is_relevant: bool) -> list[rows.PageTexts]:
+        """Title and first anchor of the `count` latest pages that are relevant, or are not."""
+
     def latest_texts(self, *, titles: int, anchors: int) -> list[str]:
         """Titles of the last pages fetched, then anchors on the last pages discovered, newest first."""
 
@@ -177,6 +186,12 @@ class Reports(Store, Protocol):
         """Whether the page links to it."""
         ...
 
+    def found_by_search(self, link: int) -> list[rows.SearchFind]:
+        """The searches that found a link, oldest first."""
+
+    def engine_counts(self) -> list[rows.EngineCount]:
+        """What came of asking each search engine, in alphabetical order."""
+
     def pages_with(self, hashes: Collection[int]) -> dict[str, int]:
         """The pages whose URLs have these hashes: their numbers, by URL."""
 
@@ -190,6 +205,8 @@ class Reports(Store, Protocol):
     # The whole crawl
 
     def last_run(self) -> rows.RunRow | None: ...
+
+    def first_run(self) -> rows.RunRow | None: ...
 
     def outcome_counts(self, count: int) -> list[rows.OutcomeCount]:
         """The `count` most frequent outcomes; equally frequent ones in alphabetical order."""
@@ -217,6 +234,9 @@ class Reports(Store, Protocol):
 
     def archive_places(self) -> Iterator[rows.ArchivePlace]:
         """Where the archived pages are, in order of fetching."""
+
+    def searchable_pages(self, after: int = 0) -> Iterator[rows.SearchablePage]:
+        """Pages whose `number` is greater than `after`, in order of fetching."""
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
         """Column names and rows of a query in this store's own SQL, for people only."""

@@ -136,6 +136,40 @@ class OutcomeRow(NamedTuple):
     archive_offset: int
 
 
+class SearchRow(NamedTuple):
+    """A query that search engines were asked."""
+
+    id: int
+    run_id: int
+    at: float
+    after_pages: int
+    reason: str
+    query: str
+
+
+class SearchAnswerRow(NamedTuple):
+    """What an engine answered."""
+
+    search_id: int
+    engine: str
+    outcome: str
+    detail: str
+    is_contact: bool
+    seconds: float
+    results: int
+    ready_at: float
+    """When the engine may be asked again."""
+
+
+class SearchResultRow(NamedTuple):
+    """A page that an engine named, and that joined the frontier or was waiting there."""
+
+    link_id: int
+    search_id: int
+    engine: str
+    rank: int
+
+
 @dataclass(slots=True)
 class Batch:
     """All changes of one step of the crawl. What is not in a written batch did not happen."""
@@ -169,6 +203,9 @@ class Batch:
     decides the page's relevance, whatever judges say of it in this batch or in any later one."""
     taken_over: list[tuple[int, int, int]] = field(default_factory=list)
     """(page, after how many pages, number of the answer): answers that the strategy has been told."""
+    searches: list[SearchRow] = field(default_factory=list)
+    search_answers: list[SearchAnswerRow] = field(default_factory=list)
+    search_results: list[SearchResultRow] = field(default_factory=list)
     state: dict[str, bytes] = field(default_factory=dict)
     """Named pieces of state that must agree with the rest: archive position, strategy."""
 
@@ -371,6 +408,46 @@ class RelevantPage(NamedTuple):
 class ArchivePlace(NamedTuple):
     page_id: int
     file: str
+    offset: int
+
+
+class SearchFind(NamedTuple):
+    """How a search found a page."""
+
+    query: str
+    engine: str
+    rank: int
+    at: float
+
+
+class EngineCount(NamedTuple):
+    """What came of asking an engine."""
+
+    engine: str
+    asked: int
+    """Queries that it was sent."""
+    answered: int
+    """Those that it answered, if only with nothing."""
+    pages: int
+    """Pages fetched that it has named."""
+    relevant: int
+
+
+class PageTexts(NamedTuple):
+    title: str
+    anchor: str
+
+
+class SearchablePage(NamedTuple):
+    """A page as the full-text index needs it."""
+
+    id: int
+    number: int
+    url: str
+    title: str
+    is_duplicate: bool
+    file: str
+    """Where it is archived; empty if it is not."""
     offset: int
 
 

@@ -226,5 +226,44 @@ SIXTH = """
 alter table links add column other_anchors text not null default '';
 """
 
-MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH)
+SEVENTH = """
+-- Search engines: what was asked for, what each of them answered, and which pages came of it.
+create table searches (
+    id integer primary key,
+    run_id integer not null references runs (id),
+    at real not null,
+    after_pages integer not null,
+    reason text not null,
+    query text not null
+);
+
+create table search_answers (
+    search_id integer not null references searches (id),
+    engine text not null,
+    outcome text not null,
+    detail text not null,
+    is_contact integer not null,
+    seconds real not null,
+    results integer not null,
+    ready_at real not null,
+    primary key (search_id, engine)
+) without rowid;
+
+create table search_results (
+    link_id integer not null references frontier (id),
+    search_id integer not null references searches (id),
+    engine text not null,
+    rank integer not null,
+    primary key (link_id, search_id, engine)
+) without rowid;
+
+create view found_by_search as
+select f.url, r.engine, s.query, r.rank, f.state, j.relevance, j.is_relevant
+from search_results r join searches s on s.id = r.search_id join frontier f on f.id = r.link_id
+     left join judgements j on j.page_id = r.link_id
+          and j.judge = (select min(judge) from judgements where page_id = r.link_id)
+order by s.id, r.rank, r.engine;
+"""
+
+MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH)
 VERSION = len(MIGRATIONS)

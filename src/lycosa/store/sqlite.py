@@ -135,6 +135,10 @@ where f.distance = 0 and f.id not in (select id from pages)
       and f.id not in (select link_id from outcomes where kind = 'redirected')
 order by f.id
 """
+PAGE_TEXTS = """
+select p.title, f.anchor from pages p join frontier f on f.id = p.id join judgements j on j.page_id = p.id
+where j.is_relevant = ? and p.duplicate_of is null order by p.number desc limit ?
+"""
 TITLES = "select title from pages order by number desc limit ?"
 ANCHORS = "select anchor from links order by source_id desc, position desc limit ?"
 NEW_PAGES = "select p.number, p.id, f.host_id from pages p join frontier f on f.id = p.id where p.number > ?"
@@ -183,6 +187,9 @@ class SqliteStore(SqliteReports):
             ("insert or replace into addresses values (?, ?)", batch.addresses.items()),
             (_insert("robots", rows.RobotsRow, verb="insert or replace"), batch.robots.values()),
             (_insert("events", rows.EventRow), batch.events),
+            (_insert("searches", rows.SearchRow), batch.searches),
+            (_insert("search_answers", rows.SearchAnswerRow), batch.search_answers),
+            (_insert("search_results", rows.SearchResultRow, verb="insert or replace"), batch.search_results),
             ("insert or replace into notes values (?, ?)", batch.notes),
             ("insert or replace into state values (?, ?)", batch.state.items()),
         )
@@ -309,6 +316,18 @@ class SqliteStore(SqliteReports):
 
     def lost_seeds(self) -> list[rows.LostSeed]:
         return self._all(rows.LostSeed._make, LOST_SEEDS)
+
+    def searches(self) -> list[rows.SearchRow]:
+        return self._all(rows.SearchRow._make, select(rows.SearchRow, "searches order by id"))
+
+    def search_answers(self) -> list[rows.SearchAnswerRow]:
+        found = self._all(
+            rows.SearchAnswerRow._make, select(rows.SearchAnswerRow, "search_answers order by search_id, engine")
+        )
+        return [row._replace(is_contact=bool(row.is_contact)) for row in found]
+
+    def page_texts(self, count: int, *, is_relevant: bool) -> list[rows.PageTexts]:
+        return self._all(rows.PageTexts._make, PAGE_TEXTS, (is_relevant, count))
 
     def latest_texts(self, *, titles: int, anchors: int) -> list[str]:
         return [text for (text,) in chain(self._rows(TITLES, (titles,)), self._rows(ANCHORS, (anchors,)))]

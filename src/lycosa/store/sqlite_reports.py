@@ -26,6 +26,19 @@ select count(distinct l.source_id), count(distinct case when j.is_relevant then 
 from links l left join judgements j on j.page_id = l.source_id where l.target_id = ?
 """
 HAS_LINK = "select count(*) from links where source_id = ? and target_id = ?"
+FOUND_BY = """
+select s.query, r.engine, r.rank, s.at from search_results r join searches s on s.id = r.search_id
+where r.link_id = ? order by s.id, r.rank, r.engine
+"""
+ENGINE_COUNTS = """
+with found as (
+    select r.engine, count(distinct p.id) as pages, count(distinct case when j.is_relevant then p.id end) as relevant
+    from search_results r join pages p on p.id = r.link_id left join judgements j on j.page_id = p.id group by 1
+)
+select a.engine, sum(a.is_contact), sum(a.outcome in ('answered', 'nothing found')), coalesce(f.pages, 0),
+       coalesce(f.relevant, 0)
+from search_answers a left join found f on f.engine = a.engine group by 1 order by 1
+"""
 PAGES_WITH = """
 select f.url, p.id from pages p cross join frontier f on f.id = p.id
 where f.hash in (select value from json_each(?))
@@ -75,6 +88,10 @@ order by l.source_id, l.position
 """
 SITES = select(rows.SiteRow, "sites order by relevant desc, density desc, name")
 ARCHIVE_PLACES = "select id, archive_file, archive_offset from pages where archive_file != '' order by number"
+SEARCHABLE = """
+select p.id, p.number, f.url, p.title, p.duplicate_of is not null, p.archive_file, p.archive_offset
+from pages p join frontier f on f.id = p.id where p.number > ? order by p.number
+"""
 TOPIC_SCORES = """
 with cited as (
     select l.target_id as id, count(*) as citing from links l join judgements s on s.page_id = l.source_id
@@ -105,6 +122,12 @@ class SqliteReports(SqliteConnection):
     def has_link(self, page: int, link: int) -> bool:
         return self._number(HAS_LINK, (page, link)) > 0
 
+    def found_by_search(self, link: int) -> list[rows.SearchFind]:
+        return self._all(rows.SearchFind._make, FOUND_BY, (link,))
+
+    def engine_counts(self) -> list[rows.EngineCount]:
+        return self._all(rows.EngineCount._make, ENGINE_COUNTS)
+
     def pages_with(self, hashes: Collection[int]) -> dict[str, int]:
         return dict(self._rows(PAGES_WITH, (json.dumps(list(hashes)),)))
 
@@ -113,6 +136,9 @@ class SqliteReports(SqliteConnection):
 
     def last_run(self) -> rows.RunRow | None:
         return self._first(rows.RunRow._make, select(rows.RunRow, "runs order by id desc limit 1"))
+
+    def first_run(self) -> rows.RunRow | None:
+        return self._first(rows.RunRow._make, select(rows.RunRow, "runs order by id limit 1"))
 
     def outcome_counts(self, count: int) -> list[rows.OutcomeCount]:
         return self._all(rows.OutcomeCount._make, OUTCOME_COUNTS, (count,))
@@ -142,6 +168,10 @@ class SqliteReports(SqliteConnection):
 
     def archive_places(self) -> Iterator[rows.ArchivePlace]:
         return map(rows.ArchivePlace._make, self._rows(ARCHIVE_PLACES))
+
+    def searchable_pages(self, after: int = 0) -> Iterator[rows.SearchablePage]:
+        for row in map(rows.SearchablePage._make, self._rows(SEARCHABLE, (after,))):
+            yield row._replace(is_duplicate=bool(row.is_duplicate))
 
     def topic_scores(self) -> Iterator[rows.TopicScores]:
         return map(rows.TopicScores._make, self._rows(TOPIC_SCORES))

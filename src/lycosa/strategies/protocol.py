@@ -133,8 +133,8 @@ class Strategy(Protocol):
     - `save` is called with every commit, so its result must be bounded, however long the crawl: a batch, a buffer of
       pages, the lists of agents. What has to be known about each link is carried in its score (`shark`): the store
       keeps scores as 64-bit floats, of which the frontier's order uses the first 32 bits.
-    - Therefore `visit.lease.score` is, to the bit, the score this strategy gave: by `tell`, `seed_score` or
-      `frontier.revise`.
+    - Therefore `visit.lease.score` is, to the bit, the score this strategy gave: by `tell`, `seed_score`,
+      `search_score` or `frontier.revise`.
     - Scores order links of the same number of tries: one that failed waits behind all that were never tried, whatever
       its score becomes (paper FC, section 3.3). The frontier sees to that.
     - A strategy that has to know more than that is told all visits again (`Abilities.is_retold`).
@@ -167,6 +167,10 @@ class Strategy(Protocol):
     def seed_score(self) -> float:
         """The score of a seed."""
         return 1.0
+
+    def search_score(self) -> float:
+        """The score of a page that search engines name: by default it is fetched next, as a seed would be."""
+        return self.seed_score()
 
     def reason(self, score: float) -> str:
         """A sentence that explains the score of a waiting link."""

@@ -50,6 +50,9 @@ class Wrapper(Strategy):
     def seed_score(self) -> float:
         return self._inner.seed_score()
 
+    def search_score(self) -> float:
+        return self._inner.search_score()
+
     def tell(self, visit: Visit, targets: Links) -> Scores:
         return self._inner.tell(visit, targets)
 

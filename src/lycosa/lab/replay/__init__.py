@@ -4,6 +4,7 @@ replay           the parts that differ from a live crawl: visits, commit and clo
 person           who answers a replayed crawl's questions: the labels
 tasks            topics as tasks: targets, seeds, keywords, description
 trained_judges   the judges of a comparison by name, and those trained on a few labelled pages of a world
+search           search engines over a world, each with a part of it
 look_ahead       the upper bound: an order that knows which links are relevant and where each path leads
 oracle           an order that knows only which waiting links are relevant
 compare          every strategy on every task, measured

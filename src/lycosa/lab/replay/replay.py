@@ -12,7 +12,7 @@ not recorded answers 404. So does what a strategy guesses and the recording does
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -28,6 +28,7 @@ from lycosa.frontier.frontier import Frontier
 from lycosa.judges.contrast.page_vector import telling_words
 from lycosa.judges.protocol import Judge
 from lycosa.lab.replay.person import AskedReplay, Person
+from lycosa.lab.replay.search import ReplayBoard, SearchPlan, drive, replay_search
 from lycosa.lab.worlds.world import World
 from lycosa.lib.clock import VirtualClock
 from lycosa.lib.growing import grown
@@ -106,6 +107,13 @@ class Discovery:
         link = int(self.meet(np.array([number]), distance)[0])
         self.guesses.add(link)
         return link
+
+    def number_of(self, url: str) -> int:
+        """The number of the link to a URL; 0 if it was not met."""
+        number = int(self._world.number_of_hash(np.array([url_hash(url)]))[0])
+        if number < 0:
+            number = self._unknown.get(url, -1)
+        return int(self._number_of[number]) if number >= 0 else 0
 
     def url(self, link: int) -> str:
         number = self.url_of[link]
@@ -206,6 +214,22 @@ class ReplayLedger:
     def add_seeds(self, pages: Sequence[int]) -> None:
         numbers = self._discovery.meet(np.array(pages, dtype=np.int64), 0)
         self._push(numbers, np.full(len(numbers), self._strategy.seed_score()))
+
+    def add_found(self, urls: Sequence[str]) -> int:
+        """Queue pages that search engines name; return how many were not known."""
+        new, score = 0, self._strategy.search_score()
+        for url in urls:
+            link = self._discovery.guess(url, 1)
+            is_new = link is not None
+            number = link if link is not None else self._discovery.number_of(url)
+            links, scores = np.array([number]), np.array([score])
+            new += is_new
+            if is_new or joining(self._frontier, links, scores, True)[0]:
+                self._push(links, scores)
+            elif rising(self._frontier, links, scores)[0]:
+                self._scores[links] = scores
+                self._frontier.rescore(links, scores)
+        return new
 
     def leases(self, links: list[int]) -> list[Lease]:
         # A link may have got another score in the very `ask` that leases it.
@@ -360,11 +384,13 @@ def replay(
     rules: StopRules = NO_RULES,
     advice: Callable[[], str] = str,
     person: Person | None = None,
+    search: SearchPlan | None = None,
 ) -> Track:
     """Crawl the world from the seeds until `pages` are fetched, a rule says stop, or nothing is left.
 
     A function instead of a strategy is handed the discovery: only bounds such as the oracle need it. `person`: who
-    answers questions; the strategy has to learn from answers.
+    answers questions; the strategy has to learn from answers. `search`: search engines over the world, asked as in a
+    live crawl.
     """
     discovery = Discovery(judged.world)
     timed = TimedStrategy(strategy(discovery) if callable(strategy) else strategy)
@@ -379,25 +405,22 @@ def replay(
         person=person,
     )
     ledger.add_seeds(seeds)
-    ledger.track.ending = drive(
-        run(
-            frontier=frontier,
-            strategy=timed,
-            visitor=ReplayVisitor(judged, discovery),
-            ledger=ledger,
-            stop=Stop(Budget(pages=pages), started=0.0, rules=rules, advice=advice),
-            clock=VirtualClock(),
-            width=width,
+    stop = Stop(Budget(pages=pages), started=0.0, rules=rules, advice=advice)
+    found = None if search is None else replay_search(search, ReplayBoard(judged.world, ledger, frontier, discovery))
+    if found is not None:
+        found.look()
+    while True:
+        ledger.track.ending = drive(
+            run(
+                frontier=frontier,
+                strategy=timed,
+                visitor=ReplayVisitor(judged, discovery),
+                ledger=ledger,
+                stop=stop,
+                clock=VirtualClock(),
+                width=width,
+                watch=found.look if found is not None else lambda: None,
+            )
         )
-    )
-    return ledger.track
-
-
-def drive(coroutine: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine that never has to wait: no event loop needed."""
-    try:
-        coroutine.send(None)
-    except StopIteration as end:
-        result: Result = end.value
-        return result
-    raise RuntimeError("a replay must not wait for anything")
+        if found is None or stop.reason(ledger.figures(), frontier, now=0.0) or not found.rescue():
+            return ledger.track

@@ -52,6 +52,8 @@ Links = NDArray[np.int64]
 
 SEED_SCORE = 2.0
 """Seeds come first: predictions are below 1."""
+SEARCH_SCORE = 1.25
+"""Then what search engines name, whatever links to it are worth."""
 ALL = 6_000
 """Maximum number of waiting links for which a review recomputes the features of all."""
 SAMPLE = 2_048
@@ -149,6 +151,9 @@ class Hunter(Strategy):
 
     def seed_score(self) -> float:
         return SEED_SCORE
+
+    def search_score(self) -> float:
+        return SEARCH_SCORE
 
     def tell(self, visit: Visit, targets: Links) -> NDArray[np.float64]:
         page = visit.page
@@ -308,7 +313,7 @@ class Hunter(Strategy):
         self._due.clear()
         before = frontier.scores(chosen)
         scores = self._evidence.links.told[chosen]
-        has_news = (before < SEED_SCORE) & (scores != before)  # NaN if it is not waiting
+        has_news = (before < SEARCH_SCORE) & (scores != before)  # NaN if it is not waiting
         if has_news.any():
             frontier.revise(chosen[has_news], scores[has_news].astype(np.float64))
 
@@ -416,6 +421,8 @@ class Hunter(Strategy):
     def reason(self, score: float) -> str:
         if score >= SEED_SCORE:
             return f"{self.name}: {score:.3f}, a seed, before all links that were found"
+        if score >= SEARCH_SCORE:
+            return f"{self.name}: {score:.3f}, named by a search engine, before all links that were found"
         what = "predicted relevance" + (", reduced for its host's other pages" if self._settings.diversity else "")
         return f"{self.name}: {score:.3f} is its {what}, by all pages that link to it"
 

@@ -1,0 +1,144 @@
+"""Full-text search over what a crawl has fetched, also while it runs in another process.
+
+The index (`store.search_index`) is brought up to date first: pages that were fetched since are read from the archive.
+That takes a few milliseconds a page, once; it can be interrupted, and goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from lycosa.errors import InputError
+from lycosa.results.archived_pages import ArchivedPages
+from lycosa.results.search_query import SearchQuery
+from lycosa.store.protocol import Reports
+from lycosa.store.search_index import MARKS, Hit, IndexedPage, SearchIndex
+from lycosa.store.sqlite import SqliteStore
+from lycosa.workspace import Workspace
+
+BATCH = 200
+"""Number of pages indexed in one transaction."""
+WORTH_TIDYING = 1_000
+"""Number of new pages after which the index is merged into one piece."""
+MAX_RESULTS = 10_000
+
+
+class FoundText(NamedTuple):
+    """A page that has the words."""
+
+    url: str
+    title: str
+    relevance: float | None
+    """None if the page was not judged."""
+    is_relevant: bool
+    snippet: str
+    """Text of the page around the words; what is not text of a person's language may be in it, as it came."""
+    marks: tuple[tuple[int, int], ...]
+    """Where the words are in the snippet: start and end of each."""
+    score: float
+    """BM25: the higher, the better; to be compared within one search only."""
+    number: int
+    """Place of the page in the order of the crawl."""
+
+
+class SearchResults(NamedTuple):
+    pages: list[FoundText]
+    has_all_words: bool
+    """False: no page has all words, and these have some of them."""
+    indexed: int
+    """Number of pages that were searched."""
+    damaged: int
+    """Number of pages that could not be read from the archive for the index, this time."""
+
+
+def search(
+    directory: str | Path,
+    words: str,
+    *,
+    relevant: bool = False,
+    limit: int = 10,
+    progress: Callable[[int, int], None] | None = None,
+) -> SearchResults:
+    """Pages of a crawl that have the words, the best first: BM25 over title, URL and text.
+
+    `words`: words, "phrases" and -words. Menus and the like are not searched, nor are exact duplicates of other pages.
+    `relevant`: only relevant pages. `progress`: called with the number of pages indexed, and of those to be indexed.
+    """
+    query = SearchQuery.parse(words)
+    if not 1 <= limit <= MAX_RESULTS:
+        raise InputError(f"limit is {limit}: it must be from 1 to {MAX_RESULTS:,}")
+    workspace = Workspace.existing(Path(directory))
+    with (
+        closing(SqliteStore(workspace.database, read_only=True)) as store,
+        closing(_opened(workspace, store)) as index,
+    ):
+        damaged = _bring_up_to_date(index, workspace, store, progress)
+        hits = index.find(query.all_words(), limit=limit, is_relevant=relevant)
+        has_all = bool(hits) or len(query.wanted) == 1
+        if not has_all:
+            hits = index.find(query.any_word(), limit=limit, is_relevant=relevant)
+        return SearchResults([_found(hit) for hit in hits], has_all, index.count(), damaged)
+
+
+def _opened(workspace: Workspace, store: Reports) -> SearchIndex:
+    begun = store.first_run()
+    name = "" if begun is None else f"{begun.started_at!r} {begun.pid}"
+    return SearchIndex(workspace.search, database=workspace.database, crawl=name)
+
+
+def _bring_up_to_date(
+    index: SearchIndex, workspace: Workspace, store: Reports, progress: Callable[[int, int], None] | None
+) -> int:
+    """Index the pages fetched since the last time; return how many of them could not be read."""
+    last = index.last
+    waiting = store.totals().pages - last
+    if waiting <= 0:
+        return 0
+    texts = ArchivedPages.of_text(workspace.archive, store)
+    pages = _pages_after(last, store, texts)
+    done = 0
+    if progress is not None:
+        progress(0, waiting)
+    while batch := list(islice(pages, BATCH)):
+        index.add(batch)
+        done = batch[-1].number - last
+        if progress is not None:
+            progress(min(done, waiting), waiting)
+    if done >= WORTH_TIDYING:
+        index.tidy()
+    return texts.damaged
+
+
+def _pages_after(number: int, store: Reports, texts: ArchivedPages) -> Iterator[IndexedPage]:
+    """Pages with their own text. Duplicates, and pages whose text cannot be read, are counted and have no words."""
+    for page in store.searchable_pages(number):
+        if page.is_duplicate:
+            yield IndexedPage(page.id, page.number, "", "", "")
+            continue
+        again = texts.at(page.file, page.offset) if page.file else None
+        text = again.page.content if again is not None and again.page is not None else ""
+        yield IndexedPage(page.id, page.number, page.title, page.url, text)
+
+
+def _found(hit: Hit) -> FoundText:
+    snippet, marks = _marked(hit.snippet)
+    return FoundText(hit.url, hit.title, hit.relevance, hit.is_relevant, snippet, marks, hit.score, hit.number)
+
+
+def _marked(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """The snippet as one line, and where its marked words are."""
+    opening, closing_mark = MARKS
+    plain: list[str] = []
+    marks: list[tuple[int, int]] = []
+    length = 0
+    for part in " ".join(text.split()).split(opening):
+        word, sign, rest = part.partition(closing_mark)
+        if sign:
+            marks.append((length, length + len(word)))
+        plain += [word, rest]
+        length += len(word) + len(rest)
+    return "".join(plain), tuple(marks)
