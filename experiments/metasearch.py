@@ -155,13 +155,18 @@ def _course(path: Path) -> Course:
     return Course(path)
 
 
-def run_topic(job: tuple[Path, str, int, tuple[str, ...]]) -> dict[str, Figures]:
-    """Figures by arm: means over repeats. An arm without such seeds is missing."""
-    path, topic, repeats, names = job
+def run_topic(job: tuple[Path, str, int]) -> dict[str, Figures]:
+    """Figures by arm: means over repeats. An arm without such seeds is missing. Kept as soon as it is there."""
+    path, topic, repeats = job
+    key = f"{path.name} {topic} {repeats} {ARMS} {COVERAGE} {ENGINES} {PAGES}"
+    return RESULTS.kept(f"{path.stem}: {topic}", key, partial(_run_topic, path, topic, repeats))
+
+
+def _run_topic(path: Path, topic: str, repeats: int) -> dict[str, Figures]:
     course = _course(path)
     means: dict[str, Figures] = {}
-    for name in names:
-        found = [course.crawl(ARMS[name], topic, repeat) for repeat in range(repeats)]
+    for name, arm in ARMS.items():
+        found = [course.crawl(arm, topic, repeat) for repeat in range(repeats)]
         known = [each for each in found if each is not None]
         if known:
             means[name] = Figures(*np.mean(known, axis=0).tolist())
@@ -177,14 +182,9 @@ def topics_of(path: Path, count: int) -> list[str]:
 
 def measured(path: Path, topics: list[str], repeats: int, processes: int) -> dict[str, dict[str, Figures]]:
     """By topic and arm."""
-    names = tuple(ARMS)
-    found: dict[str, dict[str, Figures]] = {}
     with multiprocessing.get_context("spawn").Pool(processes) as pool:
-        jobs = {topic: pool.apply_async(run_topic, ((path, topic, repeats, names),)) for topic in topics}
-        for topic, job in jobs.items():
-            key = f"{path.name} {topic} {repeats} {names} {ARMS} {COVERAGE} {ENGINES}"
-            found[topic] = RESULTS.kept(f"{path.stem}: {topic}", key, job.get)
-    return found
+        found = pool.map(run_topic, [(path, topic, repeats) for topic in topics], chunksize=1)
+    return dict(zip(topics, found, strict=True))
 
 
 def report(name: str, found: Mapping[str, Mapping[str, Figures]]) -> None:
@@ -215,7 +215,7 @@ def _error(values: np.ndarray) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="two topics, one repeat")
-    parser.add_argument("--topics", type=int, default=10, help="topics of each world")
+    parser.add_argument("--topics", type=int, default=8, help="topics of each world")
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args()

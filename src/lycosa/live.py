@@ -138,10 +138,11 @@ def live_search(
     http = Http(settings=config.http_settings(), guard=guard, resolver=resolver)
     stack.push_async_callback(http.close)
     get = EngineClient(http, timeout=settings.timeout)
-    # Sitemaps are files of the sites that are crawled: for these the guard of pages holds.
+    # For sitemaps, and wherever else an engine may send us, the guard of pages holds.
     page_http = Http(settings=config.http_settings(), guard=Guard(config.network.allow), resolver=resolver)
     stack.push_async_callback(page_http.close)
     page_get = EngineClient(page_http, timeout=config.http.deadline)
+    elsewhere = EngineClient(page_http, timeout=settings.timeout)
     sites = LiveSites(
         ledger=ledger,
         visitor=visitor,
@@ -150,7 +151,7 @@ def live_search(
         clock=clock,
         get=lambda url, max_bytes: page_get(url, max_bytes=max_bytes),
     )
-    engines = [engine_of(each, get, sites) for each in settings.engines]
+    engines = [engine_of(each, get, elsewhere, sites) for each in settings.engines]
     answered = {row.search_id for row in store.search_answers() if row.outcome in FINE}
     earlier = [each for each in store.searches() if each.id in answered]
     search = MetaSearch(
@@ -177,10 +178,11 @@ def query_words(config: Config, judge: Judge) -> str:
     return " ".join(dict.fromkeys(word for topic in named for word in split_words(topic.rpartition("/")[2])))
 
 
-def engine_of(settings: EngineSettings, get: Get, sites: RelevantSites) -> Engine:
+def engine_of(settings: EngineSettings, get: Get, elsewhere: Get, sites: RelevantSites) -> Engine:
+    """`get` fetches from places that the user has named, `elsewhere` from others."""
     match settings.kind:
         case "opensearch":
-            return OpenSearch(settings, get)
+            return OpenSearch(settings, get, elsewhere)
         case "cdx":
             return CdxIndex(settings, get, sites)
         case "sitemaps":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 from contextlib import closing
@@ -15,10 +16,14 @@ from hostile.server import running
 from loopback import lycosa as command
 from loopback import serving
 from lycosa.config import build
+from lycosa.crawl.found_pages import LiveSites
 from lycosa.errors import ConfigError, SeedError
+from lycosa.fetch.politeness import Politeness
 from lycosa.judges.keywords import KeywordJudge
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 from lycosa.live import query_words
+from lycosa.seeds.metasearch.engine import Got
+from lycosa.seeds.metasearch.site_lists import Site
 
 PLAN = WebPlan(seed=5, pages=150, hosts=8, topics=3, out_degree=4, paragraphs=2, crawl_delay=0, navigation=0.0)
 
@@ -169,7 +174,7 @@ class TestFromWordsAlone:
         assert rows(directory, "select count(*) from pages") == [(10,)]
         none = command("crawl", "cycling", "-o", tmp_path / "other", "--metasearch")
         assert none.returncode == 2
-        assert "[[metasearch.engines]]" in none.stderr
+        assert "metasearch.engines = [" in none.stderr
         seedless = command("crawl", "cycling", "-o", tmp_path / "third")
         assert seedless.returncode == 2
         assert "--metasearch" in seedless.stderr
@@ -388,3 +393,55 @@ def test_engines_are_checked_before_anything_is_written(tmp_path):
 )
 def test_what_is_asked_first(config, words):
     assert query_words(build(("test", config)), KeywordJudge("cycling")) == words
+
+
+class TestSites:
+    """Sitemaps are fetched when a page of their host could be."""
+
+    @pytest.fixture
+    def made(self, rig, html):
+        made = rig({"http://a.test/": html(text="recreational cycling"), "http://b.test/": html(text="cats")})
+        made.know_robots("http://a.test", "User-agent: *\nDisallow: /private\nSitemap: http://a.test/s.xml")
+        made.crawl("http://a.test/", "http://b.test/")
+        asked = []
+
+        async def get(url, max_bytes):
+            asked.append((url, made.clock.now()))
+            return Got(200, b"<urlset/>")
+
+        sites = LiveSites(
+            ledger=made.ledger,
+            visitor=made.visitor,
+            robots=made.robots,
+            politeness=Politeness(delay=7.0),
+            clock=made.clock,
+            get=get,
+        )
+        return made, sites, asked
+
+    def test_of_relevant_sites_those_that_robots_txt_names(self, made):
+        _, sites, _ = made
+        assert sites.best(3) == [Site("http://a.test", ("http://a.test/s.xml",))]
+
+    def test_after_the_hosts_rest_and_the_host_rests_afterwards(self, made):
+        rig, sites, asked = made
+        sites.best(3)
+        host = next(iter(rig.ledger.state.hosts))
+        ready_at = host.ready_at = rig.clock.now() + 5
+        assert asyncio.run(sites.get("http://a.test/s.xml", 100)).status == 200
+        assert asked == [("http://a.test/s.xml", ready_at)]
+        assert host.ready_at == rig.clock.now() + 7.0
+
+    def test_not_what_robots_txt_forbids_nor_other_sites(self, made):
+        _, sites, asked = made
+        sites.best(3)
+        for url in ("http://a.test/private/s.xml", "http://b.test/sitemap.xml", "http://elsewhere.test/s.xml"):
+            assert asyncio.run(sites.get(url, 100)) is None
+        assert asked == []
+
+    def test_a_host_that_rests_for_long_is_not_waited_for(self, made):
+        rig, sites, asked = made
+        sites.best(3)
+        next(iter(rig.ledger.state.hosts)).ready_at = rig.clock.now() + 3600
+        assert asyncio.run(sites.get("http://a.test/s.xml", 100)).failure == "host busy"
+        assert asked == []

@@ -13,7 +13,7 @@ from lycosa.fetch.politeness import Politeness
 from lycosa.fetch.robots import Robots
 from lycosa.fetch.urls import Urls, origin
 from lycosa.lib.clock import Clock
-from lycosa.seeds.metasearch.engine import Got
+from lycosa.seeds.metasearch.engine import HOST_BUSY, Got
 from lycosa.seeds.metasearch.panel import DAY, FINE, EngineClock
 from lycosa.seeds.metasearch.queries import FoundTexts
 from lycosa.seeds.metasearch.settings import MetaSearchSettings
@@ -34,6 +34,8 @@ SEARCH = "search"
 """Kind of event."""
 TEXTS = 300
 """Number of latest relevant pages, and of others, whose titles are looked at for queries."""
+LONGEST_WAIT = 30.0
+"""Seconds for which a sitemap waits for its host's turn."""
 LONGEST_FETCH = 120.0
 """Seconds for which a host is reserved while a sitemap is fetched from it."""
 
@@ -161,12 +163,12 @@ class LiveSites:
         host, robots = self._hosts.get(origin(url)), self._robots.get(origin(url))
         if host is None or robots is None or not robots.verdict(url).allowed:
             return None
-        frontier = self._ledger.state.frontier
-        while any(visit.host == host.id for visit in self._visitor.under_way.values()) or (
-            host.ready_at > self._clock.now()
-        ):
-            await self._clock.sleep(max(0.1, min(1.0, host.ready_at - self._clock.now())))
-        began = self._clock.now()
+        given_up_at = self._clock.now() + LONGEST_WAIT
+        while (rest := self._rest(host)) > 0:
+            if self._clock.now() + rest > given_up_at:
+                return Got(failure=HOST_BUSY, detail=host.name)
+            await self._clock.sleep(rest)
+        frontier, began = self._ledger.state.frontier, self._clock.now()
         host.ready_at = began + LONGEST_FETCH  # nobody else may ask it meanwhile
         frontier.cool(host.id, host.ready_at)
         try:
@@ -175,3 +177,11 @@ class LiveSites:
             ended = self._clock.now()
             host.ready_at = ended + self._politeness.pause(seconds=ended - began, crawl_delay=host.crawl_delay)
             frontier.cool(host.id, host.ready_at)
+            if host.address:
+                frontier.cool_address(host.address, host.ready_at)
+
+    def _rest(self, host: Host) -> float:
+        """Seconds until it is worth looking again whether the host may be asked; 0: it may be."""
+        if any(visit.host == host.id for visit in self._visitor.under_way.values()):
+            return 0.1
+        return max(0.0, host.ready_at - self._clock.now())

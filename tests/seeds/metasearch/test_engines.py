@@ -57,9 +57,11 @@ def ask(settings: EngineSettings, *queries: str, sites=None, allow=("127.0.0.0/8
         try:
             get = EngineClient(http, timeout=timeout)
             known = sites(get) if callable(sites) else sites or GivenSites()
-            engine = engine_of(settings, get, known)
+            closed = Http(settings=HttpSettings(user_agent="test"), guard=Guard(()), resolver=resolver)
+            engine = engine_of(settings, get, EngineClient(closed, timeout=timeout), known)
             return [await engine.ask(query, count) for query in queries]
         finally:
+            await closed.close()
             await http.close()
             await resolver.close()
 
@@ -205,6 +207,17 @@ class TestMisbehaviour:
         finally:
             del server.special["/opensearch/rss"]
         assert answer.outcome == "not understood"
+
+    def test_a_description_cannot_send_requests_to_a_place_that_only_the_engine_may_have(self, server):
+        with engines(Documents(PAGES)) as other:
+            body = (
+                '<OpenSearchDescription><Url type="application/rss+xml" '
+                f'template="{other.url("opensearch/rss?q={searchTerms}")}"/></OpenSearchDescription>'
+            )
+            server.special["/evil.xml"] = lambda: Answer(200, "application/xml", body.encode())
+            answer = ask(EngineSettings(kind="opensearch", url=server.url("evil.xml")), "sailing")
+            assert answer.outcome == "address refused"
+            assert other.asked == []
 
 
 class TestSiteLists:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 ANSWERED, NOTHING = "answered", "nothing found"
 QUOTA, CAPTCHA, REDIRECT, GARBAGE = "quota", "captcha", "redirect", "not understood"
 TIMEOUT, NO_KEY, RESTING, DAILY, NO_SITE = "timeout", "no key", "resting", "daily quota", "no relevant site yet"
+HOST_BUSY = "host busy"
 LONGEST_TEXT = 300
 MAX_BYTES = 2_000_000
 """Of an answer, over the wire and unpacked."""

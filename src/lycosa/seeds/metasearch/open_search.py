@@ -1,7 +1,8 @@
 """Engines that describe themselves: an OpenSearch description says where to ask, and in which format the answer comes.
 
 Read are RSS and Atom, the result formats of OpenSearch, and suggestions, whose fourth part may be URLs (MediaWiki has
-it). Pages of results (text/html) are made for people and not read: their markup would have to be guessed.
+it). Pages of results (text/html) are made for people and not read: their markup would have to be guessed. A description
+may send requests anywhere: what holds for an engine that the user has named holds for no other place.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from lycosa.lib.safe_xml import XmlItem, xml_items
 from lycosa.seeds.metasearch.engine import (
@@ -31,10 +32,12 @@ _PARAMETER = re.compile(r"\{([A-Za-z:]+)(\??)\}")
 
 
 class OpenSearch:
-    def __init__(self, settings: EngineSettings, get: Get) -> None:
+    def __init__(self, settings: EngineSettings, get: Get, elsewhere: Get) -> None:
+        """`elsewhere`: fetches from places that the user has not named, as a description may say anything."""
         self.name = settings.label
         self._url = settings.url
         self._get = get
+        self._elsewhere = elsewhere
         self._described: tuple[str, str] | None = None
         """Format and template, once the description has been read."""
 
@@ -48,7 +51,8 @@ class OpenSearch:
         url = filled(template, query, count)
         if not url:
             return EngineAnswer(outcome=GARBAGE, detail="its template needs a parameter that nobody knows")
-        got = await self._get(url)
+        is_named = urlsplit(url)[:2] == urlsplit(self._url)[:2]
+        got = await (self._get if is_named else self._elsewhere)(url)
         if wrong := refusal(got):
             return wrong
         return _suggestions(got, count) if form == FORMATS[-1] else _feed(got, count)

@@ -22,17 +22,11 @@ KINDS: Mapping[str, str] = {
 }
 """Kinds of engine, each with a URL as it may be given; empty: it needs none."""
 NEEDS_KEY = ("brave", "mojeek")
-HOW_TO = """write into lycosa.toml, or into a file for --config or LYCOSA_CONFIG:
-
-[[metasearch.engines]]
-kind = "searxng"
-url = "https://searx.example.org"
-
-[[metasearch.engines]]
-kind = "brave"
-key_env = "BRAVE_KEY"
-
-or give --engine searxng=https://searx.example.org; docs/metasearch.md lists all kinds"""
+HOW_TO = (
+    "give --engine searxng=https://searx.example.org, or write into lycosa.toml, or into a file for --config or "
+    'LYCOSA_CONFIG: metasearch.engines = [{kind = "searxng", url = "https://searx.example.org"}, {kind = "brave", '
+    'key_env = "BRAVE_KEY"}]; docs/metasearch.md lists all kinds'
+)
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,63}")
 
 

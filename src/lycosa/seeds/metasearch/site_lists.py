@@ -18,6 +18,7 @@ from lycosa.lib.safe_xml import xml_items
 from lycosa.lib.text import stems
 from lycosa.seeds.metasearch.engine import (
     GARBAGE,
+    HOST_BUSY,
     NO_SITE,
     NOTHING,
     EngineAnswer,
@@ -80,9 +81,11 @@ class Sitemaps:
                 listed = await self._read(site)
                 if isinstance(listed, EngineAnswer):
                     wrong = listed
+                    if listed.outcome == HOST_BUSY:  # another time
+                        continue
                     listed = []
                 self._known[site.origin] = listed
-        urls = [url for site in sites for url in self._known[site.origin]]
+        urls = [url for site in sites for url in self._known.get(site.origin, ())]
         if not urls and wrong is not None:
             return wrong
         return ranked(urls, query, count)._replace(is_contact=is_contact)
