@@ -19,7 +19,8 @@ For export, when a page has long been fetched, there is a second way, from the s
 
 `content` cuts the document into the same blocks as `walk`, by the rules in `tags`, so that what is known of a block
 there holds here; `main_text` chooses among them by more cues than the crawl needs; `markdown` writes them, line by line
-through `inline`, which makes sure that no text becomes structure. `clean.clean_document` combines these steps.
+through `inline`, which makes sure that no text becomes structure. `metadata` reads what the document says of itself.
+`clean.clean_document` combines these steps.
 """
 
 from lycosa.page.fingerprint import simhash

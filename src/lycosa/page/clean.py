@@ -1,4 +1,4 @@
-"""A document as people want it exported: its main text as Markdown and as plain text."""
+"""A document as people want it exported: its main text as Markdown and as plain text, and what it says of itself."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from lycosa.page.limits import PageLimits
 from lycosa.page.links import Resolve
 from lycosa.page.main_text import main_blocks
 from lycosa.page.markdown import Markdown, PlainText
+from lycosa.page.metadata import Metadata, read_metadata
 from lycosa.page.slow_documents import simplified
 from lycosa.page.walk import walk
 
@@ -21,9 +22,10 @@ _MAX_FRAGMENT = 200
 
 
 class CleanDocument:
-    """The main text of a document. Text and Markdown are made when they are asked for."""
+    """The main text of a document. Text, Markdown and metadata are made when they are asked for."""
 
-    def __init__(self, content: Content, absolute: Absolute, max_text: int) -> None:
+    def __init__(self, parser: LexborHTMLParser, content: Content, absolute: Absolute, max_text: int) -> None:
+        self._parser = parser
         self._root = content.root
         self._absolute = absolute
         self._max_text = max_text
@@ -37,6 +39,10 @@ class CleanDocument:
     def markdown(self) -> str:
         return Markdown(self._max_text, self._absolute).write(self._root)
 
+    @cached_property
+    def metadata(self) -> Metadata:
+        return read_metadata(self._parser, self._absolute)
+
 
 class CleanPlainText(CleanDocument):
     """A document that was plain text from the start: it stays as it is, and Markdown has a line for each of its."""
@@ -45,6 +51,7 @@ class CleanPlainText(CleanDocument):
         lines = [line.rstrip() for line in printable(text[:max_text]).replace("\r\n", "\n").split("\n")]
         self.text = "\n".join(lines).strip("\n")
         self.markdown = "\n".join(escaped_text(line) for line in self.text.split("\n"))
+        self.metadata = Metadata()
 
 
 def clean_document(
@@ -71,7 +78,7 @@ def clean_document(
     base = url
     if document.base and len(document.base) <= limits.max_href:
         base = resolver(url)(document.base.partition("#")[0])[0] or url
-    return CleanDocument(content, _absolute(resolver(base), limits), limits.max_text)
+    return CleanDocument(parser, content, _absolute(resolver(base), limits), limits.max_text)
 
 
 def _absolute(resolve: Resolve, limits: PageLimits) -> Absolute:
