@@ -40,7 +40,7 @@ COMMANDS = {
     "status": "Where a crawl stands: pages, harvest rate, what happened, what waits.",
     "explain": "Why a URL was fetched, skipped or left waiting: its origin, score, fetches, judgement.",
     "sql": "Ask the crawl's database. Reading only: nothing can be changed here.",
-    "export": "Write pages, links or sites as JSON lines, Parquet or CSV.",
+    "export": "Write a corpus of pages, links or sites: JSON lines, Parquet, Markdown files, WACZ, CSV.",
     "judge": "Score documents as a crawl would: relevance, topics, and the words that speak for and against.",
     "feedback": "Say which pages of a crawl are useful and which are not: the judge learns from it.",
     "review": "Answer a few questions about pages: is this one? The judge learns from each answer.",
