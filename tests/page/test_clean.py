@@ -129,6 +129,10 @@ class TestMainText:
         assert "## Notes" in clean(page("Omega"), known).markdown
         assert "motto" not in clean(page("Omega"), known).markdown
 
+    def test_headings_of_what_is_left_out_are_left_out(self):
+        html = f"<nav><h3>Menu</h3><pre>x</pre><table><tr><td>a<td>b<tr><td>c<td>d</table></nav><p>{'Text. ' * 20}</p>"
+        assert clean(html).markdown == clean(html).text == ("Text. " * 20).strip()
+
     def test_main_is_taken_alone(self):
         html = f"<p>Around it, for long enough to count.</p><main><p>{'Within. ' * 8}</p></main><p>And after it.</p>"
         assert clean(html).text == ("Within. " * 8).strip()

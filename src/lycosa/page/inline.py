@@ -113,6 +113,8 @@ def markdown_span(parts: Sequence[Part], absolute: Absolute) -> str:
 
 def _escaped_parts(parts: Sequence[Part]) -> list[str]:
     """The texts among the parts, escaped, all at once; other parts are empty."""
+    if not parts:
+        return []
     return _escaped(_SEPARATOR.join([part if type(part) is str else "" for part in parts])).split(_SEPARATOR)
 
 
