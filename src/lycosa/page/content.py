@@ -83,6 +83,7 @@ _ASIDE = re.compile(
     r"(?:^|[\s_-])(?:(?<!has.)(?<!with.)(?<!no.)(?:sphinx)?sidebar|related|promo|versions?)(?:$|[\s_-])", re.IGNORECASE
 )
 """Names of elements that are navigation if they are made of links, and may be content otherwise."""
+_PERMALINK = re.compile(r"(?:^|[\s_-])(?:headerlink|permalink|heading-link|header-anchor|anchorjs-link|anchor)(?:$|\s)")
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight|highlight-source|brush:)[\s-]?([\w+#.]{1,20})")
 _HINT = re.compile("lang|highlight|brush|sourceCode")
 _SOURCE_CODE = re.compile(r"(?:^|\s)sourceCode\s+([\w+#.]{1,20})")
@@ -96,6 +97,8 @@ class Start(NamedTuple):
 
     kind: int
     href: str = ""
+    is_tool: bool = False
+    """It is a link by which its heading can be cited, whatever its text is."""
 
 
 class Image(NamedTuple):
@@ -309,8 +312,12 @@ class _Builder:
         return self._begin(Start(kind))
 
     def _open_link(self, node: LexborNode) -> Start | None:
-        href = None if self._state.is_code else node.attributes.get("href")
-        return self._begin(Start(LINKED, href)) if href else None
+        attributes = node.attributes
+        href = attributes.get("href")
+        if not href or self._state.is_code:
+            return None
+        is_tool = href[0] == "#" and bool(_PERMALINK.search(attributes.get("class") or ""))
+        return self._begin(Start(LINKED, href, is_tool))
 
     def _begin(self, mark: Start) -> Start | None:
         for other in self._marks:

@@ -29,6 +29,7 @@ _UNSAFE_IN_URL = re.compile(r"[\s()<>\[\]\"'`\\|{}^]|[^\x21-\x7e]")
 _TICKS = re.compile(r"`+")
 _WORD = re.compile(r"\w")
 _LONGEST_SIGN = 3
+NO_LINK = Start(LINKED)
 _SEPARATOR = "\0"
 """A character that no text contains: documents are read without NULs."""
 _TO_SOURCES = frozenset(["[source]", "[docs]", "[edit]"])
@@ -48,7 +49,7 @@ def has_unprintable(text: str) -> bool:
 def plain_line(parts: Sequence[Part]) -> str:
     """The words of a block, on one line."""
     pieces: list[str] = []
-    link_at, is_own_link = -1, False
+    link_at, opened = -1, NO_LINK
     for part in parts:
         if type(part) is str:
             pieces.append(part)
@@ -56,21 +57,22 @@ def plain_line(parts: Sequence[Part]) -> str:
             pieces.append(f" {printable(part.alt[:MAX_ALT])} ")
         elif type(part) is Start:
             if part.kind == LINKED:
-                link_at, is_own_link = len(pieces), part.href.startswith("#")
+                link_at, opened = len(pieces), part
         elif part == LINKED and link_at >= 0:
-            if _is_tool("".join(pieces[link_at:]), is_own=is_own_link):
+            if _is_tool("".join(pieces[link_at:]), opened):
                 del pieces[link_at:]
             link_at = -1
     return _one_line("".join(pieces))
 
 
-def _is_tool(text: str, *, is_own: bool) -> bool:
+def _is_tool(text: str, link: Start) -> bool:
     """Whether this is the text of a link by which a heading can be cited, or its source seen.
 
-    `is_own`: the link leads to a place on the page itself. If it is no more than a sign (¶, #, ◆), it is a tool.
+    A link to a place on the page itself is such a one if it is no more than a sign: ¶, #, ◆.
     """
     text = text.strip()
-    return text in _TO_SOURCES or (is_own and len(text) <= _LONGEST_SIGN and not _WORD.search(text))
+    is_sign = link.href.startswith("#") and len(text) <= _LONGEST_SIGN and not _WORD.search(text)
+    return is_sign or link.is_tool or text in _TO_SOURCES
 
 
 def _one_line(text: str) -> str:
@@ -165,7 +167,7 @@ def _marked(start: Start, inner: str, absolute: Absolute) -> str:
     if start.kind == CODE:
         return before + code_span(text) + after
     if start.kind == LINKED:
-        if _is_tool(text.replace("\\", ""), is_own=start.href.startswith("#")):
+        if _is_tool(text.replace("\\", ""), start):
             return ""
         url = absolute(start.href)
         # A link in a link, or one whose text ends in an escape of its own, must not close the bracket early.

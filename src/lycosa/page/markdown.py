@@ -2,7 +2,8 @@
 
 Markdown is CommonMark with tables as GitHub writes them. A definition list becomes a list whose items begin with the
 term in bold. A table whose cells hold lists, code, headings or further tables is layout, not data: its cells follow one
-another. Code keeps its lines and is fenced by more backticks than it contains. `inline` makes lines harmless.
+another, except for rows of a few words. Code keeps its lines and is fenced by more backticks than it contains. `inline`
+makes lines harmless.
 
 Containers are nested at most `content.MAX_NESTING` deep, so recursion is safe, and every step is linear in the text.
 """
@@ -37,6 +38,8 @@ _TICKS = re.compile(r"`+")
 _PIPE = re.compile(r"(?<!\\)((?:\\\\)*)\|")
 _LINE_NUMBERS = re.compile(r"[\s\d]+")
 _INDENT = "  "
+_LONGEST_ROW = 300
+"""Maximum number of characters of a row in a layout that is one line."""
 
 
 class PlainText:
@@ -81,16 +84,21 @@ class PlainText:
     def _children(self, container: ContentElement) -> list[str]:
         lines: list[str] = []
         number = _first_number(container)
+        has_term = False
         for child in container.children:
             if self._left <= 0:
                 break
             if isinstance(child, ContentBlock):
                 self._add_paragraph(lines, child)
-            else:
-                if container.kind == ITEM and child.kind in (LIST, NUMBERED) and lines and not lines[-1]:
-                    lines.pop()  # a list within an item follows without a gap
-                lines += self._container(child, number)
-                number += child.kind == ITEM
+                continue
+            if container.kind == ITEM and child.kind in (LIST, NUMBERED) and lines and not lines[-1]:
+                lines.pop()  # a list within an item follows without a gap
+            inner = self._container(child, number)
+            if child.kind == DEFINITION and has_term:
+                inner = _definition(inner)
+            has_term = has_term or (child.kind == TERM and bool(inner))
+            number += child.kind == ITEM
+            lines += inner
         return lines
 
     def _add_paragraph(self, lines: list[str], block: ContentBlock) -> None:
@@ -119,9 +127,7 @@ class PlainText:
         if kind == ITEM:
             return _item(inner, f"{number}. " if child.outer == NUMBERED else "- ")
         if kind == TERM:
-            return ["", *_item([self.term(" ".join(line.strip() for line in inner if line))], "- "), ""]
-        if kind == DEFINITION:
-            return ["", *(_INDENT + line if line else "" for line in inner), ""]
+            return _item([self.term(" ".join(line.strip() for line in inner if line))], "- ")
         if kind == QUOTE:
             return ["", *self.quote(inner), ""]
         if kind == LIST and child.outer == ITEM:
@@ -167,12 +173,23 @@ class PlainText:
             if isinstance(child, ContentBlock):
                 self._add_paragraph(lines, child)
             elif child.kind == ROW:
-                lines += self._layout(child)
+                lines += self._row_in_layout(child)
             elif child.kind in (CELL, HEADER_CELL):
                 lines += ["", *self._children(child), ""]
             else:
                 lines += self._container(child, 1)
         return lines
+
+    def _row_in_layout(self, row: ContentElement) -> list[str]:
+        """Cells of a few words each are one line, others follow one another."""
+        cells = [cell for cell in row.children if isinstance(cell, ContentElement)]
+        kept = [[block for block in _blocks(cell) if block.is_kept] for cell in cells]
+        is_line = all(len(blocks) <= 1 for blocks in kept) and not any(_has_structure(cell) for cell in cells)
+        if not is_line or sum(block.size for blocks in kept for block in blocks) > _LONGEST_ROW:
+            return self._layout(row)
+        text = self.line([part for blocks in kept for block in blocks for part in (*block.parts, " ")])
+        self._left -= len(text)
+        return ["", text, ""] if text else []
 
     def _cell(self, cell: ContentElement) -> str:
         return " ".join(filter(None, (self.span(block.parts) for block in _blocks(cell) if block.is_kept)))
@@ -197,7 +214,8 @@ class Markdown(PlainText):
         return f"{'#' * level} {text[:-1]}\\#" if text.endswith("#") else f"{'#' * level} {text}"
 
     def term(self, text: str) -> str:
-        return text if "*" in text or "_" in text[:1] else f"**{text}**"
+        # A term that is nothing but a link is an entry of a table of contents.
+        return text if "*" in text or text[:1] in ("_", "[") else f"**{text}**"
 
     def quote(self, lines: list[str]) -> list[str]:
         return [f"> {line}" if line else ">" for line in lines]
@@ -231,6 +249,12 @@ def _without_gaps(lines: Iterable[str]) -> Iterator[str]:
 def _item(lines: Sequence[str], marker: str) -> list[str]:
     indent = " " * len(marker)
     return [marker + lines[0], *(indent + line if line else "" for line in lines[1:])]
+
+
+def _definition(lines: Sequence[str]) -> list[str]:
+    """What belongs to the item of a term; a list follows without a gap."""
+    inner = [_INDENT + line if line else "" for line in _without_gaps(lines)]
+    return inner if inner and inner[0].startswith(f"{_INDENT}- ") else ["", *inner, ""]
 
 
 def _first_number(container: ContentElement) -> int:
