@@ -3,9 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 BENCH_STAMP := .venv/.installed-bench
+TEXT_STAMP := .venv/.installed-bench-text
 
 .PHONY: help demo test lint unit docs clean
-.PHONY: sequences bench bench-crawl bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-forecast bench-trust bench-resume bench-person bench-search
+.PHONY: sequences bench bench-crawl bench-frontier bench-replay bench-text bench-judges bench-distill bench-evolve bench-hunter bench-forecast bench-trust bench-resume bench-person bench-search
 .PHONY: reproduce reproduce-tc reproduce-fc reproduce-ar reproduce-gp reproduce-ga metasearch
 
 help:            ## This list
@@ -19,6 +20,12 @@ $(STAMP): pyproject.toml $(wildcard src/lycosa/*/_*.c)
 
 $(BENCH_STAMP): $(STAMP)
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev,bench]'
+	@touch $@
+
+# One after the other: pip 23 fails when both ask for the same extra of lxml.
+$(TEXT_STAMP): $(STAMP)
+	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev,bench-text]'
+	@$(BIN)/pip install --quiet --disable-pip-version-check 'readability-lxml>=0.8'
 	@touch $@
 
 demo: $(STAMP)            ## Crawl a generated web with focus and without, and compare
@@ -35,7 +42,7 @@ lint: $(STAMP)            ## Style, types, direction of imports
 unit: $(STAMP)            ## Tests only
 	$(BIN)/pytest -n 2 --dist worksteal -q
 
-bench: bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-trust bench-forecast bench-resume bench-person bench-search bench-crawl    ## All benchmarks
+bench: bench-frontier bench-replay bench-text bench-judges bench-distill bench-evolve bench-hunter bench-trust bench-forecast bench-resume bench-person bench-search bench-crawl    ## All benchmarks
 
 sequences: $(STAMP)       ## Compare the pages every strategy visits with the recorded ones
 	@$(BIN)/python bench/sequences.py
@@ -45,6 +52,9 @@ bench-frontier: $(STAMP)  ## Cost and memory of the frontier up to ten million l
 
 bench-replay: $(STAMP)    ## Visits a second of a replayed crawl
 	@$(BIN)/python bench/replay.py
+
+bench-text: $(TEXT_STAMP) ## How well and how fast the main text of pages is extracted, next to other extractors
+	@$(BIN)/python bench/text.py
 
 bench-judges: $(STAMP)    ## How good and how fast judges are, next to scikit-learn's; and on anchors
 	@$(BIN)/python bench/judges.py

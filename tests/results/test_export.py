@@ -11,6 +11,7 @@ import pytest
 from lycosa.errors import ArchiveError, InputError
 from lycosa.results.archived_pages import ArchivedPages
 from lycosa.results.export import COLUMNS, export
+from lycosa.results.page_rows import FROM_ARCHIVE
 
 A, B, C = (f"http://a.test/{name}" for name in ("", "b", "c"))
 TEXT = 'Recreational cycling, “quiet” roads;\n\tüber, \'"comma", 東京. '
@@ -63,11 +64,12 @@ class TestPages:
         path, _ = write(crawled, "pages.jsonl")
         first, second, _ = rows_of(path)
         assert first["text"].startswith('Recreational cycling, “quiet” roads; über, \'"comma", 東京.')
+        assert first["markdown"].startswith('Recreational cycling, “quiet” roads; über, \'"comma", 東京.')
         assert second["text"].startswith("Soup Soup")
 
     def test_without_text(self, crawled):
         path, _ = write(crawled, "pages.jsonl", with_text=False)
-        assert list(rows_of(path)[0]) == [name for name in COLUMNS["pages"] if name != "text"]
+        assert list(rows_of(path)[0]) == [name for name in COLUMNS["pages"] if name not in FROM_ARCHIVE]
 
     def test_a_crawl_without_an_archive_has_no_text(self, rig, html):
         crawl = rig({A: html(text="words")})
@@ -169,7 +171,7 @@ class TestNothing:
 
 class TestTargets:
     @pytest.mark.parametrize(
-        "name", ["pages.txt", "pages", "page.jsonl", "pages.json", "x.csv", "sites.csv.gz", ".csv"]
+        "name", ["pages.txt", "links", "links.wacz", "page.jsonl", "pages.json", "x.csv", "sites.csv.gz", ".csv"]
     )
     def test_a_name_that_says_nothing(self, crawled, name):
         with pytest.raises(

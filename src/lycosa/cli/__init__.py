@@ -9,7 +9,7 @@
     opened                  a crawl that a command looks at
     pages_by_url            pages of given URLs, fetched by a crawl of their own; fetch_progress shows how far it is
     taking_over             what follows from what a person has said of pages
-    settings                --config and --set
+    settings, scope         --config and --set; --site, --under and others that limit a crawl
     dialogue, keys          questions to a person, and what is pressed
     progress, shown_pages   how a running crawl shows itself; pages shown as they are found
     terminal                what may go to a terminal
@@ -41,7 +41,7 @@ COMMANDS = {
     "explain": "Why a URL was fetched, skipped or left waiting: its origin, score, fetches, judgement.",
     "search": "Find pages of a crawl by the words they have.",
     "sql": "Ask the crawl's database. Reading only: nothing can be changed here.",
-    "export": "Write pages, links or sites as JSON lines, Parquet or CSV.",
+    "export": "Write a corpus of pages, links or sites: JSON lines, Parquet, Markdown files, WACZ, CSV.",
     "judge": "Score documents as a crawl would: relevance, topics, and the words that speak for and against.",
     "feedback": "Say which pages of a crawl are useful and which are not: the judge learns from it.",
     "review": "Answer a few questions about pages: is this one? The judge learns from each answer.",

@@ -16,6 +16,7 @@ from rich.table import Table
 
 from lycosa.cli.progress import Lines, Panels
 from lycosa.cli.review import asking
+from lycosa.cli.scope import DEPTH, LANGUAGE, MAX_PER_SITE, NOT, RELEVANT, SITE, UNDER, Scope
 from lycosa.cli.settings import CONFIG, SETTING, parse_setting
 from lycosa.cli.shown_pages import OnlyPages, Show
 from lycosa.cli.terminal import err, is_terminal, out, plain
@@ -82,6 +83,13 @@ def crawl(
     output: Path | None = typer.Option(
         None, "--output", "-o", help="The crawl's directory. Default: named after the topic."
     ),
+    site: list[str] = SITE,
+    under: list[str] = UNDER,
+    exclude: list[str] = NOT,
+    depth: int | None = DEPTH,
+    language: list[str] = LANGUAGE,
+    relevant: int | None = RELEVANT,
+    max_per_site: int | None = MAX_PER_SITE,
     strategy: str | None = typer.Option(
         None,
         "--strategy",
@@ -124,6 +132,8 @@ def crawl(
     Say in words what they are about, or give three to ten pages of the kind as seeds, or both. While it crawls it
     learns what the topic is and is not, and which links lead to it. Or name a topic you have trained (lycosa topics).
 
+    --site, --under, --not, --depth, --language and --max-per-site limit what is fetched; --relevant says how much is
+    enough. Without a seed, the crawl starts from the sites named: lycosa crawl "bicycle repair" --site example.org
     With --metasearch no seed is needed: search engines that you name give the first pages.
 
     A seed may be written without its scheme: https is tried, then http. One that cannot start is said at once; if none
@@ -137,6 +147,8 @@ def crawl(
 
     In a terminal, the key r asks you about ten pages that would teach the judge most, while the crawl goes on.
     """
+    has_topics = bool(topics or interest or good)
+    scope = Scope(tuple(site), tuple(under), tuple(exclude), depth, tuple(language), relevant, max_per_site)
     crawl = Crawl(
         topic,
         topics=topics,
@@ -144,13 +156,14 @@ def crawl(
         good=good,
         with_examples=with_examples,
         book=book,
-        seeds=[*seed, *(_seeds_in(seeds) if seeds else [])],
+        seeds=[*seed, *(_seeds_in(seeds) if seeds else [])] or ([] if has_topics else scope.starts()),
         directory=output,
         judge=judge,
         strategy=strategy,
         answers=read_answers(answers, parse=parse_seed) if answers else None,
         config=config_file,
         layers=[
+            *scope.layers(config_file, setting, pages=pages),
             (
                 "command line",
                 _given(

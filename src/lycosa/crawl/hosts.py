@@ -100,7 +100,7 @@ class HostTable:
         names = []
         for host in self._hosts:
             if host.set_aside and self._politeness.may_readmit(
-                crawl_delay=host.crawl_delay, failures=host.failures, rested=now - host.ready_at
+                crawl_delay=host.crawl_delay, failures=host.failures, rested=now - host.ready_at, pages=host.pages
             ):
                 host.set_aside = ""
                 host.failures = min(host.failures, self._politeness.max_failures - 1)  # the next failure counts
@@ -115,7 +115,9 @@ class HostTable:
         host.failures = 0
         host.ready_at = min(host.ready_at, now + self._politeness.pause(seconds=0, crawl_delay=host.crawl_delay))
         self._frontier.cool(host.id, host.ready_at)
-        if host.set_aside and self._politeness.may_readmit(crawl_delay=host.crawl_delay, failures=0, rested=0):
+        if host.set_aside and self._politeness.may_readmit(
+            crawl_delay=host.crawl_delay, failures=0, rested=0, pages=host.pages
+        ):
             host.set_aside = ""
             self._frontier.readmit(host.id)
         batch.hosts[host.id] = host.row()
@@ -150,7 +152,10 @@ class HostTable:
                 self._frontier.cool_address(host.address, batch.addresses[host.address])
         if host.set_aside:
             return ""
-        host.set_aside = self._politeness.why_set_aside(outcome, crawl_delay=host.crawl_delay, failures=host.failures)
+        pages = host.pages + (visit.page is not None)  # this one is not counted yet
+        host.set_aside = self._politeness.why_set_aside(
+            outcome, crawl_delay=host.crawl_delay, failures=host.failures, pages=pages
+        )
         if host.set_aside:
             self._frontier.set_aside(host.id)
         return host.set_aside

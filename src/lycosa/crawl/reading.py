@@ -21,6 +21,9 @@ from lycosa.model import Fetched, Judgement, Kind, Outcome, Page, Response, Visi
 from lycosa.page.html import read_document
 from lycosa.page.limits import PageLimits
 
+OTHER_LANGUAGE = "other language"
+"""Reason for which a page is refused that is not in one of the languages asked for."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
@@ -73,6 +76,10 @@ def read_response(response: Response, reading: Reading, furniture: bytes = b"") 
         limits=reading.limits,
         furniture=furniture,
     )
+    wanted = reading.limits.only_languages
+    if wanted and page.language and page.language not in wanted:
+        detail = f"{page.language}; only {', '.join(wanted)} {'is' if len(wanted) == 1 else 'are'} asked for"
+        return Read(Outcome(Kind.REFUSED, OTHER_LANGUAGE, detail, response.status))
     if page.stemmed_in != "en" and reading.words:
         page = replace(page, terms=renamed(page.terms, aliases(reading.words, page.stemmed_in)))
     page = replace(

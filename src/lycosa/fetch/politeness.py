@@ -45,10 +45,13 @@ class Politeness:
     """Maximum number of simultaneous requests to an IP address."""
     max_links_per_host: int = 0
     """Maximum number of URLs accepted per host; 0 means no limit."""
+    max_pages_per_host: int = 0
+    """Maximum number of pages fetched per host, the best ones first; 0 means no limit."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "politeness", delay=0, fetch_time_factor=0, max_crawl_delay=0, max_retry_after=0)
         require_at_least(self, "politeness", first_backoff=0, max_backoff=0, max_links_per_host=0)
+        require_at_least(self, "politeness", max_pages_per_host=0)
         require_at_least(self, "politeness", max_failures=1, max_tries=1, readmit_after=0)
         require_at_least(self, "politeness", connections_per_host=1, connections_per_address=1)
 
@@ -59,8 +62,9 @@ class Politeness:
             pause = max(pause, min(self.max_backoff, self.first_backoff * 2.0 ** min(failures - 1, 60)))
         return max(pause, min(retry_after, self.max_retry_after))
 
-    def why_set_aside(self, outcome: Outcome, *, crawl_delay: float, failures: int) -> str:
-        """Why a host is set aside after this outcome; empty if it is not. `failures` is their number in a row.
+    def why_set_aside(self, outcome: Outcome, *, crawl_delay: float, failures: int, pages: int = 0) -> str:
+        """Why a host is set aside after this outcome; empty if it is not. `failures` is their number in a row, `pages`
+        that of the pages fetched from it.
 
         The Crawl-delay is checked when robots.txt has been fetched, which defers the visit.
         """
@@ -68,13 +72,18 @@ class Politeness:
             return f"crawl-delay of {crawl_delay:g} s is over the cap of {self.max_crawl_delay:g} s"
         if failures >= self.max_failures:
             return f"{failures} failures in a row, the last: {outcome.reason} {outcome.detail}".strip()
+        if self._has_enough(pages):
+            return f"enough pages: {pages:,} fetched, {self.max_pages_per_host:,} allowed per host"
         return ""
 
-    def may_readmit(self, *, crawl_delay: float, failures: int, rested: float) -> bool:
+    def may_readmit(self, *, crawl_delay: float, failures: int, rested: float, pages: int = 0) -> bool:
         """Whether a host that was set aside may be contacted again; `rested` is the time since it could have been."""
-        if crawl_delay > self.max_crawl_delay:
+        if crawl_delay > self.max_crawl_delay or self._has_enough(pages):
             return False
         return failures < self.max_failures or (0 < self.readmit_after <= rested)
+
+    def _has_enough(self, pages: int) -> bool:
+        return 0 < self.max_pages_per_host <= pages
 
 
 def is_host_failure(outcome: Outcome) -> bool:

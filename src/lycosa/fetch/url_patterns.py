@@ -102,6 +102,34 @@ class UrlPatterns:
         return next((pattern for part, glob, pattern in self._globs if glob.matches(parts[part])), "")
 
 
+def scope_patterns(sites: Sequence[str], under: Sequence[str], include: Sequence[str]) -> list[str]:
+    """Those given; patterns for whole sites with their subdomains; for all that is under a URL, whatever its scheme."""
+    for setting, values in (("urls.sites", sites), ("urls.under", under), ("urls.include", include)):
+        if isinstance(values, str):
+            raise ConfigError(f"{setting}: {values!r} is not a list; write [{values!r}]")
+    patterns = list(include)
+    for site in sites:
+        host = _split_scheme(site.strip())[2].removesuffix("/")
+        if not host or "/" in host or "*" in host:
+            raise ConfigError(
+                f"urls.sites has {site!r}: write the name of a site, such as 'example.org', which includes its "
+                "subdomains; urls.under (--under) takes a part of a site"
+            )
+        patterns += [host, f"*.{host}"]
+    for place in under:
+        rest = _split_scheme(place.strip())[2]
+        host, slash, path = rest.partition("/")
+        if not host or "*" in host or (path.startswith("*") and len(path) == 1):
+            raise ConfigError(
+                f"urls.under has {place!r}: write the beginning of URLs, such as 'https://example.org/docs/'"
+            )
+        if rest.endswith("/") or not slash:
+            patterns.append(f"{rest.removesuffix('/')}/*")
+        else:
+            patterns += [rest, f"{rest}/*", f"{rest}?*"]
+    return patterns
+
+
 def _compile(pattern: str, *, where: str) -> tuple[str, str]:
     """The part of a URL that the pattern must match, and its text in the spelling of canonical URLs."""
 

@@ -28,7 +28,7 @@ from operator import itemgetter
 from ada_url import URL
 
 from lycosa.errors import ConfigError, SeedError
-from lycosa.fetch.url_patterns import UrlPatterns, respell_percent
+from lycosa.fetch.url_patterns import UrlPatterns, respell_percent, scope_patterns
 from lycosa.lib.bounds import require_at_least
 
 SCHEME = "scheme"
@@ -96,8 +96,13 @@ class UrlRules:
     """Maximum number of query parameters."""
     excluded_extensions: frozenset[str] = EXCLUDED_EXTENSIONS
     """File extensions that are not fetched, since they are not those of pages: images, archives, …"""
+    sites: tuple[str, ...] = ()
+    """Sites that are crawled, each with all its subdomains: `example.org`. If sites, under and include are all empty,
+    any URL will do."""
+    under: tuple[str, ...] = ()
+    """Beginnings of URLs that are crawled: `https://docs.example.org/guide/`."""
     include: tuple[str, ...] = ()
-    """Patterns (`url_patterns`), one of which a URL must match; if empty, any URL will do."""
+    """Patterns (`url_patterns`) of URLs that are crawled, besides those of sites and under."""
     exclude: tuple[str, ...] = ()
     """Patterns of URLs that are rejected, even if they are included."""
     sort_query: bool = True
@@ -132,7 +137,8 @@ class Urls:
         self._tracking_prefixes = tuple(
             name.removesuffix("*") for name in rules.tracking_parameters if name.endswith("*")
         )
-        self._include = UrlPatterns(rules.include, setting="urls.include") if rules.include else None
+        wanted = scope_patterns(rules.sites, rules.under, rules.include)
+        self._include = UrlPatterns(wanted, setting="urls.include") if wanted else None
         self._exclude = UrlPatterns(rules.exclude, setting="urls.exclude") if rules.exclude else None
         self._memo: dict[tuple[str, str], Resolved] = {}
 
@@ -260,7 +266,9 @@ class Urls:
         if reason == EXCLUDED and self._exclude:
             return f"matches {self._exclude.first_match(canonical)!r}"
         if reason == NOT_INCLUDED:
-            return f"matches none of: {', '.join(rules.include[:5])}{', …' if len(rules.include) > 5 else ''}"
+            wanted = (*(f"the site {site}" for site in rules.sites), *(f"under {place}" for place in rules.under))
+            wanted += rules.include
+            return f"matches none of: {', '.join(wanted[:5])}{', …' if len(wanted) > 5 else ''}"
         return {
             LENGTH: f"longer than {rules.max_length:,} characters",
             SCHEME: f"only {' and '.join(sorted(rules.schemes))} are fetched",

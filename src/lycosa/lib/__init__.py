@@ -2,7 +2,7 @@
 
 text, stopwords, wordhash   words: splitting, stemming, counting; words as 16-bit numbers
 languages                   which stemmer a language has
-near_duplicates             recognises near-duplicates of earlier texts by their fingerprints
+near_duplicates, minhash    near-duplicates: of earlier texts by their fingerprints; clusters by their shingles
 hashindex, growing          large maps and arrays that grow
 snapshot                    what an object knows, as a file of plain values and arrays
 linkgraph                   PageRank and HITS

@@ -13,6 +13,15 @@
 7. `robots` reads the page's instructions for robots; `language` and `fingerprint` analyse the own text.
 
 `html.read_document` combines these steps, within `limits`. Every input yields a Page; none raises an exception.
+
+For export, when a page has long been fetched, there is a second way, from the same tree to a text that people read:
+
+    parser ─ content ─▶ blocks in lists, tables, code … ─ main_text ─▶ those to keep ─ markdown ─▶ text, Markdown
+
+`content` cuts the document into the same blocks as `walk`, by the rules in `tags`, so that what is known of a block
+there holds here; `main_text` chooses among them by more cues than the crawl needs; `markdown` writes them, line by line
+through `inline`, which makes sure that no text becomes structure. `metadata` reads what the document says of itself.
+`clean.clean_document` combines these steps.
 """
 
 from lycosa.page.fingerprint import simhash

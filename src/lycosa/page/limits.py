@@ -14,6 +14,9 @@ class PageLimits:
     language: str = "auto"
     """Language whose stop words and stemmer words are reduced by: auto (each page's own), or an ISO 639-1 code for all
     pages, such as de. Words are kept as English ones where Snowball has no stemmer."""
+    only_languages: tuple[str, ...] = ()
+    """Languages of the pages that are kept, as ISO 639-1 codes; if empty, any. A page in another language is refused,
+    and its links are not followed; one with too little text to tell is kept."""
     max_text: int = 200_000
     """Maximum number of characters of text; the rest is neither kept nor counted, except for its links."""
     max_title: int = 300
@@ -34,5 +37,8 @@ class PageLimits:
     def __post_init__(self) -> None:
         if self.language != "auto" and self.language not in STEMMERS:
             raise ConfigError(f"page.language is {self.language!r}: it must be auto or one of {', '.join(STEMMERS)}")
+        for code in self.only_languages:
+            if not (len(code) == 2 and code.isascii() and code.isalpha() and code.islower()):
+                raise ConfigError(f"page.only_languages has {code!r}: write ISO 639-1 codes, such as 'en' or 'de'")
         require_at_least(self, "page", max_text=0, max_title=0, max_links=0, max_href=1, max_anchor=0, max_anchors=1)
         require_at_least(self, "page", context_reach=0, path_depth=2)

@@ -31,7 +31,7 @@ class OwnText:
     def __init__(self, document: Document, furniture: bytes = b"") -> None:
         """`furniture`: hashes of blocks that are furniture on the host, as in `block_hashes`."""
         self._document = document
-        self._is_own = _own_blocks(document, furniture)
+        self._is_own = own_blocks(document, furniture)
         self._is_all = all(self._is_own)
         self.text = document.text if self._is_all else " ".join(compress(document.blocks, self._is_own))
 
@@ -75,7 +75,8 @@ def block_hashes(document: Document) -> bytes:
     return array("I", sorted(set(hashes))).tobytes()
 
 
-def _own_blocks(document: Document, furniture: bytes) -> list[bool]:
+def own_blocks(document: Document, furniture: bytes) -> list[bool]:
+    """For each block of a document, whether it is part of the own text."""
     known = _numbers(furniture)
     blocks = document.blocks
     is_new = [number not in known for number in document.block_hashes]

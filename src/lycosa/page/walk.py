@@ -10,8 +10,7 @@ the text of a div beside its inner blocks. Boundaries are collected as pieces, t
 which no text needs; a document that has one of its own has one block more. Some blocks stand in regions that the
 document itself declares to be no content: navigation, banners, footers and the like.
 
-The traversal keeps its own stack instead of recursing, so any nesting is safe. Elements are identified by Lexbor's
-number of their tag, since getting its name takes three times as long.
+The traversal keeps its own stack instead of recursing, so any nesting is safe. `tags` says which elements cut the text.
 
 Compiled code (`_scan`) finds the same in a third of the time, in nearly all documents. Whoever changes a rule here
 changes it there.
@@ -30,6 +29,30 @@ from zlib import crc32
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from lycosa.lib import native
+from lycosa.page.tags import (
+    ANCHOR,
+    AREA,
+    BASE,
+    BLOCK,
+    CONTENT,
+    CONTENT_ROLES,
+    FRAME,
+    FURNITURE_ROLES,
+    HTML,
+    IMAGE,
+    INLINE,
+    LANDMARK,
+    LINK,
+    META,
+    OUTER_ROLES,
+    REGION,
+    ROLE_OF_TAG,
+    SKIPPED,
+    TAGS,
+    TAGS_WITH_ROLES,
+    TITLE,
+    UNKNOWN_TAG,
+)
 
 _scan = native.load("lycosa.page._scan")
 _MARK = "\0"
@@ -37,58 +60,6 @@ _EDGE = "\x02"
 _BOUNDARY = f" {_EDGE} "
 _SOFT_HYPHEN = "\xad"
 
-# How the walk treats an element. Nearly all elements are inline or block, so these are tested first.
-_INLINE, _BLOCK, _ANCHOR, _SKIPPED, _AREA, _FRAME, _IMAGE, _TITLE, _BASE, _LINK, _META, _HTML = range(12)
-_LANDMARK, _CONTENT, _REGION = range(12, 15)
-
-_TAGS_OF_KIND = {
-    _INLINE: """abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label map mark math meter
-        noscript output progress q rp rt ruby s samp small span strike strong sub sup svg time tt u var wbr""",
-    _BLOCK: """address audio blockquote body br button canvas caption center col colgroup dd
-        details dialog dir div dl dt fieldset figcaption figure form frameset h1 h2 h3 h4 h5 h6 head
-        hgroup hr input legend li listing object ol optgroup option p plaintext pre
-        section select summary table tbody td textarea tfoot th thead tr ul video xmp""",
-    _LANDMARK: "article aside footer header main menu nav search",
-    _ANCHOR: "a",
-    _SKIPPED: "script style template noembed noframes",
-    _AREA: "area",
-    _FRAME: "frame iframe",
-    _IMAGE: "img",
-    _TITLE: "title",
-    _BASE: "base",
-    _LINK: "link",
-    _META: "meta",
-    _HTML: "html",
-}
-"""The text of noscript counts: it is for readers without scripts, like us."""
-
-
-_ROLE_OF_TAG = {
-    "article": "main",
-    "aside": "complementary",
-    "footer": "contentinfo",
-    "header": "banner",
-    "main": "main",
-    "menu": "menu",
-    "nav": "navigation",
-    "search": "search",
-}
-_ROLE_BEARERS = ("div", "form", "section", "ul")
-"""Elements besides the landmarks whose role attribute counts."""
-_FURNITURE_ROLES = frozenset(["navigation", "search", "menu", "menubar"])
-_OUTER_ROLES = frozenset(["banner", "complementary", "contentinfo"])
-"""Roles of furniture outside of the main content; within, such elements are headings, notes and signatures."""
-_CONTENT_ROLES = frozenset(["article", "main"])
-
-
-def _tag_table(kinds: Mapping[int, str]) -> dict[int, tuple[int, str]]:
-    maker = LexborHTMLParser("")
-    return {maker.create_node(tag).tag_id: (kind, tag) for kind, tags in kinds.items() for tag in tags.split()}
-
-
-_TAGS = _tag_table(_TAGS_OF_KIND)
-_TAGS_WITH_ROLES = _TAGS | _tag_table({_LANDMARK: " ".join(_ROLE_BEARERS)})
-_UNKNOWN_TAG = (_INLINE, "")
 _SEVERAL, _LONGEST_FRAME = 2, 400
 """Minimum number of links, and maximum number of characters, of a block that is known by the words around its links."""
 _TWO_WORDS = re.compile(r"[^\W\d_]{2}.*?[\W\d_][^\W\d_]{2}")
@@ -159,7 +130,7 @@ def walk(parser: LexborHTMLParser, *, path_depth: int, has_roles: bool = True) -
 
 def walk_in_python(parser: LexborHTMLParser, *, path_depth: int, has_roles: bool = True) -> Document:
     """The twin of what is compiled."""
-    walker = _Walker(path_depth, _TAGS_WITH_ROLES if has_roles else _TAGS)
+    walker = _Walker(path_depth, TAGS_WITH_ROLES if has_roles else TAGS)
     if parser.root is not None:
         walker.go_through(parser.root)
     return walker.finish()
@@ -231,26 +202,26 @@ class _Walker:
                     add_piece(self._with_marks(text) if waiting else text)
                     is_edge = False
             else:
-                kind, name = tag_of(node.tag_id, _UNKNOWN_TAG)
-                if kind == _BLOCK:
+                kind, name = tag_of(node.tag_id, UNKNOWN_TAG)
+                if kind == BLOCK:
                     if not is_edge:
                         add_piece(_BOUNDARY)
                         is_edge = True
-                elif kind == _LANDMARK:
+                elif kind == LANDMARK:
                     add_piece(_BOUNDARY)
                     is_edge = True
                     kind = self._open_landmark(node, name)
-                elif kind != _INLINE:
-                    kind = self._at_anchor(node) if kind == _ANCHOR else self._at_special(node, kind, name)
-                child = None if kind == _SKIPPED else node.first_child
+                elif kind != INLINE:
+                    kind = self._at_anchor(node) if kind == ANCHOR else self._at_special(node, kind, name)
+                child = None if kind == SKIPPED else node.first_child
                 if child is not None:
                     open_elements.append((node, kind))
                     names.append(name or (node.tag or "")[:_MAX_NAME].lower())
                     node = child
                     continue
-                if kind == _ANCHOR:
+                if kind == ANCHOR:
                     waiting.append(~open_links.pop())
-                elif kind > _LANDMARK:
+                elif kind > LANDMARK:
                     self._close_landmark(kind)
             following = node.next
             while following is None:
@@ -258,13 +229,13 @@ class _Walker:
                     return
                 node, kind = open_elements.pop()
                 names.pop()
-                if kind == _BLOCK:
+                if kind == BLOCK:
                     if not is_edge:
                         add_piece(_BOUNDARY)
                         is_edge = True
-                elif kind == _ANCHOR:
+                elif kind == ANCHOR:
                     waiting.append(~open_links.pop())
-                elif kind > _LANDMARK:
+                elif kind > LANDMARK:
                     self._close_landmark(kind)
                     is_edge = True
                 following = node.next
@@ -325,30 +296,30 @@ class _Walker:
     def _at_anchor(self, node: LexborNode) -> int:
         attributes = node.attributes
         if "href" not in attributes:
-            return _INLINE
+            return INLINE
         self._open_links.append(self._begin_link(attributes["href"], attributes.get("rel"), "a"))
-        return _ANCHOR
+        return ANCHOR
 
     def _open_landmark(self, node: LexborNode, name: str) -> int:
         """The kind as which an element is closed again that may be content or furniture."""
         role = ""
-        if self._tags is _TAGS_WITH_ROLES:
+        if self._tags is TAGS_WITH_ROLES:
             role = (node.attributes.get("role") or "").strip().lower()
-        role = role or _ROLE_OF_TAG.get(name, "")
-        if role in _CONTENT_ROLES:
+        role = role or ROLE_OF_TAG.get(name, "")
+        if role in CONTENT_ROLES:
             self._content_depth += 1
-            return _CONTENT
-        is_outer = role in _OUTER_ROLES
-        if self._is_in_region or not (role in _FURNITURE_ROLES or (is_outer and not self._content_depth)):
-            return _BLOCK
+            return CONTENT
+        is_outer = role in OUTER_ROLES
+        if self._is_in_region or not (role in FURNITURE_ROLES or (is_outer and not self._content_depth)):
+            return BLOCK
         self._is_in_region = True
         self._regions.append(Region(len(self._pieces), 0, is_outer))
         self._region_links = len(self._document.hrefs) if role == "banner" else -1
-        return _REGION
+        return REGION
 
     def _close_landmark(self, kind: int) -> None:
         self._pieces.append(_BOUNDARY)
-        if kind == _CONTENT:
+        if kind == CONTENT:
             self._content_depth -= 1
             return
         self._is_in_region = False
@@ -359,28 +330,28 @@ class _Walker:
 
     def _at_special(self, node: LexborNode, kind: int, name: str) -> int:
         """Record what an element contains or declares. Returns the kind as which the walk treats it from here."""
-        if kind == _SKIPPED:
-            return _SKIPPED
+        if kind == SKIPPED:
+            return SKIPPED
         attributes = node.attributes
-        if kind == _HTML:
+        if kind == HTML:
             self._document.language = attributes.get("lang") or attributes.get("xml:lang") or ""
-            return _BLOCK
-        if kind == _IMAGE:
+            return BLOCK
+        if kind == IMAGE:
             if self._open_links:
                 self._label(self._open_links[-1], attributes.get("alt"))
-        elif kind == _AREA:
+        elif kind == AREA:
             if "href" in attributes:
                 number = self._begin_link(attributes["href"], attributes.get("rel"), name)
                 self._waiting.append(~number)
                 self._label(number, attributes.get("alt"))
-        elif kind == _FRAME:
+        elif kind == FRAME:
             if "src" in attributes:
                 number = self._begin_link(attributes["src"], "", name)
                 self._waiting.append(~number)
                 self._label(number, attributes.get("title") or attributes.get("name"))
         else:
             self._declare(node, kind, attributes)
-        return _SKIPPED
+        return SKIPPED
 
     def _begin_link(self, href: str | None, rel: str | None, name: str) -> int:
         document, names = self._document, self._names
@@ -400,16 +371,16 @@ class _Walker:
 
     def _declare(self, node: LexborNode, kind: int, attributes: dict[str, str | None]) -> None:
         document = self._document
-        if kind == _META:
+        if kind == META:
             name, content = attributes.get("name"), attributes.get("content")
             if name and content:
                 document.metas.append((name, content))
-        elif kind == _TITLE:
+        elif kind == TITLE:
             # SVG drawings have titles, too.
             if not document.title and "svg" not in self._names:
                 document.title = " ".join(node.text().split())
-        elif kind == _BASE:
+        elif kind == BASE:
             if document.base is None:
                 document.base = attributes.get("href")
-        elif kind == _LINK and _is_canonical(attributes.get("rel") or ""):
+        elif kind == LINK and _is_canonical(attributes.get("rel") or ""):
             document.canonical = document.canonical or attributes.get("href")

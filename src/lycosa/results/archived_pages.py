@@ -13,11 +13,13 @@ from typing import NamedTuple
 from lycosa.crawl.reading import Read, Reading, read_response
 from lycosa.crawl.resume import FURNITURE, FURNITURE_SINCE
 from lycosa.errors import ArchiveError
+from lycosa.fetch.decode import decode
 from lycosa.fetch.urls import UrlRules, Urls, host_key, url_hash
 from lycosa.fetch.warc_reader import Location
 from lycosa.fetch.warc_reader import read as read_archived
 from lycosa.judges.protocol import NoJudge
-from lycosa.model import Judgement, Page
+from lycosa.model import Judgement, Page, Response
+from lycosa.page.clean import CleanDocument, clean_document
 from lycosa.page.furniture import Furniture
 from lycosa.store.protocol import Reports
 
@@ -34,7 +36,7 @@ class ArchivedPages:
     """The pages that a crawl has archived, read as the `Reading` says."""
 
     def __init__(self, archive: Path, store: Reports, reading: Reading) -> None:
-        self._archive = archive
+        self.directory = archive
         self._store = store
         self._reading = reading
         self._furniture = Furniture.restored(store.state(FURNITURE), store.state(FURNITURE_SINCE))
@@ -67,11 +69,35 @@ class ArchivedPages:
 
     def at(self, file: str, offset: int) -> Read | None:
         """The record at this place; None if it is damaged."""
+        response = self._response(file, offset)
+        if response is None:
+            return None
+        return read_response(response, self._reading, self._furniture_of(response.url))
+
+    def clean_at(self, file: str, offset: int) -> CleanDocument | None:
+        """The same as people read it: main text with its structure, and what the document says of itself."""
+        response = self._response(file, offset)
+        if response is None:
+            return None
+        reading = self._reading
+        decoded = decode(response.body, response.header("content-encoding"), limits=reading.decode_limits)
+        return clean_document(
+            response.url,
+            decoded.body,
+            content_type=response.header("content-type"),
+            resolver=reading.urls.resolver,
+            limits=reading.limits,
+            furniture=self._furniture_of(response.url),
+        )
+
+    def _furniture_of(self, url: str) -> bytes:
+        return self._furniture.of(self._hosts.get(host_key(url), 0))
+
+    def _response(self, file: str, offset: int) -> Response | None:
         try:
-            response = read_archived(self._archive, Location(file, offset, 0))
+            return read_archived(self.directory, Location(file, offset, 0))
         except ArchiveError:
-            if not (self._archive / file).exists():
+            if not (self.directory / file).exists():
                 raise
             self.damaged += 1
             return None
-        return read_response(response, self._reading, self._furniture.of(self._hosts.get(host_key(response.url), 0)))

@@ -11,7 +11,7 @@ from typing import Any
 
 from lycosa.errors import ConfigError
 from lycosa.results.archived_pages import ArchivedPages
-from lycosa.results.export import Row, Selection, page_rows
+from lycosa.results.page_rows import Row, Selection, page_rows
 from lycosa.store.sqlite import SqliteStore
 
 FRAMES = ("pandas", "polars")
