@@ -123,7 +123,7 @@ class TestBook:
         [
             (["mark-good", "Cyclign"], ["Cyclign", "Recreation/Cycling"]),
             (["mark-good", "Recreation", "--then"], ["no such option", "--then"]),
-            (["train", "--judge", "oracle"], ["oracle", "bayes, svm, knn, keywords"]),
+            (["train", "--judge", "oracle"], ["oracle", "bayes, svm, knn, gp-knn, keywords"]),
             (["import", "nowhere.toml"], ["nowhere.toml"]),
             (["import", "labels.tsv"], ["labels.tsv", "--world"]),
             (["suggest", "nowhere.html"], ["nowhere.html", "no such file"]),
@@ -148,7 +148,7 @@ class TestBook:
 
 
 class TestJudging:
-    @pytest.mark.parametrize("kind", ["svm", "knn", "keywords"])
+    @pytest.mark.parametrize("kind", ["svm", "knn", "gp-knn", "keywords"])
     def test_every_judge_can_be_trained(self, book: Path, kind: str, tmp_path: Path) -> None:
         told = done("topics", "train", "--judge", kind, "--folds", "3", "--book", book)
         assert "accuracy" in told

@@ -6,7 +6,7 @@ near_duplicates             recognises near-duplicates of earlier texts by their
 hashindex, growing          large maps and arrays that grow
 snapshot                    what an object knows, as a file of plain values and arrays
 linkgraph                   PageRank and HITS
-evolve                      a genetic algorithm
+evolve, gp                  a genetic algorithm over bit strings; genetic programming over formulas
 compiled                    machine code by numba
 parquet                     writes rows as Parquet
 bounds, nearest             range checks of settings; "did you mean"
