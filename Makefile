@@ -82,8 +82,9 @@ reproduce-fc: $(STAMP)    ## Paper FC on wikispeedia, debian-docs and a generate
 reproduce-ar: $(STAMP)    ## Paper AR: formulas and tunnelling (QUICK=1 for a try)
 	@$(BIN)/python experiments/ar.py $(if $(QUICK),--quick)
 
-reproduce-gp: $(STAMP)    ## Paper GP: decay (QUICK=1 for a try)
+reproduce-gp: $(STAMP)    ## Paper GP: evolved similarity, and decay (QUICK=1 for a try)
 	@$(BIN)/python experiments/gp.py $(if $(QUICK),--quick)
+	@$(BIN)/python experiments/gp_decay.py $(if $(QUICK),--quick)
 
 reproduce-ga: $(STAMP)    ## Paper GA: evolved strategies (QUICK=1 for a try)
 	@$(BIN)/python experiments/ga.py $(if $(QUICK),--quick)

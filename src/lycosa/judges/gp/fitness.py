@@ -107,13 +107,16 @@ class NeighbourFitness:
 
     def __call__(self, tree: Expression) -> float:
         self.evaluations += 1
-        return self._measure(ClassCounts.of(self.predictions(tree), self._truth))
+        return self.score(self._interpreter.value(tree))
+
+    def score(self, similarity: Floats32) -> float:
+        """For a similarity that is computed already: documents × examples."""
+        return self._measure(ClassCounts.of(self.predictions_by(similarity), self._truth))
 
     def predictions(self, tree: Expression) -> Predictions:
         return self.predictions_by(self._interpreter.value(tree))
 
     def predictions_by(self, similarity: Floats32) -> Predictions:
-        """For a similarity that is computed already: documents × examples."""
         from lycosa.judges.gp.neighbours import predicted_classes  # here, as numba loads slowly
 
         found: Predictions = predicted_classes(
