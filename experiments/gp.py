@@ -21,16 +21,16 @@ from gp_page import CrawlFigures, TextFigures, page
 from gp_texts import VALIDATION, Outcome, TextScale, collections, run_split
 
 RESULTS = Results("gp")
-FULL = TextScale(drawn=4_000, splits=12, population=100, generations=30)
-QUICK = TextScale(drawn=1_500, splits=2, population=10, generations=3)
-FULL_CRAWLS = CrawlScale(topics=12, pages=500, population=100, generations=30)
+FULL = TextScale(drawn=3_000, tested=1_000, splits=12, population=60, generations=20)
+QUICK = TextScale(drawn=1_500, tested=300, splits=2, population=10, generations=3)
+FULL_CRAWLS = CrawlScale(topics=10, pages=400, population=60, generations=20)
 QUICK_CRAWLS = CrawlScale(topics=2, pages=60, population=10, generations=3)
 TextJob = tuple[str, int, int, TextScale]
 
 
 def kept_split(job: TextJob) -> Outcome:
     name, percent, number, scale = job
-    key = f"texts {name} {percent} {number} {scale.drawn} {scale.population} {scale.generations}"
+    key = f"texts {name} {percent} {number} {scale._replace(splits=0)}"
     return RESULTS.kept(f"{name}, {percent} %, split {number}", key, lambda: run_split(*job))
 
 

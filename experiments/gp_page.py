@@ -57,6 +57,7 @@ def page(results: Results, texts: tuple[TextFigures, TextScale], crawls: tuple[C
     parts = [
         HEAD.format(
             drawn=scale.drawn,
+            tested=scale.tested,
             splits=scale.splits,
             population=scale.population,
             generations=scale.generations,
@@ -197,8 +198,8 @@ a formula over + × / √, which genetic programming evolves; the {k} documents 
 class. The paper's data, 10 % and 30 % of a directory, are not to be had; nor does it say how large they were. Here a
 split draws {drawn:,} documents of a collection (all, if it has fewer), the same share of each class; classes with
 fewer than {smallest} documents are left out, and so are documents with several classes. 10 % or 30 % of the draw are
-examples, of which 7 % or 25 % are for validation, as in the paper, and the rest for training; the other documents are
-for testing. {splits} splits.
+examples, of which 7 % or 25 % are for validation, as in the paper, and the rest for training; up to {tested:,} of the
+others are for testing. {splits} splits.
 
 What the paper leaves open ("as set in [19]"), and what is set here: population {population}, {generations}
 generations, k = {k}; reproduction 10 %, crossover 70 % (the winners of two groups of 4), mutation 20 %, the best 2

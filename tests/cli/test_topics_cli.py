@@ -124,6 +124,10 @@ class TestBook:
             (["mark-good", "Cyclign"], ["Cyclign", "Recreation/Cycling"]),
             (["mark-good", "Recreation", "--then"], ["no such option", "--then"]),
             (["train", "--judge", "oracle"], ["oracle", "bayes, svm, knn, gp-knn, keywords"]),
+            (["train", "--judge", "svm", "--generations", "5"], ["--generations is for the judge gp-knn"]),
+            (["train", "--judge", "gp-knn", "--population", "1"], ["population is 1", "2 or more"]),
+            (["train", "--judge", "gp-knn", "--formula", "nowhere.toml"], ["nowhere.toml", "no such file"]),
+            (["train", "--judge", "gp-knn", "--formula", "x", "--generations", "5"], ["does not evolve"]),
             (["import", "nowhere.toml"], ["nowhere.toml"]),
             (["import", "labels.tsv"], ["labels.tsv", "--world"]),
             (["suggest", "nowhere.html"], ["nowhere.html", "no such file"]),
@@ -158,6 +162,26 @@ class TestJudging:
         row = json.loads(done("judge", document, "--topic", "Cycling", "--book", book, "--json"))
         assert row["relevance"] > 0.5
         assert row["best"] == "Recreation/Cycling"
+
+    def test_an_evolved_similarity_is_printed_written_edited_and_given(self, book: Path, tmp_path: Path) -> None:
+        evolving = ("topics", "train", "--judge", "gp-knn", "--folds", "2", "--book", book)
+        told = " ".join(done(*evolving, "--generations", "2", "--population", "6").split())
+        assert "similarity: " in told
+        assert "evolved in 2 generations of 6: macro-F1" in told
+        file = book.with_name("topics.gp-knn-2.toml")
+        assert str(file.name) in told
+        file.write_text(re.sub('formula = ".*"', 'formula = "body_cosine + title_cosin"', file.read_text()))
+        problem = refused(*evolving, "--formula", file)
+        assert "column 15" in problem
+        assert "'title_cosine'" in problem
+        file.write_text('formula = "body_cosine + title_cosine"')
+        row = json.loads(done(*evolving, "--formula", file, "--json"))
+        assert row["formula"] == "body_cosine + title_cosine"
+        document = tmp_path / "page.txt"
+        document.write_text("The tandem has a saddle, a pedal and a chain; its rider likes the gear.")
+        told = done("judge", document, "--topic", "Cycling", "--book", book)
+        assert "of the votes" in told
+        assert "(Recreation/Cycling), by body_cosine 100%" in " ".join(told.split())
 
     def test_with_the_words_that_decided(self, trained: Path, tmp_path: Path) -> None:
         document = tmp_path / "page.html"
