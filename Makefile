@@ -5,7 +5,7 @@ STAMP := .venv/.installed
 BENCH_STAMP := .venv/.installed-bench
 
 .PHONY: help demo test lint unit docs clean
-.PHONY: sequences bench bench-crawl bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-forecast bench-trust bench-resume bench-person
+.PHONY: sequences bench bench-crawl bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-forecast bench-trust bench-resume bench-person bench-gp
 .PHONY: reproduce reproduce-tc reproduce-fc reproduce-ar reproduce-gp reproduce-ga
 
 help:            ## This list
@@ -35,7 +35,7 @@ lint: $(STAMP)            ## Style, types, direction of imports
 unit: $(STAMP)            ## Tests only
 	$(BIN)/pytest -n 2 --dist worksteal -q
 
-bench: bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-trust bench-forecast bench-resume bench-person bench-crawl    ## All benchmarks
+bench: bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-trust bench-forecast bench-resume bench-person bench-gp bench-crawl    ## All benchmarks
 
 sequences: $(STAMP)       ## Compare the pages every strategy visits with the recorded ones
 	@$(BIN)/python bench/sequences.py
@@ -70,6 +70,9 @@ bench-resume: $(STAMP)    ## What it costs to resume a crawl of 100,000 pages
 
 bench-person: $(STAMP)    ## What ten marks of a person are worth, from topics to export, on pages served live
 	@$(BIN)/python bench/person.py
+
+bench-gp: $(STAMP)        ## What an evolved similarity costs: evidence, evolution, judging
+	@$(BIN)/python bench/gp.py
 
 reproduce: reproduce-fc reproduce-ar reproduce-gp reproduce-ga reproduce-tc   ## All experiments of the papers
 

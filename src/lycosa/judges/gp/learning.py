@@ -27,6 +27,7 @@ from lycosa.judges.gp.evidence import EVIDENCE, EvidenceIndex
 from lycosa.judges.gp.fitness import NeighbourFitness
 from lycosa.judges.labels import Truth, folds
 from lycosa.lib.gp.evolution import ProgramSettings, TreeGeneration, evolve_trees
+from lycosa.lib.gp.interpret import CACHE_BYTES
 from lycosa.lib.gp.text import written
 from lycosa.lib.gp.trees import Expression, Language
 
@@ -68,6 +69,8 @@ class SimilarityLearning:
     max_queries: int = 500
     """Maximum number of documents that a tree is tried on, of each part."""
     seed: int = 1
+    cache_bytes: int = CACHE_BYTES
+    """Memory for results of sub-trees, of each part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,7 @@ class Parts:
             k=self._learning.k,
             measure=self._learning.measure,
             own=own,
+            cache_bytes=self._learning.cache_bytes,
         )
 
 
