@@ -85,8 +85,8 @@ reproduce-fc: $(STAMP)    ## Paper FC on wikispeedia, debian-docs and a generate
 reproduce-ar: $(STAMP)    ## Paper AR: formulas and tunnelling (QUICK=1 for a try)
 	@$(BIN)/python experiments/ar.py $(if $(QUICK),--quick)
 
-reproduce-gp: $(STAMP)    ## Paper GP: evolved similarity, and decay (QUICK=1 for a try)
-	@$(BIN)/python experiments/gp.py $(if $(QUICK),--quick)
+reproduce-gp: $(STAMP)    ## Paper GP: evolved similarity, and decay (QUICK=1 for a try, LARGE=1 for more)
+	@$(BIN)/python experiments/gp.py $(if $(QUICK),--quick) $(if $(LARGE),--large)
 	@$(BIN)/python experiments/gp_decay.py $(if $(QUICK),--quick)
 
 reproduce-ga: $(STAMP)    ## Paper GA: evolved strategies (QUICK=1 for a try)

@@ -1,7 +1,8 @@
 """Paper GP on labelled texts and recorded webs: a similarity evolved by genetic programming, and crawls by it.
 
-    make reproduce-gp            all of it, then gp_decay.py: a quarter of an hour on two cores
+    make reproduce-gp            all of it, then gp_decay.py: minutes on two cores
     make reproduce-gp QUICK=1    two splits and a few topics: does it work
+    make reproduce-gp LARGE=1    three times as many documents, and longer evolutions
 
 Texts: see gp_texts.py. Crawls: see gp_crawls.py. A split, and a topic's crawls, are kept in out/gp/ as soon as they are
 done. Writes docs/papers/gp.md and its pictures (gp_page.py).
@@ -21,9 +22,11 @@ from gp_page import CrawlFigures, TextFigures, page
 from gp_texts import VALIDATION, Outcome, TextScale, collections, run_split
 
 RESULTS = Results("gp")
-FULL = TextScale(drawn=3_000, tested=1_000, splits=12, population=60, generations=20)
+FULL = TextScale(drawn=1_200, tested=300, splits=10, population=30, generations=12)
+LARGE = TextScale(drawn=4_000, tested=1_000, splits=12, population=100, generations=30)
 QUICK = TextScale(drawn=1_500, tested=300, splits=2, population=10, generations=3)
-FULL_CRAWLS = CrawlScale(topics=10, pages=400, population=60, generations=20)
+FULL_CRAWLS = CrawlScale(topics=6, pages=200, population=30, generations=12)
+LARGE_CRAWLS = CrawlScale(topics=12, pages=500, population=100, generations=30)
 QUICK_CRAWLS = CrawlScale(topics=2, pages=60, population=10, generations=3)
 TextJob = tuple[str, int, int, TextScale]
 
@@ -71,8 +74,11 @@ def run_webs(pool: Pool, scale: CrawlScale) -> CrawlFigures:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="few splits and topics; does not touch docs/")
+    parser.add_argument("--large", action="store_true", help="larger draws, populations and crawls: half an hour")
     options = parser.parse_args()
-    texts, crawls = (QUICK, QUICK_CRAWLS) if options.quick else (FULL, FULL_CRAWLS)
+    texts, crawls = (FULL, FULL_CRAWLS)
+    if options.quick or options.large:
+        texts, crawls = (QUICK, QUICK_CRAWLS) if options.quick else (LARGE, LARGE_CRAWLS)
     with multiprocessing.get_context("spawn").Pool(len(os.sched_getaffinity(0))) as pool:
         of_texts, of_webs = run_texts(pool, texts), run_webs(pool, crawls)
     RESULTS.publish(page(RESULTS, (of_texts, texts), (of_webs, crawls)), is_quick=options.quick)

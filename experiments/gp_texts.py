@@ -364,7 +364,7 @@ def _kernel_machine(cost: float) -> Any:
 
 def _linear_machine(cost: float) -> Any:
     # The iterations are bounded, as at high costs most of the time of a split would go here.
-    return LinearSVC(C=cost, max_iter=200)
+    return LinearSVC(C=cost, max_iter=200, tol=1e-2)
 
 
 def run_split(name: str, percent: int, number: int, scale: TextScale) -> Outcome:

@@ -155,8 +155,10 @@ class TestLimits:
         one, other = tree("(x0 + x1) * (x2 + x3)"), tree("(x4 + x5) * (x6 + x7)")
         generator = rng()
         for _ in range(300):
-            assert all(map(limits.admit, crossed(one, other, LANGUAGE, limits, generator)))
-            assert limits.admit(mutated(one, LANGUAGE, limits, generator, depth=5))
+            children = [*crossed(one, other, LANGUAGE, limits, generator)]
+            children.append(mutated(one, LANGUAGE, limits, generator, depth=5))
+            assert max(child.depth for child in children) <= depth
+            assert max(child.size for child in children) <= size
 
     def test_a_child_beyond_them_is_given_up_for_its_parent(self):
         one, other = tree("(x0 + x1) * (x2 + x3)"), tree("(x4 + x5) * (x6 + x7)")
@@ -169,7 +171,8 @@ class TestLimits:
             population=40, generations=8, start_depth=3, max_depth=4, max_size=9, parsimony=0, crossover_rate=0.6
         )
         for now in evolve_trees(lambda each: float(each.size), LANGUAGE, settings, rng=rng()):
-            assert all(map(settings.limits.admit, now.trees))
+            assert max(each.depth for each in now.trees) <= 4
+            assert max(each.size for each in now.trees) <= 9
         assert max(each.size for each in now.trees) == 9
 
 

@@ -102,30 +102,11 @@ class FieldIndex:
         self._okapi_weights = self._saturated(tf, length[examples]) * np.repeat(self._okapi_idf, sizes)
 
     @classmethod
-    def fit(cls, documents: Iterable[Terms], *, max_terms: int = MAX_TERMS) -> Self:
-        numbers: dict[str, int] = {}
-        columns, counts, ends = array("i"), array("f"), array("q", [0])
+    def fit(cls, documents: Iterable[Terms], *, max_terms: int = MAX_TERMS) -> FieldIndex:
+        counted = _CountedField()
         for terms in documents:
-            columns.extend([numbers.setdefault(term, len(numbers)) for term in terms])
-            counts.extend(terms.values())
-            ends.append(len(columns))
-        column, tf = np.array(columns, np.int64), np.array(counts, np.float32)
-        row = np.repeat(np.arange(len(ends) - 1), np.diff(np.array(ends)))
-        frequency = np.bincount(column, minlength=len(numbers))
-        names = list(numbers)
-        # A line break would split the term when the index is saved. Stems have none, but may be given.
-        frequency[[at for at, name in enumerate(names) if "\n" in name]] = 0
-        kept = np.sort(np.argsort(-frequency, kind="stable")[:max_terms])
-        kept = kept[frequency[kept] > 0]
-        place = np.full(len(names), -1, np.int64)
-        place[kept] = np.arange(len(kept))
-        distinct, length, unknown = _sums(row, tf, place[column] < 0, len(ends) - 1)
-        is_kept = place[column] >= 0
-        column, tf, row = place[column][is_kept], tf[is_kept], row[is_kept]
-        order = np.argsort(column, kind="stable")
-        starts = np.concatenate([[0], np.cumsum(np.bincount(column, minlength=len(kept)))]).astype(np.int64)
-        known = [names[at] for at in kept.tolist()]
-        return cls(known, starts, row[order].astype(np.int32), tf[order], distinct, length, unknown)
+            counted.add(terms)
+        return counted.index(max_terms)
 
     def row(self, terms: Terms) -> Floats32:
         """Bag, cosine and Okapi (3 × examples) of a document with these terms, to each example."""
@@ -255,6 +236,39 @@ class FieldIndex:
         return cls(terms, starts, examples, tf, *sums)
 
 
+class _CountedField:
+    """The terms of examples, as they come."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._columns, self._counts, self._ends = array("i"), array("f"), array("q", [0])
+
+    def add(self, terms: Terms) -> None:
+        numbers = self._numbers
+        self._columns.extend([numbers.setdefault(term, len(numbers)) for term in terms])
+        self._counts.extend(terms.values())
+        self._ends.append(len(self._columns))
+
+    def index(self, max_terms: int = MAX_TERMS) -> FieldIndex:
+        names, count = list(self._numbers), len(self._ends) - 1
+        column, tf = np.array(self._columns, np.int64), np.array(self._counts, np.float32)
+        row = np.repeat(np.arange(count), np.diff(np.array(self._ends)))
+        frequency = np.bincount(column, minlength=len(names))
+        # A line break would split the term when the index is saved. Stems have none, but may be given.
+        frequency[[at for at, name in enumerate(names) if "\n" in name]] = 0
+        kept = np.sort(np.argsort(-frequency, kind="stable")[:max_terms])
+        kept = kept[frequency[kept] > 0]
+        place = np.full(len(names), -1, np.int64)
+        place[kept] = np.arange(len(kept))
+        distinct, length, unknown = _sums(row, tf, place[column] < 0, count)
+        is_kept = place[column] >= 0
+        column, tf, row = place[column][is_kept], tf[is_kept], row[is_kept]
+        order = np.argsort(column, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(column, minlength=len(kept)))]).astype(np.int64)
+        known = [names[at] for at in kept.tolist()]
+        return FieldIndex(known, starts, row[order].astype(np.int32), tf[order], distinct, length, unknown)
+
+
 class EvidenceIndex:
     """All six kinds of evidence between pages and the examples."""
 
@@ -266,8 +280,11 @@ class EvidenceIndex:
 
     @classmethod
     def fit(cls, pages: Iterable[Page]) -> Self:
-        """The pages are iterated once for each field."""
-        return cls(tuple(FieldIndex.fit(title_and_body(page)[at] for page in pages) for at in range(len(FIELDS))))
+        counted = tuple(_CountedField() for _ in FIELDS)
+        for page in pages:
+            for field, terms in zip(counted, title_and_body(page), strict=True):
+                field.add(terms)
+        return cls(tuple(field.index() for field in counted))
 
     def row(self, title: Terms, body: Terms) -> dict[str, Floats32]:
         """By name: the evidence of one page to each example."""
