@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -182,6 +183,21 @@ class TestJudging:
         told = done("judge", document, "--topic", "Cycling", "--book", book)
         assert "of the votes" in told
         assert "(Recreation/Cycling), by body_cosine 100%" in " ".join(told.split())
+
+    def test_ctrl_c_keeps_the_generations(self, book: Path) -> None:
+        command = ["topics", "train", "--judge", "gp-knn", "--folds", "2", "--population", "6", "--book", str(book)]
+        endless = [*LYCOSA, *command, "--generations", "1000000"]
+        process = subprocess.Popen(endless, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        folder, deadline = book.with_name("topics.db.evolving"), time.monotonic() + 100
+        while not list(folder.glob("*.json")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=100)
+        assert process.returncode == 130
+        assert "interrupted: no judge was trained; the same command goes on from the last generation" in said
+        assert len(list(folder.glob("*.json"))) == 1
+        assert "judge 2 (gp-knn)" in done(*command, "--generations", "1")
+        assert not folder.exists()
 
     def test_with_the_words_that_decided(self, trained: Path, tmp_path: Path) -> None:
         document = tmp_path / "page.html"
