@@ -5,9 +5,11 @@ STAMP := .venv/.installed
 BENCH_STAMP := .venv/.installed-bench
 TEXT_STAMP := .venv/.installed-bench-text
 
-.PHONY: help demo test lint unit docs clean
-.PHONY: sequences bench bench-crawl bench-frontier bench-replay bench-text bench-judges bench-distill bench-evolve bench-hunter bench-forecast bench-trust bench-resume bench-person bench-search
-.PHONY: reproduce reproduce-tc reproduce-fc reproduce-ar reproduce-gp reproduce-ga metasearch
+BENCHES := bench-frontier bench-replay bench-text bench-judges bench-distill bench-evolve bench-gp bench-hunter bench-trust \
+           bench-forecast bench-resume bench-person bench-search bench-crawl
+PAPERS := reproduce-fc reproduce-ar reproduce-gp reproduce-ga reproduce-tc
+
+.PHONY: help demo test lint unit docs clean sequences bench $(BENCHES) reproduce $(PAPERS) metasearch
 
 help:            ## This list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -42,7 +44,7 @@ lint: $(STAMP)            ## Style, types, direction of imports
 unit: $(STAMP)            ## Tests only
 	$(BIN)/pytest -n 2 --dist worksteal -q
 
-bench: bench-frontier bench-replay bench-text bench-judges bench-distill bench-evolve bench-hunter bench-trust bench-forecast bench-resume bench-person bench-search bench-crawl    ## All benchmarks
+bench: $(BENCHES)    ## All benchmarks
 
 sequences: $(STAMP)       ## Compare the pages every strategy visits with the recorded ones
 	@$(BIN)/python bench/sequences.py
@@ -84,7 +86,10 @@ bench-person: $(STAMP)    ## What ten marks of a person are worth, from topics t
 bench-search: $(STAMP)    ## Full-text search over 100,000 pages, next to a scan
 	@$(BIN)/python bench/search.py
 
-reproduce: reproduce-fc reproduce-ar reproduce-gp reproduce-ga reproduce-tc   ## All experiments of the papers
+bench-gp: $(STAMP)        ## What an evolved similarity costs: evidence, evolution, judging
+	@$(BIN)/python bench/gp.py
+
+reproduce: $(PAPERS)   ## All experiments of the papers
 
 reproduce-tc: $(STAMP)    ## Paper TC on wikispeedia (QUICK=1 for a try)
 	@$(BIN)/python experiments/tc.py $(if $(QUICK),--quick)
@@ -95,8 +100,9 @@ reproduce-fc: $(STAMP)    ## Paper FC on wikispeedia, debian-docs and a generate
 reproduce-ar: $(STAMP)    ## Paper AR: formulas and tunnelling (QUICK=1 for a try)
 	@$(BIN)/python experiments/ar.py $(if $(QUICK),--quick)
 
-reproduce-gp: $(STAMP)    ## Paper GP: decay (QUICK=1 for a try)
-	@$(BIN)/python experiments/gp.py $(if $(QUICK),--quick)
+reproduce-gp: $(STAMP)    ## Paper GP: evolved similarity, and decay (QUICK=1 for a try, LARGE=1 for more)
+	@$(BIN)/python experiments/gp.py $(if $(QUICK),--quick) $(if $(LARGE),--large)
+	@$(BIN)/python experiments/gp_decay.py $(if $(QUICK),--quick)
 
 reproduce-ga: $(STAMP)    ## Paper GA: evolved strategies (QUICK=1 for a try)
 	@$(BIN)/python experiments/ga.py $(if $(QUICK),--quick)

@@ -9,8 +9,13 @@ import pytest
 from lycosa.config import Config, build
 from lycosa.errors import ConfigError, InputError
 from lycosa.judge_choice import judge_of, settled
+from lycosa.judges.classifier import Example
 from lycosa.judges.contrast.judge import ContrastJudge
 from lycosa.judges.keywords import KeywordJudge
+from lycosa.lib.text import term_counts
+from lycosa.model import Page
+from lycosa.topics.book import TopicBook
+from lycosa.topics.judges import train_judge
 from lycosa.workspace import Workspace
 
 NOWHERE = Workspace(Path("nowhere"))
@@ -53,6 +58,24 @@ class TestKind:
     def test_for_trained_topics_there_is_nothing_to_choose(self):
         given = config(topics=["Cycling"])
         assert settled(given) is given
+
+    def test_a_kind_of_trained_judge_that_is_named_must_be_the_newest(self, tmp_path):
+        workspace = Workspace(tmp_path)
+        with TopicBook(workspace.topics) as book:
+            words = {"Cycling": "bicycle saddle pedal", "Soup": "onion broth salt"}
+            pages = [
+                Example(Page(f"http://a.test/{topic}{at}", terms=term_counts(f"{text} n{at}")), (topic,))
+                for topic, text in words.items()
+                for at in range(4)
+            ]
+            book.add_examples(pages, makes_topics=True)
+            train_judge(book, "knn")
+        for kind in ("auto", "knn", "keywords"):  # the last: stored by crawls of earlier versions
+            assert judge_of(config(topics=["Cycling"], judge={"kind": kind}), workspace).name == "knn:Cycling"
+        with pytest.raises(
+            ConfigError, match=r"judge gp-knn is asked for, but the newest in .* is knn: train one with"
+        ):
+            judge_of(config(topics=["Cycling"], judge={"kind": "gp-knn"}), workspace)
 
     @pytest.mark.parametrize(("kind", "own"), [("contrast", 0.5), ("keywords", 0.1)])
     def test_thresholds(self, kind, own):

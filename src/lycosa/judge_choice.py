@@ -12,7 +12,7 @@ from lycosa.judges.contrast.judge import ContrastJudge
 from lycosa.judges.generalise import ForLinks, RarerBy, Way
 from lycosa.judges.keywords import KeywordJudge
 from lycosa.judges.protocol import Judge
-from lycosa.judges.table import own_judge
+from lycosa.judges.table import CLASSIFIER_NAMES, own_judge
 from lycosa.judges.topic_judges import FormulaJudge, TopicJudge
 from lycosa.lib.text import term_counts
 from lycosa.strategies.table import AnyStrategy
@@ -101,6 +101,7 @@ def _untrained(config: Config, threshold: float) -> KeywordJudge | ContrastJudge
 
 def judge_from(book: TopicBook, config: Config, threshold: float = 0.0) -> TrainedJudge:
     chosen = threshold or config.judge.threshold or FOR_TOPICS
+    _require_kind(book, config.judge.kind)
     if config.interest:
         return interest_judge(
             book,
@@ -115,6 +116,15 @@ def judge_from(book: TopicBook, config: Config, threshold: float = 0.0) -> Train
             rarer_by=RarerBy(config.judge.rarer_by),
         )
     return topic_judge(book, config.topics, threshold=chosen, languages=_languages(config))
+
+
+def _require_kind(book: TopicBook, kind: str) -> None:
+    """ConfigError if a kind of trained judge was asked for, and the book's newest one is of another."""
+    if kind in CLASSIFIER_NAMES and kind not in UNTRAINED and (found := book.load_judge().kind) != kind:
+        raise ConfigError(
+            f"judge {kind} is asked for, but the newest in {book.path} is {found}: train one with lycosa topics train "
+            f"--judge {kind}, or leave --judge out"
+        )
 
 
 def _languages(config: Config) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -123,7 +124,11 @@ class TestBook:
         [
             (["mark-good", "Cyclign"], ["Cyclign", "Recreation/Cycling"]),
             (["mark-good", "Recreation", "--then"], ["no such option", "--then"]),
-            (["train", "--judge", "oracle"], ["oracle", "bayes, svm, knn, keywords"]),
+            (["train", "--judge", "oracle"], ["oracle", "bayes, svm, knn, gp-knn, keywords"]),
+            (["train", "--judge", "svm", "--generations", "5"], ["--generations is for the judge gp-knn"]),
+            (["train", "--judge", "gp-knn", "--population", "1"], ["population is 1", "2 or more"]),
+            (["train", "--judge", "gp-knn", "--formula", "nowhere.toml"], ["nowhere.toml", "no such file"]),
+            (["train", "--judge", "gp-knn", "--formula", "x", "--generations", "5"], ["does not evolve"]),
             (["import", "nowhere.toml"], ["nowhere.toml"]),
             (["import", "labels.tsv"], ["labels.tsv", "--world"]),
             (["suggest", "nowhere.html"], ["nowhere.html", "no such file"]),
@@ -148,7 +153,7 @@ class TestBook:
 
 
 class TestJudging:
-    @pytest.mark.parametrize("kind", ["svm", "knn", "keywords"])
+    @pytest.mark.parametrize("kind", ["svm", "knn", "gp-knn", "keywords"])
     def test_every_judge_can_be_trained(self, book: Path, kind: str, tmp_path: Path) -> None:
         told = done("topics", "train", "--judge", kind, "--folds", "3", "--book", book)
         assert "accuracy" in told
@@ -158,6 +163,41 @@ class TestJudging:
         row = json.loads(done("judge", document, "--topic", "Cycling", "--book", book, "--json"))
         assert row["relevance"] > 0.5
         assert row["best"] == "Recreation/Cycling"
+
+    def test_an_evolved_similarity_is_printed_written_edited_and_given(self, book: Path, tmp_path: Path) -> None:
+        evolving = ("topics", "train", "--judge", "gp-knn", "--folds", "2", "--book", book)
+        told = " ".join(done(*evolving, "--generations", "2", "--population", "6").split())
+        assert "similarity: " in told
+        assert "evolved in 2 generations of 6: macro-F1" in told
+        file = book.with_name("topics.gp-knn-2.toml")
+        assert str(file.name) in told
+        file.write_text(re.sub('formula = ".*"', 'formula = "body_cosine + title_cosin"', file.read_text()))
+        problem = refused(*evolving, "--formula", file)
+        assert "column 15" in problem
+        assert "'title_cosine'" in problem
+        file.write_text('formula = "body_cosine + title_cosine"')
+        row = json.loads(done(*evolving, "--formula", file, "--json"))
+        assert row["formula"] == "body_cosine + title_cosine"
+        document = tmp_path / "page.txt"
+        document.write_text("The tandem has a saddle, a pedal and a chain; its rider likes the gear.")
+        told = done("judge", document, "--topic", "Cycling", "--book", book)
+        assert "of the votes" in told
+        assert "(Recreation/Cycling), by body_cosine 100%" in " ".join(told.split())
+
+    def test_ctrl_c_keeps_the_generations(self, book: Path) -> None:
+        command = ["topics", "train", "--judge", "gp-knn", "--folds", "2", "--population", "6", "--book", str(book)]
+        endless = [*LYCOSA, *command, "--generations", "1000000"]
+        process = subprocess.Popen(endless, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        folder, deadline = book.with_name("topics.db.evolving"), time.monotonic() + 100
+        while not list(folder.glob("*.json")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=100)
+        assert process.returncode == 130
+        assert "interrupted: no judge was trained; the same command goes on from the last generation" in said
+        assert len(list(folder.glob("*.json"))) == 1
+        assert "judge 2 (gp-knn)" in done(*command, "--generations", "1")
+        assert not folder.exists()
 
     def test_with_the_words_that_decided(self, trained: Path, tmp_path: Path) -> None:
         document = tmp_path / "page.html"

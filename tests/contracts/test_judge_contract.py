@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import pickle
+from functools import cache, partial
 
 import cloudpickle
 import pytest
 
 from lycosa.judges.bayes.bayes import BayesClassifier
-from lycosa.judges.classifier import Example
+from lycosa.judges.classifier import Classifier, Example
 from lycosa.judges.contrast.judge import ContrastJudge
 from lycosa.judges.formula import parse
+from lycosa.judges.gp.judge import GpKnnClassifier, GpKnnSettings
 from lycosa.judges.keywords import KeywordJudge
 from lycosa.judges.protocol import CompletedJudge, Judge
 from lycosa.judges.topic_judges import FormulaJudge, TopicJudge
@@ -34,10 +36,15 @@ class Plain:
         return min(1.0, page.text.count("cycl") / 3)
 
 
-def classifier() -> BayesClassifier:
+def classifier(kind: type[Classifier] = BayesClassifier) -> Classifier:
     texts = [(CYCLING, "Cycling"), (SOUP, "Soup")]
     examples = [Example(page(f"{text} {text.split()[n]}"), (topic,)) for text, topic in texts for n in range(6)]
-    return BayesClassifier().fit(examples, ("Cycling", "Soup"))
+    return kind().fit(examples, ("Cycling", "Soup"))
+
+
+@cache  # evolves a similarity
+def evolved() -> Classifier:
+    return classifier(partial(GpKnnClassifier, GpKnnSettings(population=6, generations=2)))
 
 
 JUDGES = {
@@ -46,6 +53,8 @@ JUDGES = {
     "contrast from examples": lambda: ContrastJudge.fit([page(CYCLING), page(f"{CYCLING} {CYCLING}")]),
     "a topic": lambda: TopicJudge(classifier(), ["Cycling"]),
     "a formula": lambda: FormulaJudge(classifier(), parse("Cycling AND NOT Soup")),
+    "a topic by an evolved similarity": lambda: TopicJudge(evolved(), ["Cycling"]),
+    "a formula by an evolved similarity": lambda: FormulaJudge(evolved(), parse("Cycling AND NOT Soup")),
     "one's own": lambda: CompletedJudge(Plain()),
 }
 
@@ -127,6 +136,13 @@ class TestAbilities:
         interest = judge.abilities.interest
         assert str(interest.named(str(interest))) == str(interest)
         assert 0 <= interest.relevance(judge.judge(page(CYCLING)).scores) <= 1
+
+    @able("reasons")
+    def test_what_else_speaks_for_a_page(self, judge):
+        reasons = judge.abilities.reasons(page(CYCLING))
+        assert reasons
+        assert all(isinstance(reason, str) and "Cycling" in reason for reason in reasons)
+        assert not judge.abilities.reasons(page(""))
 
     @able("strongest")
     def test_words_that_speak_for_a_page(self, judge):

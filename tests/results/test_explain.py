@@ -32,6 +32,22 @@ def told():
     return tell
 
 
+def test_what_else_the_judge_says_of_a_page(rig, html):
+    crawl = rig({A: html(text=CYCLING), B: html()})
+    crawl.crawl(A, B, pages=1)
+    asked = []
+
+    def reasons(page: int) -> list[str]:
+        asked.append(page)
+        return ["near one example", "near another"]
+
+    facts = list(explain(crawl.store, A, urls=crawl.urls, strategy=strategy("best-first"), reasons=reasons))
+    assert [text for heading, text in facts if heading == "nearest"] == ["near one example", "near another"]
+    waiting = list(explain(crawl.store, B, urls=crawl.urls, strategy=strategy("best-first"), reasons=reasons))
+    assert "nearest" not in dict(waiting)  # it was not judged
+    assert len(asked) == 1
+
+
 class TestStates:
     def test_a_seed_that_waits(self, rig, html, told):
         crawl = rig({A: html()})

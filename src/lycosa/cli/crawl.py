@@ -100,7 +100,8 @@ def crawl(
     judge: str | None = typer.Option(
         None,
         "--judge",
-        help="What decides relevance: contrast (learns as it crawls), keywords, or one of your own: module:Class.",
+        help="What decides relevance: contrast (learns as it crawls), keywords, or one of your own: module:Class. With "
+        "--topic it is the judge that was trained last, and may be named here: bayes, svm, knn, gp-knn.",
     ),
     threshold: float | None = typer.Option(
         None, "--threshold", help="Minimum relevance of a relevant page (default: the judge's own)."

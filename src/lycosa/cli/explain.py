@@ -40,7 +40,13 @@ def explain(
         words = DecidingWords(store, ArchivedPages(workspace.archive, store, config.reading(judge)), judge, begin)
         facts = list(
             explain_url(
-                store, url, urls=Urls(config.urls), strategy=begin()[1], words=words, rules=judge.abilities.rules
+                store,
+                url,
+                urls=Urls(config.urls),
+                strategy=begin()[1],
+                words=words,
+                reasons=words.reasons,
+                rules=judge.abilities.rules,
             )
         )
     if as_json:

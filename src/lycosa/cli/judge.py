@@ -49,6 +49,7 @@ def judge(
         found = chosen.judge(page)
         strongest = chosen.abilities.strongest
         terms = strongest(page) if strongest else found.terms
+        reasons = chosen.abilities.reasons
         _print_row(
             {
                 "document": source,
@@ -58,6 +59,7 @@ def judge(
                 "best": found.best,
                 "scores": {name: round(score, 4) for name, score in found.scores.items()},
                 "terms": {word: round(weight, 4) for word, weight in terms.items()},
+                **({"reasons": [*reasons(page)]} if reasons else {}),
             },
             as_json=as_json,
         )
@@ -106,3 +108,5 @@ def _print_row(row: dict[str, Any], *, as_json: bool) -> None:
     out.print(table)
     if row["terms"]:
         out.print("  " + ", ".join(f"{plain(word, 30)} {weight:+.2f}" for word, weight in row["terms"].items()))
+    for reason in row.get("reasons", ()):
+        out.print(f"  {plain(reason, 200)}")

@@ -15,9 +15,11 @@ from lycosa.cli.terminal import err, out, plain
 from lycosa.cli.topic_examples import BOOK, example_ids, existing_book, report_update
 from lycosa.errors import InputError
 from lycosa.judges.classifier import ANY
+from lycosa.judges.gp.formula_file import read_formula
 from lycosa.judges.table import CLASSIFIER_NAMES
 from lycosa.judges.taxonomy import Taxonomy
 from lycosa.topics.book import TopicBook
+from lycosa.topics.evolving import DEFAULTS, GP_KNN, EvolutionChoice, saved_formula
 from lycosa.topics.judges import train_judge
 from lycosa.topics.training import TrainingReport, TrainingSettings
 
@@ -163,25 +165,74 @@ def train(
     judge: str = typer.Option("bayes", "--judge", "-j", help=f"Kind of judge: {', '.join(CLASSIFIER_NAMES)}."),
     folds: int = typer.Option(5, "--folds", help="Number of cross-validation folds."),
     confusions: int = typer.Option(10, "--confusions", help="Number of confused pairs of topics to show."),
+    generations: int | None = typer.Option(
+        None, "--generations", help=f"gp-knn: number of generations. Default: {DEFAULTS.generations}."
+    ),
+    population: int | None = typer.Option(
+        None, "--population", help=f"gp-knn: similarities in a generation. Default: {DEFAULTS.population}."
+    ),
+    formula: Path | None = typer.Option(
+        None, "--formula", help="gp-knn: use the similarity of this file, as written by an earlier training."
+    ),
     book: Path = BOOK,
     as_json: bool = typer.Option(False, "--json", help="Print the whole report as JSON."),
 ) -> None:
-    """Train a judge on the book's examples, and report its quality by topic, cross-validated."""
+    """Train a judge on the book's examples, and report its quality by topic, cross-validated.
+
+    gp-knn evolves the similarity by which it finds a page's nearest examples, once for each fold and once on all of
+    them. The formula is printed, and written to a file that you may edit and train with (--formula). Interrupted with
+    Ctrl-C, the same command goes on from the last generation; fewer --generations take the best so far.
+    """
+    evolution = _evolution(judge, generations, population, formula)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with existing_book(book) as opened_book, Progress(*columns, console=err, transient=True) as bar:
         task = bar.add_task("", total=None)
-        version, report = train_judge(
-            opened_book,
-            judge,
-            settings=TrainingSettings(folds=folds),
-            progress=lambda step, done, total: bar.update(task, description=step, completed=done, total=total),
-        )
+        try:
+            version, report = train_judge(
+                opened_book,
+                judge,
+                settings=TrainingSettings(folds=folds),
+                evolution=evolution,
+                progress=lambda step, done, total: bar.update(task, description=step, completed=done, total=total),
+            )
+        except KeyboardInterrupt:
+            bar.stop()
+            kept = "; the same command goes on from the last generation" if judge == GP_KNN else ""
+            err.print(f"interrupted: no judge was trained{kept}")
+            raise typer.Exit(130) from None
+        written = saved_formula(opened_book, version, report) if judge == GP_KNN else None
     if as_json:
-        print(json.dumps({"version": version, **report.plain()}, ensure_ascii=False))
+        more = {"formula": written.formula, "formula_file": str(written.path)} if written else {}
+        print(json.dumps({"version": version, **report.plain(), **more}, ensure_ascii=False))
         return
     print_report(report, confusions)
+    if written:
+        out.print(f"similarity: [bold]{plain(written.formula)}[/]\n{plain(written.note)}")
+        out.print(
+            f"the formula is in {plain(written.path)}; edit it and train with it: lycosa topics train --judge gp-knn "
+            f"--formula {plain(written.path)}"
+        )
     out.print(
         f"judge {version} ({plain(judge)}) is in {plain(book)}; next: lycosa crawl --topic NAME --book {plain(book)} …"
+    )
+
+
+def _evolution(
+    judge: str, generations: int | None, population: int | None, formula: Path | None
+) -> EvolutionChoice | None:
+    options = {"--generations": generations, "--population": population, "--formula": formula}
+    given = [name for name, value in options.items() if value is not None]
+    if judge != GP_KNN:
+        if given:
+            raise InputError(f"{given[0]} is for the judge {GP_KNN}: lycosa topics train --judge {GP_KNN} {given[0]} …")
+        return None
+    if formula is not None:
+        if len(given) > 1:
+            raise InputError(f"{given[0]}: a formula that is given (--formula) does not evolve; leave one of them out")
+        return EvolutionChoice(given=read_formula(formula))
+    return EvolutionChoice(
+        population=DEFAULTS.population if population is None else population,
+        generations=DEFAULTS.generations if generations is None else generations,
     )
 
 

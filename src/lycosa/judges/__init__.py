@@ -10,7 +10,7 @@ Judges trained on the examples of a taxonomy:
 
     taxonomy            the tree of topics, and which of them are good; `taxonomy_file` reads and writes it as TOML
     classifier          what a classifier is
-    bayes, svm, knn, weighted_keywords          the classifiers
+    bayes, svm, knn, gp, weighted_keywords      the classifiers
     tfidf, labels, calibration, saved_arrays    shared by the classifiers
     topic_judges        judges based on a classifier: for good topics (paper FC), or for a formula (paper AR)
     formula             formulas over topics; `generalise` makes wider ones, `interest` offers them to tunnelling

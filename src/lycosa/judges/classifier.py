@@ -19,6 +19,8 @@ ANY = ""
 
 Judging = Callable[[Page], NDArray[np.float64]]
 """How well a page fits each topic, in [0, 1]."""
+Reasons = Callable[[Page], Sequence[str]]
+"""Why a page fits the topics it fits, a sentence each, beyond its words."""
 
 
 class Example(NamedTuple):
@@ -53,6 +55,10 @@ class Classifier(Protocol):
     @property
     def short_texts(self) -> Judging | None:
         """`memberships` for a few words, such as an anchor; None: those of pages serve as well."""
+
+    @property
+    def reasons(self) -> Reasons | None:
+        """Such as the examples it is nearest to; None if its words say all."""
 
     def strongest(self, page: Page, topic: str, count: int = 10) -> Mapping[str, float]:
         """The page's words that speak most for (above 0) or against (below 0) the topic, strongest first."""

@@ -17,14 +17,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import compress
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.errors import InputError
 from lycosa.judges.calibration import Platt, Temperature
-from lycosa.judges.classifier import Example
+from lycosa.judges.classifier import Example, Judging, Reasons
 from lycosa.judges.labels import Labels, below, folds, likeliest, number_of, require_contrast
 from lycosa.judges.saved_arrays import AnyArray, pack, require, settings_from, topics_from, unpack
 from lycosa.judges.tfidf import TermSpace, vocabulary
@@ -34,6 +34,21 @@ from lycosa.model import Page
 _KIND = "knn 2"
 _FLOOR = 1e-2
 """Added to votes before taking the logarithm, as a class may be right though no neighbour votes for it."""
+
+
+class PageSimilarity(Protocol):
+    """How similar a page is to each of the examples."""
+
+    def fit(self, pages: Iterable[Page]) -> Self:
+        """The same similarity, to these examples. They may be iterated several times."""
+
+    def to_examples(self, page: Page) -> NDArray[np.float64]:
+        """By example, in their order: 0 or more; an array of the caller's own."""
+
+    def explain(self, page: Page, weights: NDArray[np.float64]) -> Mapping[str, float]:
+        """By word of the page: its part in the similarities multiplied by these weights."""
+
+    def to_arrays(self) -> dict[str, AnyArray]: ...
 
 
 class TfidfCosine:
@@ -121,7 +136,8 @@ class _Neighbours(NamedTuple):
 class KnnClassifier:
     name = "knn"
     words_by_hand = ""
-    short_texts = None
+    short_texts: Judging | None = None
+    reasons: Reasons | None = None
 
     topics_: tuple[str, ...]
     classes_: tuple[str, ...]
@@ -129,7 +145,7 @@ class KnnClassifier:
 
     def __init__(self, settings: KnnSettings | None = None) -> None:
         self.settings = settings or KnnSettings()
-        self.similarity = TfidfCosine()
+        self.similarity: PageSimilarity = TfidfCosine()
 
     # ── learning ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -142,9 +158,12 @@ class KnnClassifier:
         self._set_classes(labels.classes(), labels.by_class(labels.classes()))
         require_contrast(self.classes_, self._by_class)
         pages = _Kept(examples, kept)
-        self.similarity = self.similarity.fit(pages)
+        self._learn_similarity(pages)
         self._calibrate(pages)
         return self
+
+    def _learn_similarity(self, pages: Iterable[Page]) -> None:
+        self.similarity = self.similarity.fit(pages)
 
     def _set_classes(self, classes: tuple[str, ...], by_class: NDArray[np.bool_]) -> None:
         self.classes_ = classes
@@ -194,6 +213,9 @@ class KnnClassifier:
         nearness = self.similarity.to_examples(page)
         if is_out is not None:
             nearness[is_out] = 0.0
+        return self._nearest(nearness)
+
+    def _nearest(self, nearness: NDArray[np.float64]) -> _Neighbours:
         candidates = (nearness > 0).nonzero()[0]
         if len(candidates) > self.settings.k:
             candidates = candidates[np.argpartition(-nearness[candidates], self.settings.k - 1)[: self.settings.k]]

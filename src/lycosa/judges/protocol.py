@@ -161,6 +161,8 @@ class JudgeAbilities:
     """How it decides beyond what its name says, a sentence each: for `lycosa explain`."""
     strongest: Callable[[Page], Mapping[str, float]] | None = None
     """The words of a page that speak most for or against the topic, for irrelevant pages too."""
+    reasons: Callable[[Page], Sequence[str]] | None = None
+    """What else speaks for or against a page, a sentence each: for `lycosa explain`."""
 
 
 NO_ABILITIES = JudgeAbilities()

@@ -71,6 +71,7 @@ class SvmClassifier:
     name = "svm"
     words_by_hand = ""
     short_texts = None
+    reasons = None
 
     topics_: tuple[str, ...]
     classes_: tuple[str, ...]

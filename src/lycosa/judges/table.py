@@ -16,6 +16,7 @@ _HOMES = {
     "bayes": ("bayes.bayes", "BayesClassifier"),
     "svm": ("svm", "SvmClassifier"),
     "knn": ("knn", "KnnClassifier"),
+    "gp-knn": ("gp.judge", "GpKnnClassifier"),
     "keywords": ("weighted_keywords", "WeightedKeywordsClassifier"),
 }
 CLASSIFIER_NAMES = tuple(_HOMES)

@@ -296,6 +296,7 @@ def _abilities(judge: TopicJudge | FormulaJudge, interest: Interest) -> JudgeAbi
         is_good=judge.is_good,
         interest=interest,
         strongest=judge.strongest,
+        reasons=judge.classifier.reasons,
     )
 
 

@@ -73,6 +73,7 @@ class WeightedKeywordsSettings:
 class WeightedKeywordsClassifier:
     name = "keywords"
     short_texts = None
+    reasons = None
 
     topics_: tuple[str, ...]
     classes_: tuple[str, ...]

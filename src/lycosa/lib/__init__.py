@@ -6,7 +6,7 @@ near_duplicates, minhash    near-duplicates: of earlier texts by their fingerpri
 hashindex, growing          large maps and arrays that grow
 snapshot                    what an object knows, as a file of plain values and arrays
 linkgraph                   PageRank and HITS
-evolve                      a genetic algorithm
+evolve, gp                  a genetic algorithm over bit strings; genetic programming over formulas
 native                      modules written in C, where they were compiled: `_words` for words
 compiled                    machine code by numba
 safe_xml                    items of XML from untrusted sources

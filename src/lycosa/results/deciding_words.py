@@ -7,12 +7,13 @@ nothing. Both can tell later, from the archived page.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lycosa.crawl.resume import retold
 from lycosa.errors import ArchiveError
 from lycosa.judges.protocol import Judge, LearnedTopic
+from lycosa.model import Page
 from lycosa.results.archived_pages import ArchivedPages
 from lycosa.store.protocol import Reports
 from lycosa.strategies.protocol import Strategy
@@ -31,14 +32,23 @@ class DecidingWords:
 
     def __call__(self, page: int) -> Words | None:
         """Those of a page, by the judge as it is now; None if its text is not in the archive."""
-        try:
-            again = self.pages.page_numbered(page)
-        except ArchiveError:  # the file is gone
-            again = None
+        again = self._archived(page)
         if again is None:
             return None
         judge = self._learned()
         return judge.abilities.strongest(again) if judge.abilities.strongest else judge.judge(again).terms
+
+    def reasons(self, page: int) -> Sequence[str]:
+        """What else speaks for or against it (`JudgeAbilities.reasons`)."""
+        tell = self.judge.abilities.reasons
+        again = self._archived(page) if tell else None
+        return tell(again) if tell and again else ()
+
+    def _archived(self, page: int) -> Page | None:
+        try:
+            return self.pages.page_numbered(page)
+        except ArchiveError:  # the file is gone
+            return None
 
     def _learned(self) -> Judge:
         """The judge, with what it has learned in the crawl."""

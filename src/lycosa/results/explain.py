@@ -27,6 +27,7 @@ SHOWN_PARTS = 6
 SHOWN_CITATIONS = 5
 SHOWN_TERMS = 8
 WordsOfPage = Callable[[int], Mapping[str, float] | None]
+ReasonsOfPage = Callable[[int], Sequence[str]]
 _PAGES = ("on relevant pages", "on pages that are not relevant")
 _TEXT = ("the words near the link speak for it", "the words near the link speak against it")
 _URL = ("the words of its URL speak for it", "the words of its URL speak against it")
@@ -54,6 +55,10 @@ def _unknown(page: int) -> None:  # noqa: ARG001 - whatever the page is
     return None
 
 
+def _no_reasons(page: int) -> tuple[str, ...]:  # noqa: ARG001
+    return ()
+
+
 def explain(
     store: Reports,
     url: str,
@@ -61,10 +66,11 @@ def explain(
     urls: Urls,
     strategy: Strategy,
     words: WordsOfPage = _unknown,
+    reasons: ReasonsOfPage = _no_reasons,
     rules: Sequence[str] = (),
 ) -> Iterator[tuple[str, str]]:
-    """(heading, text) pairs. `words`: those that decided on a page, for pages that were stored without; `rules`: how
-    the crawl's judge decides (`JudgeAbilities.rules`)."""
+    """(heading, text) pairs. `words`: those that decided on a page, for pages that were stored without; `reasons`: what
+    else did; `rules`: how the crawl's judge decides (`JudgeAbilities.rules`)."""
     canonical, reason = urls.canonical(url)
     if not canonical:
         raise InputError(f"{url!r} is not a URL that can be crawled: {reason}")
@@ -95,6 +101,8 @@ def explain(
     yield from _rules(link, found)
     yield from _fetches(store, link.id)
     yield from _page(store, link.id, words)
+    if store.judgement(link.id):
+        yield from (("nearest", reason) for reason in reasons(link.id))
     yield "host", _host(host)
 
 

@@ -6,7 +6,7 @@
     bookmarks        folders of bookmarks as topics
     start            where a crawl for topics starts: from their examples
     training         cross-validation, then the fit on everything
-    judges           from a book to the judge of a crawl
+    judges           from a book to the judge of a crawl; `evolving`: choices of the one that evolves its similarity
     feedback         what people say about pages teaches the judge
     marks            what that changes in the book, and how it is undone
     suggest          topics that fit a page, neighbouring topics, when to widen the focus

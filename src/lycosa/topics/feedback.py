@@ -25,7 +25,7 @@ from lycosa.judges.generalise import not_inward
 from lycosa.judges.taxonomy import is_at_or_below
 from lycosa.model import Page
 from lycosa.topics.book import TopicBook
-from lycosa.topics.judges import load_classifier, new_classifier
+from lycosa.topics.judges import load_classifier, successor
 from lycosa.topics.marks import Filing, Refiling, fingerprint
 
 MARKS = "marks"
@@ -70,7 +70,7 @@ def teach(
     if known == trained.settings.get(MARKS, ""):
         return Lesson(trained.version, False, tuple(untaught))
     with book.examples() as examples:
-        new = new_classifier(trained.kind, book).fit(examples, tuple(book.taxonomy().topics))
+        new = successor(trained, book).fit(examples, tuple(book.taxonomy().topics))
     report = {**trained.report, "marked_pages": len(filings)}
     settings = {**trained.settings, MARKS: known}
     version = book.save_judge(trained.kind, new.save(), settings=settings, report=report, trained_at=time.time())

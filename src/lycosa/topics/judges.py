@@ -15,10 +15,12 @@ from lycosa.errors import InputError
 from lycosa.judges.bayes.bayes import BayesClassifier
 from lycosa.judges.classifier import Classifier, Example
 from lycosa.judges.formula import parse
+from lycosa.judges.gp.judge import GpKnnClassifier
 from lycosa.judges.table import CLASSIFIER_NAMES, classifier_class
 from lycosa.judges.topic_judges import FormulaJudge, FormulaRules, TopicJudge, checked_frequencies
 from lycosa.judges.weighted_keywords import WeightedKeywordsClassifier
 from lycosa.topics.book import TopicBook
+from lycosa.topics.evolving import CheckpointFolder, EvolutionChoice, evolving_classifier
 from lycosa.topics.rows import TrainedJudge
 from lycosa.topics.training import Progress, TrainingReport, TrainingSettings, cross_validate, no_progress
 
@@ -26,10 +28,28 @@ TOPIC_NUMBERS = "topics"
 """Among a judge's settings: the numbers of its topics in the book, which stay when a topic is moved or renamed."""
 
 
-def new_classifier(kind: str, book: TopicBook) -> Classifier:
+def new_classifier(
+    kind: str,
+    book: TopicBook,
+    *,
+    evolution: EvolutionChoice | None = None,
+    progress: Progress = no_progress,
+) -> Classifier:
+    """`evolution`: how the judge gp-knn evolves; `progress`: told of it."""
     if kind == WeightedKeywordsClassifier.name:
         return WeightedKeywordsClassifier(book.taxonomy().keywords)
+    if kind == GpKnnClassifier.name:
+        return evolving_classifier(book.path, evolution or EvolutionChoice(), progress)
     return classifier_class(kind)()
+
+
+def successor(trained: TrainedJudge, book: TopicBook) -> Classifier:
+    """An untrained classifier like this one, for the book as it is now; an evolved similarity is kept as it is."""
+    if trained.kind == GpKnnClassifier.name:
+        before = load_classifier(trained)
+        assert isinstance(before, GpKnnClassifier)
+        return GpKnnClassifier(before.with_formula_kept())
+    return new_classifier(trained.kind, book)
 
 
 def load_classifier(trained: TrainedJudge) -> Classifier:
@@ -46,22 +66,44 @@ def train_judge(
     kind: str,
     *,
     settings: TrainingSettings = TrainingSettings(),  # noqa: B008 - frozen
+    evolution: EvolutionChoice | None = None,
     progress: Progress = no_progress,
 ) -> tuple[int, TrainingReport]:
-    """Cross-validate, train on everything, and store the judge in the book. Return its version and its quality."""
+    """Cross-validate, train on everything, and store the judge in the book. Return its version and its quality.
+
+    `evolution`: of the judge gp-knn. If it is interrupted, the same call goes on from the last generation.
+    """
     numbers = book.topic_numbers()
     taxonomy = book.taxonomy()
-    topics, make = tuple(taxonomy.topics), partial(new_classifier, kind, book)
+    steps = _Steps(progress)
+    topics = tuple(taxonomy.topics)
+    make = partial(new_classifier, kind, book, evolution=evolution, progress=steps.within)
     with book.examples() as examples:
-        report = cross_validate(make, examples, topics, good=taxonomy.good, settings=settings, progress=progress)
-        progress("learning from all examples", 0, 1)
+        report = cross_validate(make, examples, topics, good=taxonomy.good, settings=settings, progress=steps)
+        steps("learning from all examples", 0, 1)
         classifier = make().fit(examples, topics)
-        progress("learning from all examples", 1, 1)
+        steps("learning from all examples", 1, 1)
     settings_kept = {TOPIC_NUMBERS: numbers}
     version = book.save_judge(
         kind, classifier.save(), settings=settings_kept, report=report.plain(), trained_at=time.time()
     )
+    CheckpointFolder(book.path).remove()
     return version, report
+
+
+class _Steps:
+    """Tells of steps within the current one by both their names."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._step = ""
+
+    def __call__(self, step: str, done: int, total: int) -> None:
+        self._step = step
+        self._progress(step, done, total)
+
+    def within(self, step: str, done: int, total: int) -> None:
+        self._progress(f"{self._step}, {step}", done, total)
 
 
 def current_places(book: TopicBook, trained: TrainedJudge, classifier: Classifier) -> dict[str, str]:

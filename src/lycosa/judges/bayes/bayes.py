@@ -78,6 +78,7 @@ class BayesSettings:
 class BayesClassifier:
     name = "bayes"
     words_by_hand = ""
+    reasons = None
     topics_: tuple[str, ...]
 
     def __init__(self, settings: BayesSettings | None = None) -> None:
