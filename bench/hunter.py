@@ -56,6 +56,7 @@ from hunter_live import live
 from lycosa.config import Config
 from lycosa.judge_choice import judge_of
 from lycosa.judges.contrast.judge import ContrastJudge, ContrastSettings, ContrastStudy
+from lycosa.judges.meaning import Vector, cosine, vector_of
 from lycosa.judges.protocol import Judge
 from lycosa.lab.evaluate.significance import holm, wilcoxon
 from lycosa.lab.generated.vocabulary import TOPICS
@@ -69,7 +70,7 @@ from lycosa.lab.worlds.world import World
 from lycosa.lib.near_duplicates import NearDuplicates
 from lycosa.model import Judgement, Page
 from lycosa.strategies.hunter.hunter import review_interval
-from lycosa.strategies.hunter.notes import digest
+from lycosa.strategies.hunter.notes import Digest, digest
 from lycosa.strategies.protocol import StrategyParts
 from lycosa.strategies.table import strategy
 from lycosa.workspace import Workspace
@@ -185,7 +186,10 @@ class LearningJudge(Judge):
 
     def judge(self, page: Page) -> Judgement:
         host = zlib.crc32(page.url.split("/", 3)[2].encode()) + 1
-        relevance = self._study.add(self._study.vector(page.terms), host=host, is_seed=page.url in self._seeds)
+        taken = Digest.from_bytes(page.digest)
+        relevance = self._study.add(
+            (taken.words, taken.counts), host=host, is_seed=page.url in self._seeds, meaning=taken.meaning
+        )
         count = len(self._study.relevance)
         if count >= self._next:
             self._study.learn()
@@ -202,6 +206,7 @@ class Course:
         self.pages = pages
         self.start = start
         self._read: dict[int, Page] = {}
+        self._openings: dict[int, Vector | None] = {}
         self._digest = partial(digest, vector=ContrastJudge.fit((), "cycling").study().vector)
 
     def page(self, number: int) -> Page:
@@ -210,6 +215,22 @@ class Course:
             page = self.world.page(number)
             known = self._read[number] = replace(page, digest=self._digest(page))  # as readers do
         return known
+
+    def reader(self, judge: ContrastJudge) -> Callable[[int], Page]:
+        """Pages as readers hand them over in a crawl with this judge: the cosine with its words is in the digest."""
+        meaning = judge.study().meaning
+        if meaning is None:
+            return self.page
+        words = vector_of(meaning.words)
+
+        def read(number: int) -> Page:
+            page = self.page(number)
+            if number not in self._openings:
+                self._openings[number] = vector_of(page.opening)
+            near = cosine(words, self._openings[number])
+            return replace(page, digest=Digest.from_bytes(page.digest)._replace(meaning=near).to_bytes())
+
+        return read
 
     def run(self, topic: str, repeat: int, *, has_ablations: bool) -> Result | None:
         """None: there are no such seeds, nothing can be found from them, or as much whatever the order."""
@@ -220,7 +241,8 @@ class Course:
         wanted = task.relevant & task.is_graded
         result = Result(topic, int(wanted.sum()), {}, {}, {})
         judge = self._judge(task)
-        judged = JudgedWorld(self.world, judge, read=self.page)
+        read = self.reader(judge)
+        judged = JudgedWorld(self.world, judge, read=read)
         for name, kind in (("oracle", Oracle), ("look-ahead", LookAhead)):
             self._grade(result, name, judged, task, lambda found, kind=kind: kind(self.world, wanted, found))
         areas = []
@@ -237,7 +259,7 @@ class Course:
         parts = replace(StrategyParts.of(judge.abilities, rng=np.random.default_rng(repeat)), study=None)
         self._grade(result, FIXED_HUNTER, judged, task, strategy("hunter", parts))
         parts = StrategyParts.of(judge.abilities, rng=np.random.default_rng(repeat))
-        learning = JudgedWorld(self.world, LearningJudge(judge, task.seeds.tolist(), self.world), read=self.page)
+        learning = JudgedWorld(self.world, LearningJudge(judge, task.seeds.tolist(), self.world), read=read)
         self._grade(result, LEARNING_BEST_FIRST, learning, task, strategy("best-first", parts))
         if has_ablations and not self.start.distance:  # where there are no examples, the setting means nothing
             study = partial(ContrastStudy, judge.study().topic, ContrastSettings(negative_pages=1e9))

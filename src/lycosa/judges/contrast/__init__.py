@@ -8,5 +8,6 @@ weighing        the weight of each word, by examples, keywords and what the topi
 studied_pages   the words of the pages met
 page_vector     what is kept of a page, and the scale from scores to relevance
 fitting_seeds   which seeds are examples, if the topic is given in words
+by_meaning      what the meaning of a page's beginning adds, if the topic is given in words
 two_topics      whether the examples are about one thing or two
 """

@@ -85,6 +85,7 @@ class ContrastJudge(Judge):
         *,
         learns_from_seeds: bool = False,
         seeds_must_fit: bool = False,
+        has_meaning: bool = False,
         threshold: float = 0.5,
         settings: ContrastSettings | None = None,
     ) -> Self:
@@ -92,6 +93,7 @@ class ContrastJudge(Judge):
 
         `learns_from_seeds`: the seeds of a crawl are examples too, once its strategy has met them;
         `seeds_must_fit`: unless they are about something else (`ContrastTopic`).
+        `has_meaning`: the meaning of pages counts (`judges.meaning`, which has to be installed).
         """
         settings = settings or ContrastSettings()
         topic = ContrastTopic(
@@ -99,6 +101,7 @@ class ContrastJudge(Judge):
             examples=tuple(telling_words(page.terms, settings.words) for page in examples),
             learns_from_seeds=learns_from_seeds,
             seeds_must_fit=seeds_must_fit,
+            meaning=keywords if has_meaning else "",
         )
         if not topic.examples and not topic.keywords and not learns_from_seeds:
             raise InputError(
