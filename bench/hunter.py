@@ -6,6 +6,7 @@ worth, two further rows say: the hunter with the fixed judge, and best-first wit
     make bench-hunter                     # about half an hour on two cores
     python bench/hunter.py --quick        # a try
     python bench/hunter.py --half fresh --start words
+    python bench/hunter.py --only quality --judges      # judge × strategy alone, a quarter of the time
 
 Figure: the area under the curve of relevant pages found over fetches, as share of the way from a random order to an
 oracle (which knows whether a waiting page is relevant) and to a look-ahead oracle (which knows the ways, too). A home
@@ -201,6 +202,9 @@ class LearningJudge(Judge):
 class Course:
     """A world, and pages read once for all crawls."""
 
+    has_others = True
+    """Whether strategies beside the hunter and best-first crawl, too."""
+
     def __init__(self, world: World, pages: int, start: Start = STARTS["examples"]) -> None:
         self.world = world
         self.pages = pages
@@ -253,7 +257,7 @@ class Course:
         result.area["random"] = float(np.mean(areas))
         if result.area["oracle"] - result.area["random"] < 1:
             return None
-        for name, order, settings in _orders(has_ablations):
+        for name, order, settings in _orders(has_ablations, self.has_others):
             parts = StrategyParts.of(judge.abilities, rng=np.random.default_rng(repeat))
             self._grade(result, name, judged, task, strategy(order, parts, settings))
         parts = replace(StrategyParts.of(judge.abilities, rng=np.random.default_rng(repeat)), study=None)
@@ -289,9 +293,9 @@ class Course:
         result.hosts[name] = float(len(np.unique(self.world.host_of[visited[is_found]])))
 
 
-def _orders(has_ablations: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _orders(has_ablations: bool, has_others: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
     yield "hunter", "hunter", {}
-    for name in OTHERS:
+    for name in OTHERS if has_others else OTHERS[:1]:
         yield name, name, {}
     for name, settings in ABLATIONS.items() if has_ablations else ():
         yield name, "hunter", settings
@@ -386,6 +390,8 @@ class Extent:
     """Of each world, at most."""
     repeats: int
     pages: int
+    has_others: bool = True
+    """Strategies beside the hunter and best-first, and the hunter without one thing each."""
 
 
 def measure(name: str, opened: Callable[[], World], half: str, start: str, extent: Extent) -> tuple[str, list[Result]]:
@@ -394,9 +400,10 @@ def measure(name: str, opened: Callable[[], World], half: str, start: str, exten
     known = SETS[half][name](world)
     topics = known[: extent.topics]
     course, results = Course(world, extent.pages, STARTS[start]), []
+    course.has_others = extent.has_others
     for at, topic in enumerate(topics):
         for repeat in range(extent.repeats):
-            if result := course.run(topic, repeat, has_ablations=at < ABLATED_TOPICS):
+            if result := course.run(topic, repeat, has_ablations=extent.has_others and at < ABLATED_TOPICS):
                 results.append(result)
         print(f"  {name}: {topic} ({at + 1} of {len(topics)})", file=sys.stderr, flush=True)
     about = _described(name, world, half, topics, len(known))
@@ -424,15 +431,20 @@ def main() -> None:
     parser.add_argument("--topics", type=int, default=20, help="of each world")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--pages", type=int, default=500)
+    parser.add_argument("--judges", action="store_true", help="the hunter and best-first alone, with either judge")
+    parser.add_argument("--world", default="", help="one world alone")
     parser.add_argument("--only", choices=("quality", "cost", "live"), default="", help="one part")
     given = parser.parse_args()
     if given.only in ("", "quality"):
-        extent = Extent(2, 1, 150) if given.quick else Extent(given.topics, given.repeats, given.pages)
+        extent = (
+            Extent(2, 1, 150) if given.quick else Extent(given.topics, given.repeats, given.pages, not given.judges)
+        )
         print(f"A crawl of {extent.pages} pages begins with {STARTS[given.start].about}.\n", flush=True)
         with ProcessPoolExecutor(2) as pool:
             parts = [
                 (name, pool.submit(measure, name, opened, given.half, given.start, extent))
                 for name, opened in worlds(given.quick, given.half, has_sparse=True)
+                if given.world in ("", name)
             ]
             for name, part in parts:
                 about, results = part.result()
