@@ -25,7 +25,8 @@ Topics of 30 pages or more are split into halves by `tasks.split_topics`. --half
                  of larger topics, too; and on a generated web of another seed and shape those of made-up words.
                  debian-docs has no topic so small, and is left out. The topics are new, wikispeedia itself is not
 
-The generated sparse webs are one for each set, with topics of 30 pages or more.
+The generated sparse webs are one for each set, with topics of 30 pages or more. Webs of one subject (`one_subject`),
+four for development and four for the test, are crawled for topics of 15 pages or more, and at most half of their pages.
 
 The judge is told the topic's words. --start says what else a crawl begins with:
 
@@ -52,9 +53,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hunter_cost import costs_of
+from hunter_cost import costs
 from hunter_live import live
-from lycosa.config import Config
+from lycosa.config import Config, JudgeSettings
 from lycosa.judge_choice import judge_of
 from lycosa.judges.contrast.judge import ContrastJudge, ContrastSettings, ContrastStudy
 from lycosa.judges.meaning import Vector, cosine, vector_of
@@ -75,10 +76,12 @@ from lycosa.strategies.hunter.notes import Digest, digest
 from lycosa.strategies.protocol import StrategyParts
 from lycosa.strategies.table import strategy
 from lycosa.workspace import Workspace
+from one_subject import SUBJECTS, one_subject, topics_of
 from sparse_webs import PLANS as SPARSE
 from sparse_webs import THINNED, thinned
 from table import table
 
+ONE_SUBJECT = "one subject: "
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("LYCOSA_SHARED") or ROOT.parent / "shared")
 LEAST_PAGES, FRESH_LEAST_PAGES = 30, 15
@@ -95,6 +98,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "without learning weights": {"hunter.freedom": 0.0},
 }
 NO_NEGATIVES = "without the judge's negatives"
+NO_MEANING = "without meaning"
 FIXED_HUNTER, LEARNING_BEST_FIRST = "hunter, fixed judge", "best-first, learning judge"
 ABLATED_TOPICS = 10
 PLANS = {
@@ -132,10 +136,14 @@ def _made_up(world: World) -> list[str]:
     return sorted(set(world.topics) - {topic.name for topic in TOPICS})
 
 
+def _subjects(half: str) -> dict[str, Callable[[World], list[str]]]:
+    return {f"{ONE_SUBJECT}{subject}": topics_of for subject in SUBJECTS[half]}
+
+
 HALVED = ("wikispeedia", "debian-docs", "generated", THINNED)
 SETS: dict[str, dict[str, Callable[[World], list[str]]]] = {
-    "development": {**dict.fromkeys(HALVED, partial(_half, number=0)), "sparse": _large},
-    "test": {**dict.fromkeys(HALVED, partial(_half, number=1)), "sparse, another": _large},
+    "development": {**dict.fromkeys(HALVED, partial(_half, number=0)), "sparse": _large, **_subjects("development")},
+    "test": {**dict.fromkeys(HALVED, partial(_half, number=1)), "sparse, another": _large, **_subjects("test")},
     "fresh": {"wikispeedia": _small, "debian-docs": _small, "generated anew": _made_up, "sparse anew": _made_up},
 }
 """By set and world: the topics to crawl for."""
@@ -265,16 +273,20 @@ class Course:
         parts = StrategyParts.of(judge.abilities, rng=np.random.default_rng(repeat))
         learning = JudgedWorld(self.world, LearningJudge(judge, task.seeds.tolist(), self.world), read=read)
         self._grade(result, LEARNING_BEST_FIRST, learning, task, strategy("best-first", parts))
+        if self.start.distance and judge.study().meaning is not None:
+            parts = StrategyParts.of(self._judge(task, meaning="off").abilities, rng=np.random.default_rng(repeat))
+            self._grade(result, NO_MEANING, judged, task, strategy("hunter", parts))
         if has_ablations and not self.start.distance:  # where there are no examples, the setting means nothing
             study = partial(ContrastStudy, judge.study().topic, ContrastSettings(negative_pages=1e9))
             parts = replace(StrategyParts.of(judge.abilities, rng=rng), study=study)
             self._grade(result, NO_NEGATIVES, judged, task, strategy("hunter", parts))
         return result
 
-    def _judge(self, task: Task) -> ContrastJudge:
+    def _judge(self, task: Task, meaning: str = "auto") -> ContrastJudge:
         if not self.start.distance:
             return ContrastJudge.fit([self.page(int(seed)) for seed in task.seeds], task.keywords)
-        judge = judge_of(Config(topic=task.keywords, strategy="hunter"), Workspace(Path()))  # nothing is written there
+        config = Config(topic=task.keywords, strategy="hunter", judge=JudgeSettings(meaning=meaning))
+        judge = judge_of(config, Workspace(Path()))  # nothing is written there
         assert isinstance(judge, ContrastJudge), judge
         return judge
 
@@ -310,7 +322,7 @@ def _is_new(prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
 def report(title: str, results: list[Result]) -> str:
     names = [
         name
-        for name in ("hunter", FIXED_HUNTER, LEARNING_BEST_FIRST, *OTHERS, *ABLATIONS, NO_NEGATIVES)
+        for name in ("hunter", FIXED_HUNTER, LEARNING_BEST_FIRST, *OTHERS, NO_MEANING, *ABLATIONS, NO_NEGATIVES)
         if any(name in r.area for r in results)
     ]
     rows, p_values = [], []
@@ -350,12 +362,18 @@ def _error(values: NDArray[np.float64]) -> float:
 
 
 def worlds(
-    is_quick: bool, half: str = "test", *, has_sparse: bool = False
+    is_quick: bool, half: str = "test", *, has_special: bool = False
 ) -> Iterator[tuple[str, Callable[[], World]]]:
     out = ROOT / "out"
     out.mkdir(exist_ok=True)
     for name in SETS[half]:
-        if not has_sparse and (name in SPARSE or name == THINNED):
+        if not has_special and (name in SPARSE or name == THINNED or name.startswith(ONE_SUBJECT)):
+            continue
+        if name.startswith(ONE_SUBJECT):
+            subject = name.removeprefix(ONE_SUBJECT)
+            if (SHARED / "worlds" / "wikispeedia").exists():
+                built = out / f"one-subject-{subject}.world"
+                yield name, partial(one_subject, SHARED / "worlds" / "wikispeedia", subject, built)
             continue
         source = "wikispeedia" if name == THINNED else name
         shared, path = SHARED / "worlds" / source, out / f"{source}.world"
@@ -399,7 +417,8 @@ def measure(name: str, opened: Callable[[], World], half: str, start: str, exten
     world = opened()
     known = SETS[half][name](world)
     topics = known[: extent.topics]
-    course, results = Course(world, extent.pages, STARTS[start]), []
+    pages = min(extent.pages, len(world) // 2) if name.startswith(ONE_SUBJECT) else extent.pages
+    course, results = Course(world, pages, STARTS[start]), []
     course.has_others = extent.has_others
     for at, topic in enumerate(topics):
         for repeat in range(extent.repeats):
@@ -443,7 +462,7 @@ def main() -> None:
         with ProcessPoolExecutor(2) as pool:
             parts = [
                 (name, pool.submit(measure, name, opened, given.half, given.start, extent))
-                for name, opened in worlds(given.quick, given.half, has_sparse=True)
+                for name, opened in worlds(given.quick, given.half, has_special=True)
                 if given.world in ("", name)
             ]
             for name, part in parts:
@@ -456,33 +475,6 @@ def main() -> None:
         print(costs((3_000, 10_000) if given.quick else (10_000, 100_000, 300_000, 1_000_000)), "\n", flush=True)
     if given.only in ("", "live"):
         print(live(is_quick=given.quick))
-
-
-def costs(sizes: tuple[int, ...]) -> str:
-    head = (
-        "links waiting",
-        "fetches",
-        "µs a fetch",
-        "slowest run",
-        "longest, ms",
-        "bytes a link",
-        "of the best 1,000",
-        "rank correlation",
-    )
-    rows = [
-        (
-            f"{cost.waiting:,}",
-            f"{cost.fetches:,}",
-            f"{cost.fetch_us:,.0f}",
-            f"{cost.most_us:,.0f}",
-            f"{cost.longest_ms:.0f}",
-            f"{cost.bytes_per_link:.0f}",
-            f"{cost.overlap:.3f}",
-            f"{cost.correlation:.3f}",
-        )
-        for cost in costs_of(sizes)
-    ]
-    return table(head, rows)
 
 
 if __name__ == "__main__":

@@ -65,6 +65,7 @@ def cosine(one: Vector | None, other: Vector | None) -> float:
     return float(one @ other)
 
 
+@lru_cache(maxsize=2)  # the strategy and the judge ask for the same page
 def vector_of(text: str) -> Vector | None:
     """The mean of the vectors of a text's pieces, of length 1; None if there is none."""
     if not text or text.isspace():

@@ -3,6 +3,7 @@
 judge           the formulas, and the judge at one moment
 study           what is learned page by page, recomputed on demand: guides the crawl
 verdict         what is said of the pages: how likely each is about the topic
+by_words        how sure it is without examples
 mixture         from scores to probabilities, whatever share of the pages is about the topic
 weighing        the weight of each word, by examples, keywords and what the topic is not
 studied_pages   the words of the pages met

@@ -142,7 +142,7 @@ class ContrastStudy:
         self._relevance[number] = max(relevance, MIN_EXAMPLE_RELEVANCE) if is_example else relevance
         self._said = grown(self._said, number + 1)
         self._said[number] = (
-            self._verdict.view.judged(page.words, page.counts)[0] if self._verdict else self._relevance[number]
+            self._verdict.view.judged(page.words, page.counts, meaning)[0] if self._verdict else self._relevance[number]
         )
         return float(self._relevance[number])
 
@@ -343,8 +343,10 @@ class ContrastStudy:
                 self.settings,
                 known,
                 learned.scale.place(learned.scores),
+                (learned.weighing, learned.scale),
                 self._table_scores,
                 self._site_weights(learned.relevance),
+                self.meaning is not None,
             )
         )
         self._said[: self._pages.count] = self._verdict.probability
