@@ -65,6 +65,19 @@ def test_it_goes_on_to_the_last_bit(tmp_path, judge, saved_after):
     assert one == other
 
 
+@pytest.mark.parametrize("judge", list(judges()), ids=["examples", "words and seeds", "seeds", "meaning"])
+def test_pages_that_come_before_the_next_lesson_are_judged_alike(judge):
+    """By what was learned last, and by the last verdicts, which are not computed anew."""
+    straight, resumed = judge.study(), judge.study()
+    grow(straight, range(50))
+    straight.verdicts()
+    resumed.snapshots.load(straight.snapshots.take())
+    for study in (straight, resumed):
+        study.add(study.vector(terms(50)), host=1, meaning=0.35)
+    assert resumed.relevance.tobytes() == straight.relevance.tobytes()
+    assert resumed.said.tobytes() == straight.said.tobytes()
+
+
 def test_of_another_topic_it_is_refused():
     with_examples, with_words, *_ = judges()
     with pytest.raises(ValueError, match="0 examples were given, not 4"):
