@@ -6,6 +6,7 @@ worth, two further rows say: the hunter with the fixed judge, and best-first wit
     make bench-hunter                     # about half an hour on two cores
     python bench/hunter.py --quick        # a try
     python bench/hunter.py --half fresh --start words
+    python bench/hunter.py --only quality --judges      # judge × strategy alone, a quarter of the time
 
 Figure: the area under the curve of relevant pages found over fetches, as share of the way from a random order to an
 oracle (which knows whether a waiting page is relevant) and to a look-ahead oracle (which knows the ways, too). A home
@@ -24,7 +25,8 @@ Topics of 30 pages or more are split into halves by `tasks.split_topics`. --half
                  of larger topics, too; and on a generated web of another seed and shape those of made-up words.
                  debian-docs has no topic so small, and is left out. The topics are new, wikispeedia itself is not
 
-The generated sparse webs are one for each set, with topics of 30 pages or more.
+The generated sparse webs are one for each set, with topics of 30 pages or more. Webs of one subject (`one_subject`),
+four for development and four for the test, are crawled for topics of 15 pages or more, and at most half of their pages.
 
 The judge is told the topic's words. --start says what else a crawl begins with:
 
@@ -51,11 +53,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hunter_cost import costs_of
+from hunter_cost import costs
 from hunter_live import live
-from lycosa.config import Config
+from lycosa.config import Config, JudgeSettings
 from lycosa.judge_choice import judge_of
 from lycosa.judges.contrast.judge import ContrastJudge, ContrastSettings, ContrastStudy
+from lycosa.judges.meaning import Vector, cosine, vector_of
 from lycosa.judges.protocol import Judge
 from lycosa.lab.evaluate.significance import holm, wilcoxon
 from lycosa.lab.generated.vocabulary import TOPICS
@@ -69,14 +72,16 @@ from lycosa.lab.worlds.world import World
 from lycosa.lib.near_duplicates import NearDuplicates
 from lycosa.model import Judgement, Page
 from lycosa.strategies.hunter.hunter import review_interval
-from lycosa.strategies.hunter.notes import digest
+from lycosa.strategies.hunter.notes import Digest, digest
 from lycosa.strategies.protocol import StrategyParts
 from lycosa.strategies.table import strategy
 from lycosa.workspace import Workspace
+from one_subject import SUBJECTS, one_subject, topics_of
 from sparse_webs import PLANS as SPARSE
 from sparse_webs import THINNED, thinned
 from table import table
 
+ONE_SUBJECT = "one subject: "
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("LYCOSA_SHARED") or ROOT.parent / "shared")
 LEAST_PAGES, FRESH_LEAST_PAGES = 30, 15
@@ -93,6 +98,7 @@ ABLATIONS: dict[str, dict[str, Any]] = {
     "without learning weights": {"hunter.freedom": 0.0},
 }
 NO_NEGATIVES = "without the judge's negatives"
+NO_MEANING = "without meaning"
 FIXED_HUNTER, LEARNING_BEST_FIRST = "hunter, fixed judge", "best-first, learning judge"
 ABLATED_TOPICS = 10
 PLANS = {
@@ -130,10 +136,14 @@ def _made_up(world: World) -> list[str]:
     return sorted(set(world.topics) - {topic.name for topic in TOPICS})
 
 
+def _subjects(half: str) -> dict[str, Callable[[World], list[str]]]:
+    return {f"{ONE_SUBJECT}{subject}": topics_of for subject in SUBJECTS[half]}
+
+
 HALVED = ("wikispeedia", "debian-docs", "generated", THINNED)
 SETS: dict[str, dict[str, Callable[[World], list[str]]]] = {
-    "development": {**dict.fromkeys(HALVED, partial(_half, number=0)), "sparse": _large},
-    "test": {**dict.fromkeys(HALVED, partial(_half, number=1)), "sparse, another": _large},
+    "development": {**dict.fromkeys(HALVED, partial(_half, number=0)), "sparse": _large, **_subjects("development")},
+    "test": {**dict.fromkeys(HALVED, partial(_half, number=1)), "sparse, another": _large, **_subjects("test")},
     "fresh": {"wikispeedia": _small, "debian-docs": _small, "generated anew": _made_up, "sparse anew": _made_up},
 }
 """By set and world: the topics to crawl for."""
@@ -185,7 +195,10 @@ class LearningJudge(Judge):
 
     def judge(self, page: Page) -> Judgement:
         host = zlib.crc32(page.url.split("/", 3)[2].encode()) + 1
-        relevance = self._study.add(self._study.vector(page.terms), host=host, is_seed=page.url in self._seeds)
+        taken = Digest.from_bytes(page.digest)
+        relevance = self._study.add(
+            (taken.words, taken.counts), host=host, is_seed=page.url in self._seeds, meaning=taken.meaning
+        )
         count = len(self._study.relevance)
         if count >= self._next:
             self._study.learn()
@@ -197,11 +210,15 @@ class LearningJudge(Judge):
 class Course:
     """A world, and pages read once for all crawls."""
 
+    has_others = True
+    """Whether strategies beside the hunter and best-first crawl, too."""
+
     def __init__(self, world: World, pages: int, start: Start = STARTS["examples"]) -> None:
         self.world = world
         self.pages = pages
         self.start = start
         self._read: dict[int, Page] = {}
+        self._openings: dict[int, Vector | None] = {}
         self._digest = partial(digest, vector=ContrastJudge.fit((), "cycling").study().vector)
 
     def page(self, number: int) -> Page:
@@ -210,6 +227,22 @@ class Course:
             page = self.world.page(number)
             known = self._read[number] = replace(page, digest=self._digest(page))  # as readers do
         return known
+
+    def reader(self, judge: ContrastJudge) -> Callable[[int], Page]:
+        """Pages as readers hand them over in a crawl with this judge: the cosine with its words is in the digest."""
+        meaning = judge.study().meaning
+        if meaning is None:
+            return self.page
+        words = vector_of(meaning.words)
+
+        def read(number: int) -> Page:
+            page = self.page(number)
+            if number not in self._openings:
+                self._openings[number] = vector_of(page.opening)
+            near = cosine(words, self._openings[number])
+            return replace(page, digest=Digest.from_bytes(page.digest)._replace(meaning=near).to_bytes())
+
+        return read
 
     def run(self, topic: str, repeat: int, *, has_ablations: bool) -> Result | None:
         """None: there are no such seeds, nothing can be found from them, or as much whatever the order."""
@@ -220,7 +253,8 @@ class Course:
         wanted = task.relevant & task.is_graded
         result = Result(topic, int(wanted.sum()), {}, {}, {})
         judge = self._judge(task)
-        judged = JudgedWorld(self.world, judge, read=self.page)
+        read = self.reader(judge)
+        judged = JudgedWorld(self.world, judge, read=read)
         for name, kind in (("oracle", Oracle), ("look-ahead", LookAhead)):
             self._grade(result, name, judged, task, lambda found, kind=kind: kind(self.world, wanted, found))
         areas = []
@@ -231,24 +265,28 @@ class Course:
         result.area["random"] = float(np.mean(areas))
         if result.area["oracle"] - result.area["random"] < 1:
             return None
-        for name, order, settings in _orders(has_ablations):
+        for name, order, settings in _orders(has_ablations, self.has_others):
             parts = StrategyParts.of(judge.abilities, rng=np.random.default_rng(repeat))
             self._grade(result, name, judged, task, strategy(order, parts, settings))
         parts = replace(StrategyParts.of(judge.abilities, rng=np.random.default_rng(repeat)), study=None)
         self._grade(result, FIXED_HUNTER, judged, task, strategy("hunter", parts))
         parts = StrategyParts.of(judge.abilities, rng=np.random.default_rng(repeat))
-        learning = JudgedWorld(self.world, LearningJudge(judge, task.seeds.tolist(), self.world), read=self.page)
+        learning = JudgedWorld(self.world, LearningJudge(judge, task.seeds.tolist(), self.world), read=read)
         self._grade(result, LEARNING_BEST_FIRST, learning, task, strategy("best-first", parts))
+        if self.start.distance and judge.study().meaning is not None:
+            parts = StrategyParts.of(self._judge(task, meaning="off").abilities, rng=np.random.default_rng(repeat))
+            self._grade(result, NO_MEANING, judged, task, strategy("hunter", parts))
         if has_ablations and not self.start.distance:  # where there are no examples, the setting means nothing
             study = partial(ContrastStudy, judge.study().topic, ContrastSettings(negative_pages=1e9))
             parts = replace(StrategyParts.of(judge.abilities, rng=rng), study=study)
             self._grade(result, NO_NEGATIVES, judged, task, strategy("hunter", parts))
         return result
 
-    def _judge(self, task: Task) -> ContrastJudge:
+    def _judge(self, task: Task, meaning: str = "auto") -> ContrastJudge:
         if not self.start.distance:
             return ContrastJudge.fit([self.page(int(seed)) for seed in task.seeds], task.keywords)
-        judge = judge_of(Config(topic=task.keywords, strategy="hunter"), Workspace(Path()))  # nothing is written there
+        config = Config(topic=task.keywords, strategy="hunter", judge=JudgeSettings(meaning=meaning))
+        judge = judge_of(config, Workspace(Path()))  # nothing is written there
         assert isinstance(judge, ContrastJudge), judge
         return judge
 
@@ -267,9 +305,9 @@ class Course:
         result.hosts[name] = float(len(np.unique(self.world.host_of[visited[is_found]])))
 
 
-def _orders(has_ablations: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _orders(has_ablations: bool, has_others: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
     yield "hunter", "hunter", {}
-    for name in OTHERS:
+    for name in OTHERS if has_others else OTHERS[:1]:
         yield name, name, {}
     for name, settings in ABLATIONS.items() if has_ablations else ():
         yield name, "hunter", settings
@@ -284,7 +322,7 @@ def _is_new(prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
 def report(title: str, results: list[Result]) -> str:
     names = [
         name
-        for name in ("hunter", FIXED_HUNTER, LEARNING_BEST_FIRST, *OTHERS, *ABLATIONS, NO_NEGATIVES)
+        for name in ("hunter", FIXED_HUNTER, LEARNING_BEST_FIRST, *OTHERS, NO_MEANING, *ABLATIONS, NO_NEGATIVES)
         if any(name in r.area for r in results)
     ]
     rows, p_values = [], []
@@ -324,12 +362,18 @@ def _error(values: NDArray[np.float64]) -> float:
 
 
 def worlds(
-    is_quick: bool, half: str = "test", *, has_sparse: bool = False
+    is_quick: bool, half: str = "test", *, has_special: bool = False
 ) -> Iterator[tuple[str, Callable[[], World]]]:
     out = ROOT / "out"
     out.mkdir(exist_ok=True)
     for name in SETS[half]:
-        if not has_sparse and (name in SPARSE or name == THINNED):
+        if not has_special and (name in SPARSE or name == THINNED or name.startswith(ONE_SUBJECT)):
+            continue
+        if name.startswith(ONE_SUBJECT):
+            subject = name.removeprefix(ONE_SUBJECT)
+            if (SHARED / "worlds" / "wikispeedia").exists():
+                built = out / f"one-subject-{subject}.world"
+                yield name, partial(one_subject, SHARED / "worlds" / "wikispeedia", subject, built)
             continue
         source = "wikispeedia" if name == THINNED else name
         shared, path = SHARED / "worlds" / source, out / f"{source}.world"
@@ -364,6 +408,8 @@ class Extent:
     """Of each world, at most."""
     repeats: int
     pages: int
+    has_others: bool = True
+    """Strategies beside the hunter and best-first, and the hunter without one thing each."""
 
 
 def measure(name: str, opened: Callable[[], World], half: str, start: str, extent: Extent) -> tuple[str, list[Result]]:
@@ -371,10 +417,12 @@ def measure(name: str, opened: Callable[[], World], half: str, start: str, exten
     world = opened()
     known = SETS[half][name](world)
     topics = known[: extent.topics]
-    course, results = Course(world, extent.pages, STARTS[start]), []
+    pages = min(extent.pages, len(world) // 2) if name.startswith(ONE_SUBJECT) else extent.pages
+    course, results = Course(world, pages, STARTS[start]), []
+    course.has_others = extent.has_others
     for at, topic in enumerate(topics):
         for repeat in range(extent.repeats):
-            if result := course.run(topic, repeat, has_ablations=at < ABLATED_TOPICS):
+            if result := course.run(topic, repeat, has_ablations=extent.has_others and at < ABLATED_TOPICS):
                 results.append(result)
         print(f"  {name}: {topic} ({at + 1} of {len(topics)})", file=sys.stderr, flush=True)
     about = _described(name, world, half, topics, len(known))
@@ -402,15 +450,20 @@ def main() -> None:
     parser.add_argument("--topics", type=int, default=20, help="of each world")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--pages", type=int, default=500)
+    parser.add_argument("--judges", action="store_true", help="the hunter and best-first alone, with either judge")
+    parser.add_argument("--world", default="", help="one world alone")
     parser.add_argument("--only", choices=("quality", "cost", "live"), default="", help="one part")
     given = parser.parse_args()
     if given.only in ("", "quality"):
-        extent = Extent(2, 1, 150) if given.quick else Extent(given.topics, given.repeats, given.pages)
+        extent = (
+            Extent(2, 1, 150) if given.quick else Extent(given.topics, given.repeats, given.pages, not given.judges)
+        )
         print(f"A crawl of {extent.pages} pages begins with {STARTS[given.start].about}.\n", flush=True)
         with ProcessPoolExecutor(2) as pool:
             parts = [
                 (name, pool.submit(measure, name, opened, given.half, given.start, extent))
-                for name, opened in worlds(given.quick, given.half, has_sparse=True)
+                for name, opened in worlds(given.quick, given.half, has_special=True)
+                if given.world in ("", name)
             ]
             for name, part in parts:
                 about, results = part.result()
@@ -422,33 +475,6 @@ def main() -> None:
         print(costs((3_000, 10_000) if given.quick else (10_000, 100_000, 300_000, 1_000_000)), "\n", flush=True)
     if given.only in ("", "live"):
         print(live(is_quick=given.quick))
-
-
-def costs(sizes: tuple[int, ...]) -> str:
-    head = (
-        "links waiting",
-        "fetches",
-        "µs a fetch",
-        "slowest run",
-        "longest, ms",
-        "bytes a link",
-        "of the best 1,000",
-        "rank correlation",
-    )
-    rows = [
-        (
-            f"{cost.waiting:,}",
-            f"{cost.fetches:,}",
-            f"{cost.fetch_us:,.0f}",
-            f"{cost.most_us:,.0f}",
-            f"{cost.longest_ms:.0f}",
-            f"{cost.bytes_per_link:.0f}",
-            f"{cost.overlap:.3f}",
-            f"{cost.correlation:.3f}",
-        )
-        for cost in costs_of(sizes)
-    ]
-    return table(head, rows)
 
 
 if __name__ == "__main__":

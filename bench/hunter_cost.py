@@ -20,6 +20,7 @@ from lycosa.judges.contrast.judge import ContrastJudge
 from lycosa.model import Fetched, Judgement, Kind, Lease, Link, Outcome, Page, Visit
 from lycosa.strategies.hunter.hunter import Hunter, HunterSettings
 from lycosa.strategies.protocol import StrategyParts
+from table import table
 
 LINKS = 50
 NEW = 30
@@ -174,3 +175,30 @@ def nearness(hunter: Hunter, frontier: Frontier, count: int = 1_000) -> tuple[fl
     best, best_fresh = np.argsort(-known, kind="stable")[:count], np.argsort(-fresh, kind="stable")[:count]
     either = np.union1d(best, best_fresh)
     return len(np.intersect1d(best, best_fresh)) / count, float(spearmanr(known[either], fresh[either]).statistic)
+
+
+def costs(sizes: tuple[int, ...]) -> str:
+    head = (
+        "links waiting",
+        "fetches",
+        "µs a fetch",
+        "slowest run",
+        "longest, ms",
+        "bytes a link",
+        "of the best 1,000",
+        "rank correlation",
+    )
+    rows = [
+        (
+            f"{cost.waiting:,}",
+            f"{cost.fetches:,}",
+            f"{cost.fetch_us:,.0f}",
+            f"{cost.most_us:,.0f}",
+            f"{cost.longest_ms:.0f}",
+            f"{cost.bytes_per_link:.0f}",
+            f"{cost.overlap:.3f}",
+            f"{cost.correlation:.3f}",
+        )
+        for cost in costs_of(sizes)
+    ]
+    return table(head, rows)

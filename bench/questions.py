@@ -96,7 +96,7 @@ class AnsweredCourse(Course):
         wanted = task.relevant & task.is_graded
         result = Result(topic, int(wanted.sum()), {}, {}, {})
         judge = self._judge(task)
-        judged = JudgedWorld(self.world, judge, read=self.page)
+        judged = JudgedWorld(self.world, judge, read=self.reader(judge))
         self._grade(result, "oracle", judged, task, lambda found: Oracle(self.world, wanted, found))
         areas = []
         for number in range(RANDOMS):

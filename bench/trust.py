@@ -2,6 +2,7 @@
 
     make bench-trust                              # half an hour on two cores
     python bench/trust.py --only prevalence       # a minute
+    python bench/trust.py --only crawls --start words --meaning off
     python bench/trust.py --quick
 
 prevalence   800 pages, a share of them on the topic, drawn at random and studied at once: AUC, and judged / true share
@@ -36,6 +37,7 @@ from hunter import PLANS, ROOT, SHARED, Course, Start, _generated, _half, _opene
 from lycosa.engine import Crawl
 from lycosa.fetch.warc_reader import iterate
 from lycosa.judges.contrast.judge import ContrastJudge, ContrastStudy
+from lycosa.judges.meaning import UNKNOWN, Vector, cosine, is_installed, vector_of
 from lycosa.lab.generated.server import served
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 from lycosa.lab.replay.replay import JudgedWorld, replay
@@ -113,11 +115,12 @@ def _web(name: str) -> World:
     return _opened(SHARED / "worlds" / name, ROOT / "out" / f"{name}.world")
 
 
-def prevalence(name: str) -> list[tuple[str, ...]]:
+def prevalence(name: str, has_meaning: bool) -> list[tuple[str, ...]]:
     """A row for each start, and for nearness and verdict."""
     web = _web(name)
     vector = ContrastJudge.fit((), "cycling").study().vector
     is_page = web.statuses == 200
+    openings: dict[int, Vector | None] = {}
     found: dict[tuple[str, str, float], list[Quality]] = {}
     for topic in web.topics:
         members = web.pages_of(topic)
@@ -127,15 +130,20 @@ def prevalence(name: str) -> list[tuple[str, ...]]:
         drawn = rng.permutation(members)
         others = rng.permutation(np.setdiff1d(np.flatnonzero(is_page), members))
         vectors = {int(page): vector(web.terms(int(page))) for page in (*drawn, *others[:DRAWN])}
+        words = vector_of(keywords(topic)) if has_meaning else None
+        for page in vectors if has_meaning else ():
+            if page not in openings:
+                openings[page] = vector_of(web.page(page).opening)
         for share in PREVALENCES:
             inside = min(int(DRAWN * share), len(drawn) - 5)
             pages = np.concatenate([drawn[5 : 5 + inside], others[: min(DRAWN, int(inside / share)) - inside]])
             is_true = np.arange(len(pages)) < inside
             for start, given in (("5 examples", drawn[:5]), ("words", drawn[:0])):
-                topic_given = ContrastJudge.fit((), keywords(topic)).study().topic
+                topic_given = ContrastJudge.fit((), keywords(topic), has_meaning=has_meaning).study().topic
                 study = ContrastStudy(replace(topic_given, examples=tuple(vectors[int(page)] for page in given)))
                 for page in pages.tolist():
-                    study.add(vectors[page], host=int(web.host_of[page]) + 1)
+                    near = cosine(words, openings[page]) if has_meaning else UNKNOWN
+                    study.add(vectors[page], host=int(web.host_of[page]) + 1, meaning=near)
                 study.learn()
                 for how, said in (("nearness", study.relevance.copy()), ("verdict", study.verdicts())):
                     found.setdefault((start, how, share), []).append(Quality.of(said, is_true))
@@ -158,13 +166,15 @@ class Judged(NamedTuple):
     verdict: Quality
 
 
-def crawls(name: str, half: str, limit: int) -> list[Judged]:
+def crawls(name: str, half: str, limit: int, only: str = "", meaning: str = "auto") -> list[Judged]:
     web = _web(name)
     is_one_subject = name.startswith("one subject: ")
     topics = topics_of(web) if is_one_subject else _half(web, number=("development", "test").index(half))
     pages = 500 if not is_one_subject else 250 if len(web) > 400 else 120
     found = []
     for start, setup in STARTS.items():
+        if only not in ("", start):
+            continue
         course = Course(web, pages, setup)
         for topic in topics[:limit]:
             if len(web.pages_of(topic)) < setup.seeds + 10:
@@ -173,9 +183,10 @@ def crawls(name: str, half: str, limit: int) -> list[Judged]:
             task = make_task(web, topic, distance=setup.distance, seeds=setup.seeds, rng=rng)
             if setup.distance and not task.distance:
                 continue
-            judge = course._judge(task)
+            judge = course._judge(task, meaning)
             hunter: Any = strategy("hunter", StrategyParts.of(judge.abilities, rng=np.random.default_rng(0)))
-            track = replay(JudgedWorld(web, judge, read=course.page), hunter, task.seeds.tolist(), pages=pages)
+            judged = JudgedWorld(web, judge, read=course.reader(judge))
+            track = replay(judged, hunter, task.seeds.tolist(), pages=pages)
             visited = np.array(track.pages)
             counts = task.is_graded[visited]
             is_true = task.relevant[visited][counts]
@@ -301,6 +312,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--half", choices=("development", "test"), default="test")
+    parser.add_argument("--start", choices=("", *STARTS), default="", help="of crawls: one start alone")
+    parser.add_argument("--meaning", choices=("auto", "off"), default="auto", help="off: as if it were not installed")
     parser.add_argument("--topics", type=int, default=20, help="of each web")
     parser.add_argument("--only", choices=("prevalence", "crawls", "demo", "words"), default="", help="one part")
     given = parser.parse_args()
@@ -311,13 +324,16 @@ def main() -> None:
     webs = ("wikispeedia", "debian-docs", "generated") if has_shared else ("generated",)
     with ProcessPoolExecutor(2) as pool:
         if given.only in ("", "prevalence"):
-            rows = [row for part in pool.map(prevalence, webs) for row in part]
+            has_meaning = given.meaning == "auto" and is_installed()
+            rows = [row for part in pool.map(partial(prevalence, has_meaning=has_meaning), webs) for row in part]
             head = ("AUC, judged/true share", "by", *(f"{share:.2f}" for share in PREVALENCES))
             print(table(head, rows), "\n", flush=True)
         if given.only in ("", "crawls"):
             subjects = [f"one subject: {subject}" for subject in SUBJECTS[given.half]] if has_shared else []
             limit = 2 if given.quick else given.topics
-            part: Callable[[str], list[Judged]] = partial(crawls, half=given.half, limit=limit)
+            part: Callable[[str], list[Judged]] = partial(
+                crawls, half=given.half, limit=limit, only=given.start, meaning=given.meaning
+            )
             found = [one for some in pool.map(part, (*webs, *subjects)) for one in some]
             head = (given.half, "by", "AUC", "judged", "true", "precision", "recall", "calibration error", "crawls")
             print(table(head, list(crawl_rows(found))), "\n", flush=True)

@@ -212,6 +212,12 @@ class TestOlderCrawls:
         assert (config.strategy, config.judge.kind, config.judge.threshold) == ("best-first", "keywords", 0.2)
         assert build((str(path), load_crawl(path, is_begun=False))).judge.kind == "auto"
 
+    def test_a_crawl_begun_before_meaning_counted_goes_on_without(self, tmp_path):
+        path = tmp_path / "lycosa.toml"
+        path.write_text('topic = "cycling"\n[judge]\nkind = "contrast"\n')
+        assert build((str(path), load_crawl(path, is_begun=True))).judge.meaning == "off"
+        assert build((str(path), load_crawl(path, is_begun=False))).judge.meaning == "auto"
+
     def test_one_that_says_it_keeps_it(self, tmp_path):
         path = tmp_path / "lycosa.toml"
         path.write_text('[judge]\nkind = "contrast"\n')

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from lycosa.config import Config, build
+from lycosa.engine import Crawl
 from lycosa.errors import ConfigError, InputError
-from lycosa.judge_choice import judge_of, settled
+from lycosa.judge_choice import judge_of, require_vectors, settled
+from lycosa.judges import meaning
 from lycosa.judges.classifier import Example
 from lycosa.judges.contrast.judge import ContrastJudge
 from lycosa.judges.keywords import KeywordJudge
@@ -82,6 +84,39 @@ class TestKind:
         assert judge_of(config(judge={"kind": kind}), NOWHERE).threshold == own
         assert judge_of(config(judge={"kind": kind, "threshold": 0.3}), NOWHERE).threshold == 0.3
         assert judge_of(config(judge={"kind": kind}), NOWHERE, threshold=0.4).threshold == 0.4
+
+
+class TestMeaning:
+    @pytest.mark.parametrize(
+        ("is_installed", "settings", "expected"),
+        [
+            (True, {}, "on"),
+            (False, {}, "off"),
+            (True, {"judge": {"meaning": "off"}}, "off"),
+            (False, {"judge": {"meaning": "on"}}, "on"),
+            (True, {"strategy": "best-first"}, "off"),
+            (True, {"topic": ""}, "off"),
+        ],
+    )
+    def test_it_is_decided_when_a_crawl_begins(self, monkeypatch, is_installed, settings, expected):
+        monkeypatch.setattr(meaning, "is_installed", lambda: is_installed)
+        assert settled(config(**settings)).judge.meaning == expected
+
+    def test_the_judge_has_it_as_decided(self):
+        assert contrast(judge={"meaning": "on"}).study().meaning is not None
+        assert contrast(judge={"meaning": "off"}).study().meaning is None
+
+    def test_a_crawl_by_meaning_needs_the_vectors(self, monkeypatch, tmp_path):
+        monkeypatch.setattr(meaning, "is_installed", lambda: False)
+        given = {"judge": {"meaning": "on"}}
+        with pytest.raises(ConfigError, match=r"^judge\.meaning is on, .*: pip install 'lycosa\[meaning\]'"):
+            Crawl("cycling", seeds=["https://a.test/"], directory=tmp_path / "crawl", config=given).run()
+        assert not list((tmp_path / "crawl").glob("*.db"))
+        require_vectors(config(judge={"meaning": "on", "kind": "keywords"}))  # which has no use for them
+
+    def test_other_values(self):
+        with pytest.raises(ConfigError, match=r"judge\.meaning is 'maybe': it must be auto, on or off"):
+            config(judge={"meaning": "maybe"})
 
 
 class TestSeeds:

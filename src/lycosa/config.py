@@ -51,6 +51,9 @@ class JudgeSettings:
     """Whether contrast takes the seeds as examples of the topic: yes or no (they are only places to start from). auto:
     yes if no words are given; otherwise, if at least half of the seeds match the words, the seeds that match and those
     similar to them."""
+    meaning: str = "auto"
+    """Whether contrast looks at the meaning of words, while it knows no examples: pages that begin with other words for
+    the topic are near it, too. on needs lycosa[meaning]; auto: on if that is installed when the crawl begins. off."""
     threshold: float = 0.0
     """Minimum relevance of a relevant page. 0: the judge's own threshold, which is 0.1 for keywords, 0.5 for contrast
     and trained topics, and for a formula the smallest score above 0 among the start pages (paper AR, section 2.3)."""
@@ -84,6 +87,7 @@ class JudgeSettings:
                 raise ConfigError(f"judge.languages: {language!r} is not one of {', '.join(STEMMERS)}")
         for name, known in (
             ("seeds_are_examples", ("auto", "yes", "no")),
+            ("meaning", ("auto", "on", "off")),
             ("widen_by", ("parent", "drop", "weight")),
             ("links_by", ("rarer", "either")),
             ("rarer_by", ("score", "lowering")),
@@ -257,7 +261,8 @@ def load_file(path: Path) -> dict[str, Any]:
 def load_crawl(path: Path, *, is_begun: bool) -> dict[str, Any]:
     """A crawl's own lycosa.toml. A crawl begun by a version without some setting goes on as that version did."""
     stored = load_file(path)
-    for section, name, value in (("judge", "kind", "keywords"), ("page", "language", "en")):
+    before = (("judge", "kind", "keywords"), ("judge", "meaning", "off"), ("page", "language", "en"))
+    for section, name, value in before:
         settings = stored.setdefault(section, {})
         if is_begun and isinstance(settings, dict):
             settings.setdefault(name, value)

@@ -72,7 +72,15 @@ from lycosa.given import (
     name_of,
     with_strategy_inside,
 )
-from lycosa.judge_choice import Versions, has_open_threshold, is_trained, judge_from, judge_of, settled
+from lycosa.judge_choice import (
+    Versions,
+    has_open_threshold,
+    is_trained,
+    judge_from,
+    judge_of,
+    require_vectors,
+    settled,
+)
 from lycosa.judges.protocol import CompletedJudge, Judge, LearnedTopic, PlainJudge
 from lycosa.lib.clock import SystemClock
 from lycosa.live import live_fetcher, live_search, query_words
@@ -329,6 +337,7 @@ class Crawl:
         self._bring_book(config)
         if self._judge is None:
             config = settled(config, self._strategy)
+            require_vectors(config)
         self._judge_for(config)
         Guard(config.network.allow)  # refuses a malformed network before anything is written
         strategy_named(self._strategy or config.strategy, settings=config.constants)

@@ -8,6 +8,7 @@ from pathlib import Path
 from lycosa.config import Config
 from lycosa.errors import ConfigError, InputError
 from lycosa.fetch.urls import parse_seed
+from lycosa.judges import meaning
 from lycosa.judges.contrast.judge import ContrastJudge
 from lycosa.judges.generalise import ForLinks, RarerBy, Way
 from lycosa.judges.keywords import KeywordJudge
@@ -33,11 +34,23 @@ def is_trained(config: Config) -> bool:
 
 
 def settled(config: Config, strategy: AnyStrategy | None = None) -> Config:
-    """With the kind of judge decided: a crawl goes on with it, whatever a later version would choose."""
-    if is_trained(config) or config.judge.kind != "auto":
+    """With the kind of judge decided, and whether meaning counts: a crawl goes on with it, whatever a later version
+    would choose, or what is installed later."""
+    if is_trained(config):
         return config
-    kind = "contrast" if _is_learning(config, strategy) else "keywords"
-    return config.model_copy(update={"judge": replace(config.judge, kind=kind)})
+    judge = config.judge
+    if judge.kind == "auto":
+        judge = replace(judge, kind="contrast" if _is_learning(config, strategy) else "keywords")
+    if judge.meaning == "auto":
+        has_use = judge.kind == "contrast" and bool(config.topic)
+        judge = replace(judge, meaning="on" if has_use and meaning.is_installed() else "off")
+    return config.model_copy(update={"judge": judge})
+
+
+def require_vectors(config: Config) -> None:
+    """Refuse to crawl by the meaning of words without their vectors. Whoever only looks at a crawl needs none."""
+    if not is_trained(config) and config.judge.kind == "contrast" and config.judge.meaning == "on":
+        meaning.require_installed()
 
 
 def _is_learning(config: Config, strategy: AnyStrategy | None = None) -> bool:
@@ -95,6 +108,7 @@ def _untrained(config: Config, threshold: float) -> KeywordJudge | ContrastJudge
         config.topic,
         learns_from_seeds=wanted != "no",
         seeds_must_fit=wanted == "auto" and bool(config.topic),
+        has_meaning=config.judge.meaning == "on",
         threshold=threshold or FOR_TOPICS,
     )
 

@@ -201,10 +201,27 @@ class Page:
     stemmed_in: str = "en"
     """Language by whose stop words and stemmer `terms` were made: the page's own, if there is a stemmer for it."""
 
+    beginning: str = ""
+    """The first words of the own text, of a page whose text is not kept (`opening`)."""
+
     @property
     def content(self) -> str:
         """The own text; of a page that was not read from a document, the text."""
         return self.own_text or self.text
+
+    @property
+    def opening(self) -> str:
+        """The title and the first words of the own text."""
+        return f"{self.title} {self.beginning or first_words(self.content)}"
+
+
+OPENING_WORDS = 400
+_LONGEST_OPENING = 16 * OPENING_WORDS
+
+
+def first_words(text: str, most: int = OPENING_WORDS) -> str:
+    """The first words of a text, and no more characters than words commonly have."""
+    return " ".join(text[:_LONGEST_OPENING].split(maxsplit=most)[:most])
 
 
 class Guidance(NamedTuple):

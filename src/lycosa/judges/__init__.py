@@ -5,6 +5,7 @@
     keywords            cosine similarity to a few words (paper TC)
     contrast            learns what a topic is and is not, from words, examples and the crawl; the default
     background          how common words are in general
+    meaning             how near a page is to words in meaning, by word vectors (an extra)
 
 Judges trained on the examples of a taxonomy:
 

@@ -57,6 +57,11 @@ class Study(Protocol):
         """From a page's terms to the words to keep of it; can be sent to another process."""
 
     @property
+    def meaning(self) -> Callable[[Page], float] | None:
+        """How near the meaning of a page is to the topic's words (`meaning`); can be sent to another process. None:
+        that does not count."""
+
+    @property
     def relevance(self) -> NDArray[np.float32]:
         """How near each page is to the topic, in the order in which pages were added: it guides the crawl."""
 
@@ -68,10 +73,11 @@ class Study(Protocol):
     def snapshots(self) -> Snapshots | None:
         """How all that it knows is saved and loaded; None if it cannot be."""
 
-    def add(self, page: WordCounts, *, host: int, is_seed: bool, relevance: float) -> float:
+    def add(self, page: WordCounts, *, host: int, is_seed: bool, relevance: float, meaning: float) -> float:
         """Add a page and return its relevance as things stand.
 
-        `host` is any number from 1 on that identifies the host; `relevance` is what the crawl's judge gave the page.
+        `host` is any number from 1 on that identifies the host; `relevance` is what the crawl's judge gave the page;
+        `meaning` is what the function of that name said of it, NaN if nothing.
         """
 
     def learn(self) -> None:

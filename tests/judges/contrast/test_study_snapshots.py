@@ -28,12 +28,15 @@ def judges() -> Iterator[ContrastJudge]:
     yield ContrastJudge.fit(examples, "")
     yield ContrastJudge.fit((), "cycl1 cycl2", learns_from_seeds=True, seeds_must_fit=True)
     yield ContrastJudge.fit((), learns_from_seeds=True)
+    yield ContrastJudge.fit((), "cycl1 cycl2", has_meaning=True)
 
 
 def grow(study: ContrastStudy, numbers: range) -> None:
     """Pages, lessons, verdicts and answers in turn."""
     for number in numbers:
-        study.add(study.vector(terms(number) if number % 17 else {}), host=1 + number % 5, is_seed=number < 6)
+        meaning = float(np.random.default_rng([2, number]).normal(0.2, 0.1)) if number % 11 else float("nan")
+        page = study.vector(terms(number) if number % 17 else {})
+        study.add(page, host=1 + number % 5, is_seed=number < 6, meaning=meaning)
         if number % 7 == 3:
             study.learn()
         if number % 20 == 12:
@@ -42,7 +45,7 @@ def grow(study: ContrastStudy, numbers: range) -> None:
             study.answer(number - 20, [True, False, None][number % 3])
 
 
-@pytest.mark.parametrize("judge", list(judges()), ids=["examples", "words and seeds", "seeds"])
+@pytest.mark.parametrize("judge", list(judges()), ids=["examples", "words and seeds", "seeds", "meaning"])
 @pytest.mark.parametrize("saved_after", [3, 9, 26, 33, 50])
 def test_it_goes_on_to_the_last_bit(tmp_path, judge, saved_after):
     straight, before, resumed = judge.study(), judge.study(), judge.study()
@@ -62,8 +65,21 @@ def test_it_goes_on_to_the_last_bit(tmp_path, judge, saved_after):
     assert one == other
 
 
+@pytest.mark.parametrize("judge", list(judges()), ids=["examples", "words and seeds", "seeds", "meaning"])
+def test_pages_that_come_before_the_next_lesson_are_judged_alike(judge):
+    """By what was learned last, and by the last verdicts, which are not computed anew."""
+    straight, resumed = judge.study(), judge.study()
+    grow(straight, range(50))
+    straight.verdicts()
+    resumed.snapshots.load(straight.snapshots.take())
+    for study in (straight, resumed):
+        study.add(study.vector(terms(50)), host=1, meaning=0.35)
+    assert resumed.relevance.tobytes() == straight.relevance.tobytes()
+    assert resumed.said.tobytes() == straight.said.tobytes()
+
+
 def test_of_another_topic_it_is_refused():
-    with_examples, with_words, _ = judges()
+    with_examples, with_words, *_ = judges()
     with pytest.raises(ValueError, match="0 examples were given, not 4"):
         with_examples.study().snapshots.load(with_words.study().snapshots.take())
 

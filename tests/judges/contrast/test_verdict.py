@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
-from lycosa.judges.contrast.judge import ContrastStudy, ContrastTopic
+from lycosa.judges.contrast.judge import ContrastJudge, ContrastStudy, ContrastTopic
+from lycosa.judges.meaning import is_installed
 from lycosa.lib.text import term_counts
 from lycosa.lib.wordhash import number_of
+from lycosa.model import Page
 
 SUBJECTS = {
     "cycling": "bicycle pedal wheel saddle gear chain brake handlebar tyre pannier derailleur spoke crank tandem",
@@ -68,19 +72,43 @@ def test_a_persons_words_stay_in_the_topic_though_most_pages_contain_them():
     assert with_word > without
 
 
-def test_pages_that_use_the_words_for_many_things_are_less_likely():
-    one_thing, many_things = study(examples=0, words="bicycle"), study(examples=0, words="bicycle")
-    tell(one_thing, "cycling", 40)
-    for number in range(40):
-        rng = np.random.default_rng(number)
+def with_meaning(on: float, off: float) -> ContrastStudy:
+    """Twenty pages that use the word, and sixty that do not, with the meaning that each group has."""
+    learned = ContrastJudge.fit((), "bicycle", has_meaning=True).study()
+    rng = np.random.default_rng(3)
+    for number in range(80):
         others = " ".join(f"thing{word}" for word in rng.integers(0, 10_000, 80))
-        many_things.add(many_things.vector(term_counts("bicycle " * 5 + others)), host=1)
-    for learned in (one_thing, many_things):
-        tell(learned, "cooking", 40)
-    assert one_thing.verdicts()[:40].mean() > 0.9
-    assert 0.4 < many_things.verdicts()[:40].mean() < 0.8
-    page = "bicycle bicycle bicycle bicycle pedal"
-    assert one_thing.as_judge(0.5).score_text(page) > many_things.as_judge(0.5).score_text(page)
+        uses_it = number < 20
+        page = learned.vector(term_counts("bicycle " * 5 * uses_it + others))
+        learned.add(page, host=1, meaning=(on if uses_it else off) + rng.normal(0.0, 0.02))
+    return learned
+
+
+def test_pages_that_use_the_words_for_something_else_are_less_likely():
+    confirmed, unconfirmed = with_meaning(0.5, 0.1), with_meaning(0.1, 0.1)
+    assert confirmed.verdicts()[:20].mean() > 0.8
+    assert unconfirmed.verdicts()[:20].mean() < 0.2
+    assert max(each.verdicts()[20:].mean() for each in (confirmed, unconfirmed)) < 0.1
+
+
+def test_a_single_page_is_judged_by_its_meaning_too():
+    learned = with_meaning(0.5, 0.1)
+    learned.verdicts()
+    page = learned.vector(term_counts("bicycle bicycle frame saddle"))
+    near, far = (learned.add(page, host=1, meaning=meaning) and learned.said[-1] for meaning in (0.5, 0.0))
+    assert near > far + 0.2
+
+
+@pytest.mark.skipif(not is_installed(), reason="pip install 'lycosa[meaning]'")
+def test_and_so_does_the_judge_of_the_readers():
+    learned = with_meaning(0.5, 0.1)
+    learned.verdicts()
+    judge = pickle.loads(pickle.dumps(learned.as_judge(0.5)))
+    near, far = (
+        judge.judge(Page("http://a.test/", title=title, terms={"bicycl": 5})).relevance
+        for title in ("Bicycles and cycling", "Leek soup with butter")
+    )
+    assert near > far + 0.2
 
 
 def test_what_is_said_does_not_change_what_guides():

@@ -14,7 +14,7 @@ from lycosa.lab.worlds.container import Container, Spills, write
 from lycosa.lab.worlds.info import info
 from lycosa.lab.worlds.world import World
 from lycosa.lab.worlds.writer import WorldWriter
-from lycosa.model import Link, Page
+from lycosa.model import OPENING_WORDS, Link, Page
 
 A, B, C, OLD, LOST = (f"http://{name}.test/" for name in ("a", "b", "c", "old", "lost"))
 
@@ -32,6 +32,7 @@ PAGES = [
         Link(LOST, "lost", rel="nofollow ugc"),
         Link(OLD, "moved", "it moved"),
         title="Ä page",
+        beginning="How wheels ä turn",
         language="en",
         terms={"wheel": 3, "bicycl": 1},
         words=4,
@@ -74,6 +75,15 @@ def test_pages_come_back_as_they_were_read(world: World) -> None:
             found = getattr(again, name)
             assert (list(found) if name == "links" else found) == (list(expected) if name == "links" else expected)
     assert [world.status(page) for page in range(4)] == [200, 203, 301, 200]
+
+
+def test_of_a_text_the_first_words_are_kept(tmp_path: Path) -> None:
+    with WorldWriter(tmp_path / "w") as writer:
+        writer.add_page(page_of(A, text="menu wheels turn", own_text="wheels  turn " * OPENING_WORDS))
+        writer.finish({"source": []})
+    kept = World.open(tmp_path / "w").page(0)
+    assert kept.beginning.split() == ["wheels", "turn"] * (OPENING_WORDS // 2)
+    assert (kept.text, kept.own_text) == ("", "")
 
 
 def test_a_world_of_before_has_one_anchor_a_link(world: World, tmp_path: Path) -> None:

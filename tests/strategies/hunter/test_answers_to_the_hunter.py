@@ -70,7 +70,8 @@ def test_told_again_at_the_same_place_it_goes_the_same_way(make):
 def test_a_fixed_relevance_can_be_taken_back():
     study = FixedRelevance({})
     for relevance in (0.25, 0.5, 0.75):
-        study.add((np.zeros(0, np.uint16), np.zeros(0, np.uint8)), host=1, is_seed=False, relevance=relevance)
+        page = (np.zeros(0, np.uint16), np.zeros(0, np.uint8))
+        study.add(page, host=1, is_seed=False, relevance=relevance, meaning=np.nan)
     study.answer(0, True)
     study.answer(2, False)
     assert study.relevance.tolist() == [1.0, 0.5, 0.0]

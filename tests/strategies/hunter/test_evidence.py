@@ -273,6 +273,13 @@ class TestNotes:
         for one, other in zip(note, read, strict=True):
             np.testing.assert_array_equal(one, other)
 
+    def test_the_meaning_of_a_page_is_kept(self):
+        note = self.note(3)._replace(meaning=0.25)
+        read = Note.from_bytes(note.to_bytes(), 3)
+        for one, other in zip(note, read, strict=True):
+            np.testing.assert_array_equal(one, other)
+        assert len(note.to_bytes()) == len(self.note(3).to_bytes()) + 4  # one without is as it was before
+
     def test_a_note_of_an_earlier_version_has_no_guesses(self):
         written = self.note(3).to_bytes()
         assert Note.from_bytes(written[:-16], 3).guesses == ()

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from zlib import crc32
 
 import numpy as np
 import pytest
 
 from lycosa.errors import ConfigError
 from lycosa.frontier.frontier import Frontier
-from lycosa.judges.contrast.judge import ContrastJudge
+from lycosa.judges.contrast.judge import ContrastJudge, ContrastStudy
 from lycosa.model import Fetched, Judgement, Kind, Lease, Link, Outcome, Page, Visit
 from lycosa.strategies.hunter import hunter as module
 from lycosa.strategies.hunter.hunter import SEED_SCORE, Hunter, HunterSettings
@@ -120,6 +121,32 @@ def own_judge(**settings) -> Hunter:
     """It learns from the seeds what is looked for."""
     judge = ContrastJudge.fit(keywords="cycling", learns_from_seeds=True)
     return Hunter(StrategyParts.of(judge.abilities, rng=np.random.default_rng(0)), HunterSettings(**settings))
+
+
+def words_alone() -> Hunter:
+    judge = ContrastJudge.fit(keywords="holidays")
+    return Hunter(StrategyParts.of(judge.abilities, rng=np.random.default_rng(0)), HunterSettings())
+
+
+class _MadeUp:
+    """A meaning that depends on the page's URL; a note keeps it, as its text is gone."""
+
+    def __call__(self, page: Page) -> float:
+        assert page.terms, "a page told again is not read again"
+        return 0.9 if crc32(page.url.encode()) % 10 == 0 else 0.1
+
+
+def judge_of_meaning(**settings) -> Hunter:
+    """It knows a word that no page contains, and what pages mean."""
+    judge = ContrastJudge.fit(keywords="holidays", has_meaning=True)
+
+    def study() -> ContrastStudy:
+        begun = judge.study()
+        begun.meaning = _MadeUp()
+        return begun
+
+    parts = replace(StrategyParts.of(judge.abilities, rng=np.random.default_rng(0)), study=study)
+    return Hunter(parts, HunterSettings(**settings))
 
 
 def given_judge(**settings) -> Hunter:
@@ -236,6 +263,16 @@ class TestResume:
             parts.run(pages)
             parts.begin_again(make())
         assert parts.run(90) == whole
+
+    def test_so_does_one_that_knows_what_pages_mean(self):
+        web = Web(600)
+        whole = Crawl(web, judge_of_meaning()).run(90)
+        parts = Crawl(web, judge_of_meaning())
+        for pages in (1, 14, 61):
+            parts.run(pages)
+            parts.begin_again(judge_of_meaning())
+        assert parts.run(90) == whole
+        assert Crawl(web, words_alone()).run(90) != whole
 
     def test_notes_are_small(self):
         crawl = Crawl(Web(300), own_judge())

@@ -45,6 +45,7 @@ from lycosa.judges.contrast.page_vector import MAX_COUNT, ContrastView, telling_
 from lycosa.judges.contrast.study import ContrastStudy, ContrastTopic
 from lycosa.judges.contrast.verdict import VerdictView
 from lycosa.judges.contrast.weighing import ContrastSettings
+from lycosa.judges.meaning import UNKNOWN, Meaning
 from lycosa.judges.protocol import Judge, JudgeAbilities
 from lycosa.lib.text import term_counts
 from lycosa.lib.wordhash import numbers_of
@@ -76,6 +77,7 @@ class ContrastJudge(Judge):
         self.settings = settings
         self._topic = topic
         self._view = view
+        self._meaning = Meaning(topic.meaning) if topic.meaning and view.counts_meaning else None
 
     @classmethod
     def fit(
@@ -85,6 +87,7 @@ class ContrastJudge(Judge):
         *,
         learns_from_seeds: bool = False,
         seeds_must_fit: bool = False,
+        has_meaning: bool = False,
         threshold: float = 0.5,
         settings: ContrastSettings | None = None,
     ) -> Self:
@@ -92,6 +95,7 @@ class ContrastJudge(Judge):
 
         `learns_from_seeds`: the seeds of a crawl are examples too, once its strategy has met them;
         `seeds_must_fit`: unless they are about something else (`ContrastTopic`).
+        `has_meaning`: the meaning of pages counts (`judges.meaning`, which has to be installed).
         """
         settings = settings or ContrastSettings()
         topic = ContrastTopic(
@@ -99,6 +103,7 @@ class ContrastJudge(Judge):
             examples=tuple(telling_words(page.terms, settings.words) for page in examples),
             learns_from_seeds=learns_from_seeds,
             seeds_must_fit=seeds_must_fit,
+            meaning=keywords if has_meaning else "",
         )
         if not topic.examples and not topic.keywords and not learns_from_seeds:
             raise InputError(
@@ -118,16 +123,16 @@ class ContrastJudge(Judge):
         )
 
     def judge(self, page: Page) -> Judgement:
-        relevance, shares = self._judged(page.terms)
+        relevance, shares = self._judged(page.terms, self._meaning(page) if self._meaning else UNKNOWN)
         order = sorted(shares, key=lambda stem: (-abs(shares[stem]), stem))[:_DECIDING]
         return Judgement(relevance, relevance >= self.threshold, terms={stem: shares[stem] for stem in order})
 
     def score_text(self, text: str) -> float:
         return self._judged(term_counts(text))[0]
 
-    def _judged(self, terms: Mapping[str, int]) -> tuple[float, dict[str, float]]:
+    def _judged(self, terms: Mapping[str, int], meaning: float = UNKNOWN) -> tuple[float, dict[str, float]]:
         """The relevance, and each word's contribution to it, for (above 0) or against (below 0) the topic."""
         words = np.array(numbers_of(terms), dtype=np.int64)
         counts = np.minimum(np.fromiter(terms.values(), np.int64, len(terms)), MAX_COUNT)
-        relevance, parts = self._view.judged(words, counts)
+        relevance, parts = self._view.judged(words, counts, meaning)
         return relevance, {stem: part for stem, part in zip(terms, parts.tolist(), strict=True) if part}

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.judges.background import background_shares
+from lycosa.judges.meaning import UNKNOWN
 from lycosa.lib.snapshot import Tree
 from lycosa.lib.wordhash import SIZE, numbers_of
 
@@ -77,13 +78,24 @@ class ContrastView(NamedTuple):
     scale: Scale
     steepness: float
 
-    def relevance(self, page: PageVector) -> float:
+    def relevance(self, page: PageVector, bonus: float = 0.0) -> float:
+        """`bonus`: what is added to its place on the scale."""
         values = COUNT_WEIGHT[page.counts] * self.idf[page.words]
         norm = float(np.sqrt(values @ values))
         score = float(values @ self.weights[page.words]) / norm if norm else 0.0
-        return self.scale.relevance_of(score, self.steepness)
+        return self.scale.relevance_of(score + bonus * self.scale.width, self.steepness)
 
-    def judged(self, words: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[float, Floats]:
+    @property
+    def counts_meaning(self) -> bool:
+        """Nothing is usual before a crawl has begun."""
+        return False
+
+    def judged(
+        self,
+        words: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        meaning: float = UNKNOWN,  # noqa: ARG002 - see above
+    ) -> tuple[float, Floats]:
         """The relevance, and each word's contribution to the score, for (above 0) or against (below 0) the topic."""
         values = COUNT_WEIGHT[counts] * self.idf[words]
         norm = float(np.sqrt(values @ values))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.judges.contrast.page_vector import COUNT_WEIGHT, Floats, PageVector, Words
+from lycosa.judges.meaning import UNKNOWN
 from lycosa.lib.growing import grown, with_room
 from lycosa.lib.snapshot import Tree
 from lycosa.lib.wordhash import NO_WORD, SIZE
@@ -34,8 +35,9 @@ class StudiedPages:
         self._counts: NDArray[np.uint8] = np.zeros(1 << 12, dtype=np.uint8)
         self._starts: NDArray[np.int64] = np.zeros(64, dtype=np.int64)
         self._hosts: NDArray[np.int64] = np.zeros(64, dtype=np.int64)
+        self._meanings: Floats = np.zeros(64, dtype=np.float32)
 
-    def add(self, page: PageVector, *, host: int) -> int:
+    def add(self, page: PageVector, *, host: int, meaning: float) -> int:
         """Add a page and return its number."""
         words, counts = page
         if not len(words):  # every page needs at least one word
@@ -47,8 +49,9 @@ class StudiedPages:
         if number + 1 >= len(self._starts):
             self._starts = grown(self._starts, number + 2)
             self._hosts = grown(self._hosts, len(self._starts))
+            self._meanings = grown(self._meanings, len(self._starts))
         self._words[start:end], self._counts[start:end] = words, counts
-        self._starts[number + 1], self._hosts[number] = end, host
+        self._starts[number + 1], self._hosts[number], self._meanings[number] = end, host, meaning
         self.count += 1
         return number
 
@@ -60,15 +63,18 @@ class StudiedPages:
             "counts": self._counts[:end].copy(),
             "starts": self._starts[: self.count + 1].copy(),
             "hosts": self._hosts[: self.count].copy(),
+            "meanings": self._meanings[: self.count].copy(),
         }
 
     def load(self, saved: Tree) -> None:
         words, counts, starts, hosts = saved["words"], saved["counts"], saved["starts"], saved["hosts"]
-        if len(starts) != len(hosts) + 1 or not len(words) == len(counts) == starts[-1]:
+        meanings = saved.get("meanings", np.full(len(hosts), UNKNOWN, dtype=np.float32))
+        if len(meanings) != len(hosts) or len(starts) != len(hosts) + 1 or not len(words) == len(counts) == starts[-1]:
             raise ValueError(f"{len(words)} words of {len(hosts)} pages")
         self._words, self._counts = with_room(words), with_room(counts)
         self._starts = with_room(starts)
         self._hosts = grown(hosts, len(self._starts))
+        self._meanings = grown(meanings, len(self._starts))
         self.count = len(hosts)
 
     def __getitem__(self, number: int) -> PageVector:
@@ -79,6 +85,11 @@ class StudiedPages:
     def hosts(self) -> NDArray[np.int64]:
         """By page: any number that identifies its host; 0: unknown."""
         return self._hosts[: self.count]
+
+    @property
+    def meanings(self) -> Floats:
+        """By page: how near its beginning is to the topic's words; NaN: unknown."""
+        return self._meanings[: self.count]
 
     def frequencies(self, shares: Floats) -> NDArray[Any]:
         """By word: the number of pages that contain it, each counted as its share."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.judges.contrast.by_meaning import UsualMeaning
 from lycosa.judges.contrast.fitting_seeds import FittingSeeds
 from lycosa.judges.contrast.page_vector import (
     ContrastView,
@@ -28,6 +29,7 @@ from lycosa.judges.contrast.page_vector import (
 from lycosa.judges.contrast.studied_pages import StudiedPages
 from lycosa.judges.contrast.verdict import Conclusion, Findings, VerdictView, verdict
 from lycosa.judges.contrast.weighing import ContrastSettings, TableScores, Weighing, specific, with_same_sum
+from lycosa.judges.meaning import UNKNOWN, Meaning
 from lycosa.lib.growing import grown, with_room
 from lycosa.lib.snapshot import Snapshots, Tree
 from lycosa.lib.wordhash import SIZE, numbers_of
@@ -66,6 +68,8 @@ class ContrastTopic:
     seeds_must_fit: bool = False
     """Only seeds that fit what is given here, and those that resemble one that does, are examples, and only if half
     of all seeds fit. The others are just places to start from."""
+    meaning: str = ""
+    """The words, if the meaning of pages counts."""
 
 
 class _Learned(NamedTuple):
@@ -81,6 +85,8 @@ class ContrastStudy:
         self.settings = settings or ContrastSettings()
         self.topic = topic
         self.vector = partial(telling_words, most=self.settings.words)
+        self.meaning = Meaning(topic.meaning) if topic.meaning else None
+        self._usual_meaning = UsualMeaning()
         self._keywords = np.array(sorted(set(numbers_of(topic.keywords))), dtype=np.int64)
         self._pages = StudiedPages()
         self._relevance: Floats = np.zeros(64, dtype=np.float32)
@@ -113,6 +119,7 @@ class ContrastStudy:
         host: int = 0,
         is_seed: bool = False,
         relevance: float = 0.0,  # noqa: ARG002 - part of the protocol: the study judges for itself
+        meaning: float = UNKNOWN,
     ) -> float:
         """Add a page of the crawl; return its relevance by what is known so far."""
         vector, number = PageVector(*page), self._pages.count
@@ -124,18 +131,18 @@ class ContrastStudy:
             akin = self._fitting.akin
             is_example = self._fitting.are_examples and number in akin
             self._is_example[[other for other in akin if other < number]] = self._fitting.are_examples
-        return self._add(vector, is_example=is_example, host=host)
+        return self._add(vector, is_example=is_example, host=host, meaning=meaning)
 
-    def _add(self, page: PageVector, *, is_example: bool, host: int = 0) -> float:
-        number = self._pages.add(page, host=host)
+    def _add(self, page: PageVector, *, is_example: bool, host: int = 0, meaning: float = UNKNOWN) -> float:
+        number = self._pages.add(page, host=host, meaning=meaning)
         self._relevance = grown(self._relevance, number + 1)
         self._is_example = grown(self._is_example, number + 1)
         self._is_example[number] = is_example
-        relevance = self.judge_vector(page)
+        relevance = self._nearness(number)
         self._relevance[number] = max(relevance, MIN_EXAMPLE_RELEVANCE) if is_example else relevance
         self._said = grown(self._said, number + 1)
         self._said[number] = (
-            self._verdict.view.judged(page.words, page.counts)[0] if self._verdict else self._relevance[number]
+            self._verdict.view.judged(page.words, page.counts, meaning)[0] if self._verdict else self._relevance[number]
         )
         return float(self._relevance[number])
 
@@ -144,7 +151,7 @@ class ContrastStudy:
         self._judged_at = 0  # what was said of other pages is out of date, too
         self._answers.pop(page, None)
         if is_relevant is None:
-            self._relevance[page] = self.judge_vector(self._pages[page])
+            self._relevance[page] = self._nearness(page)
         else:
             self._answers[page] = is_relevant
             self._relevance[page] = self._said[page] = float(is_relevant)
@@ -170,6 +177,7 @@ class ContrastStudy:
             "weights": self._weights,
             "scale": [float(bound) for bound in self._scale],
             "verdict": self._verdict.view.take() if self._verdict else None,
+            "usual_meaning": list(self._usual_meaning),
             "drift": self.drift,
             "said": self._said[:count].copy(),
             "judged_at": self._judged_at,
@@ -188,6 +196,7 @@ class ContrastStudy:
         self._answers = dict(saved["answers"])
         self._table_scores.load(saved["table_scores"])
         self._idf, self._weights, self._scale = saved["idf"].copy(), saved["weights"].copy(), Scale(*saved["scale"])
+        self._usual_meaning = UsualMeaning(*saved.get("usual_meaning", UsualMeaning()))
         if saved["verdict"] is not None:
             self._verdict = Conclusion(said.copy(), VerdictView.loaded(saved["verdict"]), saved["drift"])
         self._judged_at = saved["judged_at"]
@@ -236,12 +245,23 @@ class ContrastStudy:
         """What is known now: learning replaces the arrays and does not change them."""
         return ContrastView(self._idf, self._weights, self._scale, self.settings.steepness)
 
+    def _nearness(self, number: int) -> float:
+        """Of one page, by what was learned last."""
+        bonus = self._usual_meaning.bonus(self._pages.meanings[number : number + 1])[0] if self._counts_meaning else 0.0
+        return self.view.relevance(self._pages[number], float(bonus))
+
+    @property
+    def _counts_meaning(self) -> bool:
+        """Examples say more about a topic than the meaning of its words does."""
+        return self.meaning is not None and not self._examples()
+
     # ── learning ──────────────────────────────────────────────────────────────────────────────────────────
 
     def learn(self) -> None:
         learned = self._learned()
         self._idf, self._weights = learned.weighing.idf, learned.weighing.weights
         self._scale = learned.scale
+        self._usual_meaning = UsualMeaning.of(self._pages.meanings)
         self._relevance[: self._pages.count] = learned.relevance
 
     def _learned(self) -> _Learned:
@@ -287,11 +307,18 @@ class ContrastStudy:
         weights[list(self._answers)] = 1.0
         return weights
 
+    def _bonus(self) -> Floats:
+        """By page: what its meaning adds to its place on the scale."""
+        return UsualMeaning.of(self._pages.meanings).bonus(self._pages.meanings)
+
     def _judged(self, weighing: Weighing, scores: Floats, total_norm: float, doubt: Floats) -> _Learned:
         """The scale and the relevance of all pages. `doubt`: how surely each is not about the topic."""
         scores = weighing.by_others(scores)
         scale = weighing.scale(scores, total_norm, doubt)
-        found = scale.relevance(scores, self.settings.steepness)
+        if self._counts_meaning:
+            found = scale.relevance(scores + self._bonus() * scale.width, self.settings.steepness)
+        else:
+            found = scale.relevance(scores, self.settings.steepness)
         examples = self._examples()
         found[examples] = np.maximum(found[examples], MIN_EXAMPLE_RELEVANCE)
         found[list(self._answers)] = list(self._answers.values())
@@ -316,8 +343,10 @@ class ContrastStudy:
                 self.settings,
                 known,
                 learned.scale.place(learned.scores),
+                (learned.weighing, learned.scale),
                 self._table_scores,
                 self._site_weights(learned.relevance),
+                self.meaning is not None,
             )
         )
         self._said[: self._pages.count] = self._verdict.probability

@@ -13,9 +13,8 @@ The more of a crawl's pages are on the topic, the less z₂ and z₃ can tell ap
 does not depend on them.
 
 Without examples, the pages that contain most of the person's words take their place, up to 100 of those that z₁ finds
-relevant. As they were chosen by their words, they say less about others than examples would, and what is said by them
-is said with half the certainty. The less they are alike, the likelier they use the words for many things, and the less
-likely is any page to be on the topic (`_trust`). The person's words never count less than the table says they should,
+relevant. As they were chosen by their words, they may be about something else: how far they are to be trusted, and what
+is said if they are not, is decided by `by_words`. The person's words never count less than the table says they should,
 however many pages contain them.
 
 Relevance → verdict, on replayed crawls of 500 pages (`bench/trust.py`, test topics, means over webs): calibration error
@@ -34,11 +33,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.judges.contrast.by_words import Hedge
 from lycosa.judges.contrast.mixture import HIGHEST, LOWEST, Anchor, separate
-from lycosa.judges.contrast.page_vector import COUNT_WEIGHT, Floats, PageVector, Scale, idf_of_table
+from lycosa.judges.contrast.page_vector import COUNT_WEIGHT, Floats, Scale, idf_of_table
 from lycosa.judges.contrast.studied_pages import StudiedPages
-from lycosa.judges.contrast.two_topics import coherence
 from lycosa.judges.contrast.weighing import ContrastSettings, TableScores, Weighing, specific, with_same_sum
+from lycosa.judges.meaning import UNKNOWN
 from lycosa.lib.snapshot import Tree
 
 LOW_BY_TABLE = 0.45
@@ -51,12 +51,6 @@ SHARE_FOUND = 0.7
 ENOUGH_FOUND = 3
 BY_WORDS = Anchor(low=0.1, high=0.6, low_pages=20.0, high_pages=50.0, spread=0.25)
 """For z₁, if there are keywords but no examples: on topics of wikispeedia .13 and .56 (± .28)."""
-CERTAINTY_WITHOUT_EXAMPLES = 0.5
-"""Factor on the log-odds."""
-INCOHERENT, COHERENT = 1.5, 10.0
-"""Coherence of pages found (`two_topics.coherence`) that use the words for many things, and of those for one."""
-LEAST_TRUST = 0.6
-"""Probability that incoherent ones are about the topic."""
 
 
 class _Method(NamedTuple):
@@ -93,9 +87,6 @@ class _Side(NamedTuple):
         each = factor / scale.width
         return cls(weighing.idf, weighing.weights * np.float32(each), -each * scale.low)
 
-    def times(self, factor: float) -> _Side:
-        return _Side(self.idf, self.weights * np.float32(factor), self.offset * factor)
-
     def parts(self, words: NDArray[Any], counts: NDArray[Any]) -> Floats:
         """By word of a page: its contribution."""
         values = COUNT_WEIGHT[counts] * self.idf[words]
@@ -109,33 +100,57 @@ class VerdictView(NamedTuple):
 
     sides: tuple[_Side, ...]
     intercept: float
-    most: float = 1.0
-    """The probability of a page that is surely one of those on the topic."""
+    near: _Side | None = None
+    """z₂, if there are no examples."""
+    hedge: Hedge | None = None
+
+    @property
+    def counts_meaning(self) -> bool:
+        return self.hedge is not None and self.hedge.meaning > 0
 
     @property
     def word_strengths(self) -> Floats:
         """By word number: above 0 where the word speaks for the topic, below 0 where it speaks against it."""
         strengths: Floats = np.sum([side.weights * side.idf for side in self.sides], axis=0)
-        return strengths
+        if self.near is not None and self.hedge is not None:
+            strengths = strengths * self.hedge.odds + self.near.weights * self.near.idf * self.hedge.near
+        return strengths.astype(np.float32)
 
-    def judged(self, words: NDArray[Any], counts: NDArray[Any]) -> tuple[float, Floats]:
+    def judged(self, words: NDArray[Any], counts: NDArray[Any], meaning: float = UNKNOWN) -> tuple[float, Floats]:
         """The probability, and each word's contribution to its log-odds."""
         if not len(words):
             return 0.0, np.zeros(0, dtype=np.float32)
         parts: Floats = np.sum([side.parts(words, counts) for side in self.sides], axis=0)
-        odds = float(parts.sum()) + sum(side.offset for side in self.sides) + self.intercept
-        return self.most * float(_probability(np.array([odds]))[0]), parts
+        odds = np.array([float(parts.sum()) + sum(side.offset for side in self.sides) + self.intercept])
+        if self.near is not None and self.hedge is not None:
+            by_study = self.near.parts(words, counts)
+            near = np.array([float(by_study.sum()) + self.near.offset])
+            odds = self.hedge.said(odds, near, np.array([meaning]))
+            parts = (parts * self.hedge.odds + by_study * self.hedge.near).astype(np.float32)
+        return float(_probability(odds)[0]), parts
 
     def take(self) -> Tree:
         """`lib.snapshot.Snapshots.take`."""
         sides = {str(at): side._asdict() for at, side in enumerate(self.sides)}
-        return {"sides": sides, "intercept": float(self.intercept), "most": float(self.most)}
+        return {
+            "sides": sides,
+            "intercept": float(self.intercept),
+            "near": self.near._asdict() if self.near else None,
+            "hedge": [float(each) for each in self.hedge] if self.hedge else None,
+        }
 
     @classmethod
     def loaded(cls, saved: Tree) -> VerdictView:
-        sides = saved["sides"].values()
-        kept = tuple(_Side(side["idf"].copy(), side["weights"].copy(), side["offset"]) for side in sides)
-        return cls(kept, saved["intercept"], saved["most"])
+        def side(kept: Tree) -> _Side:
+            return _Side(kept["idf"].copy(), kept["weights"].copy(), kept["offset"])
+
+        near, hedge = saved["near"], saved["hedge"]
+        return cls(
+            tuple(side(kept) for kept in saved["sides"].values()),
+            saved["intercept"],
+            side(near) if near else None,
+            Hedge(*hedge) if hedge else None,
+        )
 
 
 class Conclusion(NamedTuple):
@@ -157,29 +172,35 @@ class Findings(NamedTuple):
     """By page: 1 or 0 if it is known whether it is about the topic, else NaN."""
     scores: NDArray[Any]
     """By page: z₂."""
+    guide: tuple[Weighing, Scale]
+    """How z₂ is made."""
     table: TableScores
     site_weights: Floats
+    has_meaning: bool = False
 
 
 def verdict(findings: Findings) -> Conclusion:
     """Judge all pages."""
     if findings.examples:
         method = BY_EXAMPLES if len(findings.examples) > 1 else BY_ONE_EXAMPLE
-        return _by_examples(findings, findings.examples, method, findings.table)
+        return _by_examples(findings, findings.examples, method, findings.table)[0]
     table, scores = _by_table(findings, [], findings.table)
     first = separate(scores, BY_WORDS, findings.known)
     found = np.flatnonzero(first.probability(scores) >= 0.5)
     count = min(max(LEAST_FOUND, int(SHARE_FOUND * len(found))), MOST_FOUND)
     found = found[np.argsort(-scores[found], kind="stable")[:count]]
     if len(found) >= ENOUGH_FOUND:
-        return _by_examples(findings, sorted(found.tolist()), BY_FOUND_PAGES, TableScores())
+        conclusion, odds = _by_examples(findings, sorted(found.tolist()), BY_FOUND_PAGES, TableScores())
+        return _hedged(findings, odds, conclusion.view, conclusion.drift, scores)
     odds = first.slope * (scores - first.middle)
     view = VerdictView((_Side.of(*table, first.slope),), -first.slope * first.middle)
-    return _hedged(findings, odds, view, 0.0)
+    return _hedged(findings, odds, view, 0.0, scores)
 
 
-def _by_examples(findings: Findings, examples: list[int], method: _Method, known_scores: TableScores) -> Conclusion:
-    """`examples` may be pages found."""
+def _by_examples(
+    findings: Findings, examples: list[int], method: _Method, known_scores: TableScores
+) -> tuple[Conclusion, NDArray[Any]]:
+    """The verdict and its log-odds. `examples` may be pages found."""
     pages, known = findings.pages, findings.known
     is_given = bool(findings.examples)
     table, by_table = _by_table(findings, examples, known_scores)
@@ -203,22 +224,17 @@ def _by_examples(findings: Findings, examples: list[int], method: _Method, known
     sides = (_Side.of(*table, groups.slope * method.last), _Side.of(weighing, scale, groups.slope * (1 - method.last)))
     view = VerdictView(sides, -groups.slope * groups.middle)
     drift = _drift(_probability(odds), separate(by_table, method.anchor(1.0), known).probability(by_table), known)
-    if is_given:
-        return Conclusion(_said(findings, odds), view, drift)
-    return _hedged(findings, odds, view, drift, _trust([pages[number] for number in examples]))
+    return Conclusion(_said(findings, odds), view, drift), odds
 
 
-def _hedged(findings: Findings, odds: NDArray[Any], view: VerdictView, drift: float, most: float = 1.0) -> Conclusion:
-    """Said with less certainty, and at `most` so likely."""
-    sides = tuple(side.times(CERTAINTY_WITHOUT_EXAMPLES) for side in view.sides)
-    hedged = VerdictView(sides, CERTAINTY_WITHOUT_EXAMPLES * view.intercept, most)
-    return Conclusion(_said(findings, CERTAINTY_WITHOUT_EXAMPLES * odds, most), hedged, drift)
-
-
-def _trust(pages: list[PageVector]) -> float:
-    """How likely pages found are about the topic at all: those that use its words for many things are less alike."""
-    alike = np.log(max(coherence(pages), 1.0) / INCOHERENT) / np.log(COHERENT / INCOHERENT)
-    return float(np.clip(LEAST_TRUST + (1 - LEAST_TRUST) * alike, LEAST_TRUST, 1.0))
+def _hedged(
+    findings: Findings, odds: NDArray[Any], view: VerdictView, drift: float, by_words: NDArray[Any]
+) -> Conclusion:
+    """With the certainty that words alone allow. `by_words`: z₁ by these."""
+    meanings = findings.pages.meanings
+    hedge = Hedge.by_meaning(odds, meanings) if findings.has_meaning else Hedge.by_words(odds, by_words)
+    hedged = view._replace(near=_Side.of(*findings.guide, 1.0), hedge=hedge)
+    return Conclusion(_said(findings, hedge.said(odds, findings.scores, meanings)), hedged, drift)
 
 
 def _drift(said: NDArray[Any], alone: NDArray[Any], known: NDArray[Any]) -> float:
@@ -243,8 +259,8 @@ def _weighing(findings: Findings, examples: list[int], idf: Floats) -> Weighing:
     return Weighing(findings.pages, idf, examples=examples, keywords=findings.keywords, settings=findings.settings)
 
 
-def _said(findings: Findings, odds: NDArray[Any], most: float = 1.0) -> Floats:
-    return np.where(np.isnan(findings.known), most * _probability(odds), findings.known).astype(np.float32)
+def _said(findings: Findings, odds: NDArray[Any]) -> Floats:
+    return np.where(np.isnan(findings.known), _probability(odds), findings.known).astype(np.float32)
 
 
 def _probability(odds: NDArray[Any]) -> NDArray[np.float64]:

@@ -20,6 +20,7 @@ from lycosa.errors import ConfigError, InputError
 from lycosa.judges.classifier import Classifier
 from lycosa.judges.contrast.judge import ContrastJudge
 from lycosa.judges.keywords import KeywordJudge
+from lycosa.judges.meaning import is_installed
 from lycosa.judges.protocol import Judge, JudgeAbilities
 from lycosa.judges.table import own_judge
 from lycosa.judges.topic_judges import TopicJudge
@@ -231,6 +232,7 @@ def judge_of(plan: ComparePlan, topic: str, seeds: Ints | None = None) -> Judge:
             # Off the topic, as in `lycosa crawl WORDS --seeds …`: a seed is an example only if it fits the words.
             learns_from_seeds=not plan.seeds_are_examples,
             seeds_must_fit=not plan.seeds_are_examples,
+            has_meaning=_has_meaning(plan),
             threshold=plan.threshold,
         )
     if plan.judge not in TRAINED:
@@ -350,12 +352,18 @@ def _about(plan: ComparePlan, scores: Sequence[Scores]) -> dict[str, str]:
     }
 
 
+def _has_meaning(plan: ComparePlan) -> bool:
+    """As in a crawl whose settings say nothing about it."""
+    return not plan.seeds_are_examples and is_installed()
+
+
 def _described_judge(plan: ComparePlan) -> str:
     if plan.judge == KEYWORDS:
         return "keywords of the topic"
     if plan.judge == CONTRAST:
         source = "the seeds" if plan.seeds_are_examples else "seeds that fit them"
-        return f"contrast, which learns from the topic's keywords and {source}"
+        meaning = "; the meaning of pages counts" if _has_meaning(plan) else ""
+        return f"contrast, which learns from the topic's keywords and {source}{meaning}"
     return f"{plan.judge}, trained on up to {plan.examples} examples a topic, which are not graded"
 
 

@@ -72,7 +72,7 @@ class World:
         self.path = container.path
         self.meta = container.meta
         self._container = container
-        self._titles, self._languages = arrays["titles"], arrays["languages"]
+        self._titles, self._beginnings, self._languages = arrays["titles"], arrays["beginnings"], arrays["languages"]
         self._locations, self._canonicals, self._flags = arrays["locations"], arrays["canonicals"], arrays["flags"]
         self._anchors, self._contexts = arrays["anchors"], arrays["contexts"]
         self._paths, self._rels = arrays["paths"], arrays["rels"]
@@ -163,7 +163,8 @@ class World:
         return self._texts[int(self._titles[page])]
 
     def page(self, page: int) -> Page:
-        """The document as the reader returned it, without text, rejected URLs and counts of dropped links.
+        """The document as the reader returned it, without rejected URLs and counts of dropped links; of its text, the
+        first words.
 
         Links and terms are decoded on first use.
         """
@@ -183,6 +184,7 @@ class World:
             words=int(self.words[page]),
             link_hashes=self.link_hashes[low:high].tobytes(),
             stemmed_in=stemmed_as(language),
+            beginning=self._texts[int(self._beginnings[page])],
         )
 
     # ── links ─────────────────────────────────────────────────────────────────────────────────────────────

@@ -3,9 +3,9 @@
 Pages are added one at a time and spilled to disk by column. The vocabulary, the names of hosts and topics, the labels,
 and 20 to 40 bytes for each distinct URL and text stay in memory.
 
-Strings are stored once: URLs in one table, all other texts (titles, anchors, contexts, paths) in another; pages and
-links refer to them by number. URLs are numbered as they are met. In the file the recorded ones come first, in the order
-of the pages, which gives a page and its URL the same number: `finish` renumbers.
+Strings are stored once: URLs in one table, all other texts (titles, beginnings, anchors, contexts, paths) in another;
+pages and links refer to them by number. URLs are numbered as they are met. In the file the recorded ones come first, in
+the order of the pages, which gives a page and its URL the same number: `finish` renumbers.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from lycosa.lab.generated.graph import gather
 from lycosa.lab.worlds.container import Column, Spills, write
 from lycosa.lib.hashindex import HashIndex
 from lycosa.lib.text import term_counts
-from lycosa.model import Page
+from lycosa.model import Page, first_words
 
-FORMAT = 2
+FORMAT = 3
 CHUNK = 1 << 16
 NO_INDEX, NO_FOLLOW = 1, 2
 """Bits of a page's flags."""
@@ -33,6 +33,7 @@ NO_INDEX, NO_FOLLOW = 1, 2
 PAGE_COLUMNS = {
     "status": "i2",
     "titles": "i4",
+    "beginnings": "i4",
     "languages": "i4",
     "canonicals": "i4",
     "locations": "i4",
@@ -157,7 +158,8 @@ class WorldWriter:
         links = page.links
         hashes = np.frombuffer(page.link_hashes, np.int64)[: len(links)]
         targets = self._number_urls([link.url for link in links], hashes)
-        texts = [page.title, page.language, page.canonical]
+        texts = [page.title, page.language, page.canonical, page.beginning or first_words(page.content)]
+        own = len(texts)
         for part in ("anchor", "context", "path", "rel"):
             texts.extend([getattr(link, part) for link in links])
         texts.extend(anchor for link in links for anchor in link.other_anchors)
@@ -165,19 +167,20 @@ class WorldWriter:
         columns = self._columns
         repeated = [len(link.other_anchors) for link in links]
         columns["other_anchor_links"].append(len(columns["link_urls"]) + np.repeat(np.arange(len(links)), repeated))
-        columns["other_anchors"].append(numbers[3 + 4 * len(links) :])
+        columns["other_anchors"].append(numbers[own + 4 * len(links) :])
         columns["link_urls"].append(targets)
         for i, name in enumerate(("anchors", "contexts", "paths", "rels")):
-            columns[name].append(numbers[3 + i * len(links) : 3 + (i + 1) * len(links)])
+            columns[name].append(numbers[own + i * len(links) : own + (i + 1) * len(links)])
         self._add_terms(page.terms)
         flags = NO_INDEX * page.is_noindex + NO_FOLLOW * page.is_nofollow
-        title, language, canonical = numbers[:3].tolist()
+        title, language, canonical, beginning = numbers[:own].tolist()
         self._add_record(
             page.url,
             status=status,
             titles=title,
             languages=language,
             canonicals=canonical,
+            beginnings=beginning,
             fingerprints=page.fingerprint,
             words=page.words,
             flags=flags,

@@ -26,6 +26,7 @@ class FixedRelevance:
         if keywords:
             self.weights[numbers_of(keywords)] = 1 / np.sqrt(len(keywords))
         self.vector = no_words
+        self.meaning = None
         self.idf_of_table: Floats = np.ones(SIZE, dtype=np.float32)
         self.idf_of_table[0] = 0
         self._relevance: list[float] = []
@@ -55,6 +56,7 @@ class FixedRelevance:
         host: int,  # noqa: ARG002 - judged elsewhere
         is_seed: bool,  # noqa: ARG002 - judged elsewhere
         relevance: float,
+        meaning: float,  # noqa: ARG002 - judged elsewhere
     ) -> float:
         self._relevance.append(relevance)
         return relevance

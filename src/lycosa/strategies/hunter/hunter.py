@@ -109,7 +109,7 @@ class Hunter(Strategy):
 
     def __init__(self, parts: StrategyParts, settings: HunterSettings) -> None:
         self.study: Study = parts.study() if parts.study else FixedRelevance(parts.keywords)
-        self._digest = partial(digest, vector=self.study.vector)
+        self._digest = partial(digest, vector=self.study.vector, meaning=self.study.meaning)
         self._threshold = parts.threshold if parts.study else None
         """Minimum relevance of a relevant page by the study; None: the crawl's judge decides."""
         self._evidence = Evidence(self.study.idf_of_table)
@@ -168,7 +168,9 @@ class Hunter(Strategy):
                 addresses = LinkAddresses.of([found.url for found in page.links])
             else:
                 taken = Digest.from_bytes(page.digest or self._digest(page))
-                kept = Note(taken.words, taken.counts, taken.near, self._gone(), page.fingerprint)
+                kept = Note(
+                    taken.words, taken.counts, taken.near, self._gone(), page.fingerprint, meaning=taken.meaning
+                )
                 addresses = taken.addresses
                 self._note = kept
             self._learn(visit, kept, targets, addresses)
@@ -215,6 +217,7 @@ class Hunter(Strategy):
             host=int(evidence.links.host[link]),
             is_seed=visit.lease.distance == 0,
             relevance=visit.judgement.relevance if visit.judgement else 0.0,
+            meaning=kept.meaning,
         )
         is_new_text = self._texts.add(kept.fingerprint)
         self._is_new_text.append(is_new_text)

@@ -1,7 +1,8 @@
 """What the hunter needs of a page (a digest), and what it stores of a visit (a note, a few kilobytes).
 
 A digest is computed by the reader process, so that the main process has no text to split: the distinctive words of the
-page, and for each link the words near it, the words of its URL, its host and its folder.
+page, how near its meaning is to the topic's words, and for each link the words near it, the words of its URL, its host
+and its folder.
 
 Everything the hunter does is determined by its notes, the URLs of links and the judgements. A crawl that is told them
 again on resume therefore continues with the same numbers, though the store does not keep the words of pages or the
@@ -15,12 +16,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from math import isnan
 from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.judges.meaning import UNKNOWN
 from lycosa.lib.wordhash import AT_MARK, MARK, NO_WORD, piece_numbers
 from lycosa.model import Link, Page
 from lycosa.strategies.hunter.guesses import MOST_ABOVE
@@ -44,7 +47,9 @@ HOST_HASH, FOLDER_HASH = range(2)
 """Columns of `LinkAddresses.places`."""
 
 _HEAD = struct.Struct("<BHHBBQ")
-_VERSION = 2
+_MEANING = struct.Struct("<f")
+_VERSION, _WITH_MEANING = 2, 3
+"""Of a note: without the meaning of its page, and with it, which follows the head."""
 
 
 class LinkAddresses(NamedTuple):
@@ -66,16 +71,18 @@ class Digest(NamedTuple):
     near: Words
     """Links × NEAR."""
     addresses: LinkAddresses
+    meaning: float = UNKNOWN
+    """How near the page's beginning is to the topic's words (`judges.meaning`)."""
 
     def to_bytes(self) -> bytes:
-        head = _DIGEST_HEAD.pack(len(self.words), len(self.near))
+        head = _DIGEST_HEAD.pack(len(self.words), len(self.near), self.meaning)
         columns = (self.addresses.places, self.addresses.words, self.near, self.words, self.counts)
         return b"".join((head, *(column.tobytes() for column in columns)))
 
     @classmethod
     def from_bytes(cls, digest: bytes) -> Digest:
         """The reverse of `to_bytes`, in the same crawl."""
-        count, links = _DIGEST_HEAD.unpack_from(digest)
+        count, links, meaning = _DIGEST_HEAD.unpack_from(digest)
         at = _DIGEST_HEAD.size
         places = np.frombuffer(digest, np.int32, 2 * links, at).reshape(links, 2)
         at += 8 * links
@@ -84,17 +91,19 @@ class Digest(NamedTuple):
         near = np.frombuffer(digest, np.uint16, NEAR * links, at).reshape(links, NEAR)
         at += 2 * NEAR * links
         words = np.frombuffer(digest, np.uint16, count, at)
-        return cls(words, np.frombuffer(digest, np.uint8, count, at + 2 * count), near, LinkAddresses(urls, places))
+        counts = np.frombuffer(digest, np.uint8, count, at + 2 * count)
+        return cls(words, counts, near, LinkAddresses(urls, places), meaning)
 
 
-_DIGEST_HEAD = struct.Struct("<II")
+_DIGEST_HEAD = struct.Struct("<IIf")
 
 
-def digest(page: Page, vector: Vector) -> bytes:
-    """What the hunter needs of a page. Pure; picklable if `vector` is."""
+def digest(page: Page, vector: Vector, meaning: Callable[[Page], float] | None = None) -> bytes:
+    """What the hunter needs of a page. Pure; picklable if `vector` and `meaning` are."""
     words, counts = vector(page.terms)
     near = words_near(page.links, page.stemmed_in)
-    return Digest(words, counts, near, LinkAddresses.of([link.url for link in page.links])).to_bytes()
+    addresses = LinkAddresses.of([link.url for link in page.links])
+    return Digest(words, counts, near, addresses, meaning(page) if meaning else UNKNOWN).to_bytes()
 
 
 class Note(NamedTuple):
@@ -110,11 +119,16 @@ class Note(NamedTuple):
     """Of the page's text."""
     guesses: tuple[int, ...] = ()
     """Numbers of the URLs above the page (`guesses.urls_above`) that were adopted; 0 for those that were not."""
+    meaning: float = UNKNOWN
+    """As in the digest."""
 
     def to_bytes(self) -> bytes:
         columns = _columns(len(self.near))
         rows = min(len(self.near), MOST_LINK_WORDS)
-        head = _HEAD.pack(_VERSION, len(self.words), rows, columns, len(self.gone), self.fingerprint)
+        version = _VERSION if isnan(self.meaning) else _WITH_MEANING
+        head = _HEAD.pack(version, len(self.words), rows, columns, len(self.gone), self.fingerprint)
+        if version == _WITH_MEANING:
+            head += _MEANING.pack(self.meaning)
         near = np.ascontiguousarray(self.near[:rows, :columns])
         parts = (self.words, self.counts, near, self.gone, np.array(self.guesses, dtype=np.int64))
         return b"".join((head, *(part.tobytes() for part in parts)))
@@ -126,10 +140,12 @@ class Note(NamedTuple):
         if len(note) < _HEAD.size:
             raise foreign
         version, count, rows, columns, gone, fingerprint = _HEAD.unpack_from(note)
-        ends = np.cumsum([_HEAD.size, 2 * count, count, 2 * rows * columns, 8 * gone]).tolist()
+        start = _HEAD.size + (_MEANING.size if version == _WITH_MEANING else 0)
+        ends = np.cumsum([start, 2 * count, count, 2 * rows * columns, 8 * gone]).tolist()
         guesses, odd = divmod(len(note) - ends[-1], 8)
-        if version != _VERSION or columns > NEAR or odd or not 0 <= guesses <= MOST_ABOVE:
+        if version not in (_VERSION, _WITH_MEANING) or columns > NEAR or odd or not 0 <= guesses <= MOST_ABOVE:
             raise foreign
+        meaning = _MEANING.unpack_from(note, _HEAD.size)[0] if version == _WITH_MEANING else UNKNOWN
         words = np.frombuffer(note, np.uint16, count, ends[0])
         counts = np.frombuffer(note, np.uint8, count, ends[1])
         found = np.frombuffer(note, np.uint16, rows * columns, ends[2]).reshape(rows, columns)
@@ -137,7 +153,7 @@ class Note(NamedTuple):
         rows = min(rows, links)
         near[:rows, :columns] = found[:rows]
         handed_out, guessed = np.frombuffer(note, np.int64, gone, ends[3]), np.frombuffer(note, np.int64, -1, ends[4])
-        return cls(words, counts, near, handed_out, fingerprint, tuple(guessed.tolist()))
+        return cls(words, counts, near, handed_out, fingerprint, tuple(guessed.tolist()), meaning)
 
 
 def _columns(links: int) -> int:
