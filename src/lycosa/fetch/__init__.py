@@ -9,6 +9,8 @@
     http           many requests at once through libcurl; `transfer` is one of them, with its limits
     decode         removes the content encoding, within limits
     conditions     asks for a page only if it has changed since it was last fetched
+    headers        what Location and Retry-After mean
+    robots_request   asks for robots.txt, one step at a time, and follows it to other hosts without rushing them
     fetcher        from a lease to an answer: cache, robots.txt, guard and http in the right order
     archive        keeps what came over the wire as WARC files, and repairs them after a crash
     warc_writer, warc_reader    write and read WARC records

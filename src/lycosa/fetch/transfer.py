@@ -23,6 +23,8 @@ from lycosa.model import Kind, Response
 HeadersCheck = Callable[[int, Sequence[tuple[str, str]]], str]
 """A function of status and headers that ends the transfer before the body by returning a non-empty string."""
 
+ADDRESS_REFUSED = "address refused"
+"""Reason of a failure if the guard refuses the address: no request was sent."""
 _STOP = 0
 """Return value with which a callback ends the transfer: fewer bytes accepted than offered."""
 _DETAIL_LENGTH = 200
@@ -42,7 +44,7 @@ _REASONS = {
 }
 _TRANSIENT = frozenset({6, 7, 16, 18, 35, 52, 55, 56, 80, 92})
 """Error codes after which another try may succeed."""
-_CAPS = frozenset({"too large", "too many headers", "too slow", "address refused", "scheme", "bad url"})
+_CAPS = frozenset({"too large", "too many headers", "too slow", ADDRESS_REFUSED, "scheme", "bad url"})
 """Reasons for which we ended the transfer ourselves."""
 _TIMED_OUT = 28
 _FAULTS = frozenset({2, 4, 23, 27, 41, 42, 43, 48})
@@ -227,7 +229,7 @@ class Transfer:
         if self._is_chopped or (code == 0 and self._status):
             return self._response(address)
         if self._refused and not self._has_socket:
-            return failure("address refused", f"{self._refused}: {address}", address=address)
+            return failure(ADDRESS_REFUSED, f"{self._refused}: {address}", address=address)
         if code == _TIMED_OUT:
             # Before the head there was no answer; after it, the body arrived too slowly.
             reason = "too slow" if self._status else "timeout"
