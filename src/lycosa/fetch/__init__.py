@@ -7,6 +7,7 @@
     dns            resolves names to addresses
     guard          which addresses may be contacted
     http           many requests at once through libcurl; `transfer` is one of them, with its limits
+    kept_connections   whether something waits on a connection that is to be used again
     decode         removes the content encoding, within limits
     conditions     asks for a page only if it has changed since it was last fetched
     headers        what Location and Retry-After mean
