@@ -25,6 +25,7 @@ from lycosa import __version__
 from lycosa.config import Config, Layer, build, load_crawl
 from lycosa.crawl.advice import Advice
 from lycosa.crawl.answers import Answers, new_answers
+from lycosa.crawl.clock_watch import CLOCK, ClockWatch, settle_clocks
 from lycosa.crawl.commit import CrawlLedger, FoundPage, Records
 from lycosa.crawl.distiller import Distilling
 from lycosa.crawl.loop import run
@@ -346,6 +347,7 @@ class Crawl:
         said = canonical_answers(self._answers, reading.urls)
         clock = SystemClock()
         started = clock.now()
+        moved = settle_clocks(store, now=started)
         frontier = Frontier(
             buffer=config.frontier.buffer or None,
             slots_per_host=config.politeness.connections_per_host,
@@ -382,10 +384,9 @@ class Crawl:
             state, records=records, urls=reading.urls, politeness=config.politeness, judge=judge.name, clock=clock
         )
         ledger.begin(number)
-        if lost:
-            ledger.note("archive", lost)
-        if refused:
-            ledger.note(SNAPSHOT, refused)
+        for kind, message in (("archive", lost), (SNAPSHOT, refused), (CLOCK, moved)):
+            if message:
+                ledger.note(kind, message)
         ledger.add_seeds(seeds)
         visitor = LiveVisitor(fetcher=fetcher, reader=readers, furniture=state.furniture, clock=clock)
         stack.push_async_callback(visitor.cancel)
@@ -434,6 +435,7 @@ class Crawl:
             covered=covered,
             judged_pages=None if study is None else lambda: study.judged_pages,
         )
+        clock_watch = ClockWatch(ledger=ledger, clock=clock)
         readmission = Periodic(ledger.readmit_hosts, every=READMIT_EVERY, clock=clock)
 
         def watch() -> None:
@@ -443,6 +445,8 @@ class Crawl:
                 running.tell(Event("seed", message))
             if cause := lookout.look():
                 running.tell(Event("stall", cause))
+            if jump := clock_watch.look():
+                running.tell(Event(CLOCK, jump))
             running.look(ledger)
 
         rejudge.begin()
@@ -452,8 +456,9 @@ class Crawl:
         self._teach(config)
         running.begin(View(config.budget.pages, frontier, ledger, visitor, lookout, started, forecaster), stop)
         stack.callback(running.end)
-        if refused:
-            running.tell(Event(SNAPSHOT, refused))
+        for kind, message in ((SNAPSHOT, refused), (CLOCK, moved)):
+            if message:
+                running.tell(Event(kind, message))
         stack.enter_context(heeding_signals(running))
         for message in seed_watch.begin():
             running.tell(Event("seed", message))

@@ -22,8 +22,6 @@ from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 
 KILLS = 25
 DELAY = 0.1
-SLACK = 0.02
-"""The server notes the end of an answer a little after the crawler may have had it."""
 PLAN = WebPlan(seed=11, pages=400, hosts=8, topics=3, out_degree=12, crawl_delay=0.25)
 
 
@@ -121,7 +119,11 @@ def _reachable(web: GeneratedWeb, seeds: list[int], allowed: set[int]) -> set[in
 
 
 def _check_politeness(log: Path) -> None:
-    """By the server's own log: no host and no address is asked sooner than DELAY after its last answer."""
+    """By the server's own log: no host and no address is asked sooner than DELAY after its last answer.
+
+    The server notes the end of an answer before it sends the last bytes, by a clock of its own: no slack is needed,
+    however busy the machine is.
+    """
     requests = [json.loads(line) for line in log.read_text().splitlines()]
     assert len(requests) > 100
     for key in ("host", "address"):
@@ -131,4 +133,4 @@ def _check_politeness(log: Path) -> None:
         for name, times in groups.items():
             times.sort()
             for (_, ended), (arrived, _) in pairwise(times):
-                assert arrived - ended >= DELAY - SLACK, f"{name} was asked again after {arrived - ended:.3f} s"
+                assert arrived - ended >= DELAY, f"{name} was asked again after {arrived - ended:.3f} s"

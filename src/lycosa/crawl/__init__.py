@@ -27,6 +27,7 @@ Beside the line, after each turn of the loop:
     distiller     hubs and authorities (paper FC), and what is fetched first because of them;
                   citation_graph holds who cites whom
     seeds         which seeds cannot start, and why; the end of a crawl that nothing can start
+    clock_watch   the machine's clock was set, while the crawl ran or since
     stall         why nothing has been fetched for a while
     advice        what a person should know about a crawl that cannot go well as it was asked for
     relevant_pages  which pages to tell of as relevant, each once

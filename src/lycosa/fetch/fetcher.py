@@ -151,7 +151,7 @@ class LiveFetcher:
         if requests.is_elsewhere(place):
             step = await requests.ask_elsewhere(place, previous, address)
         else:
-            step = await requests.ask(place, previous)
+            step = await requests.ask(place, previous, address)
         if step.refused is not None:
             found = step.refused
             return self._note(lease, Outcome(found.kind, found.reason, found.detail), address=address)
@@ -186,6 +186,7 @@ class LiveFetcher:
             stop_at_headers=self._unwanted,
             chop=self._settings.chop or None,
             headers=conditions(known) if known is not None else (),
+            address=address,
         )
         if isinstance(answer, TransferFailure):
             outcome = Outcome(answer.kind, answer.reason, answer.detail, is_transient=answer.is_transient)

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,8 +68,12 @@ class _Origin:
 class Http:
     """Fetches URLs. Bound to one event loop; must be closed with `close`."""
 
-    def __init__(self, *, settings: HttpSettings, guard: Guard, resolver: Resolver) -> None:
+    def __init__(
+        self, *, settings: HttpSettings, guard: Guard, resolver: Resolver, now: Callable[[], float] = time.time
+    ) -> None:
+        """`now`: the time of the crawl, for `started` and `ended` of responses."""
         self._settings = settings
+        self._now = now
         self._guard = guard
         self._resolver = resolver
         self._ca_file = _checked_ca_file(settings.ca_file)
@@ -103,8 +108,10 @@ class Http:
         max_bytes: int | None = None,
         chop: int | None = None,
         headers: Sequence[str] = (),
+        address: str = "",
     ) -> Response | TransferFailure:
         """Fetch this one URL: a redirect is an answer like any other. `headers`: lines to be sent besides the usual.
+        `address`: of several that the name has, the one to try first.
 
         The transfer ends before the body if `stop_at_headers` returns a non-empty string, and after `chop` bytes of the
         body. In both cases `is_chopped` is set in the response. `max_bytes` overrides the setting.
@@ -125,6 +132,9 @@ class Http:
         if left <= 0:
             return failure("timeout", "name resolution used up the time", is_transient=True)
 
+        addresses = resolution.addresses
+        if address in addresses:
+            addresses = (address, *(other for other in addresses if other != address))
         more = "".join(f"{line}\r\n" for line in headers)
         request = f"GET {target} HTTP/1.1\r\nHost: {origin.authority}\r\n{self._request_tail}{more}".encode()
         is_fresh = origin.prefix in self._unreliable
@@ -138,7 +148,7 @@ class Http:
                 chop=chop,
             )
             try:
-                self._prepare(transfer, origin, target, resolution.addresses, headers, is_fresh=is_fresh)
+                self._prepare(transfer, origin, target, addresses, headers, is_fresh=is_fresh)
                 transfer.curl.setopt(pycurl.TIMEOUT_MS, max(1, int(left * 1000)))
                 self._multi.add_handle(transfer.curl)
                 self._active[transfer.curl] = transfer
@@ -220,7 +230,7 @@ class Http:
     def _new_transfer(self) -> Transfer:
         assert self._loop is not None
         settings = self._settings
-        transfer = Transfer(settings=settings, guard=self._guard, kept=self._kept, loop=self._loop)
+        transfer = Transfer(settings=settings, guard=self._guard, kept=self._kept, loop=self._loop, now=self._now)
         for option, value in (
             (pycurl.NOSIGNAL, 1),
             (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),

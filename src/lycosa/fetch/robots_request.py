@@ -99,9 +99,9 @@ class RobotsRequests:
         """Whether the next step leads to another host."""
         return place in self._elsewhere
 
-    async def ask(self, place: str, previous: RobotsFile | None) -> RobotsStep:
-        """Ask the origin itself."""
-        answer = await self._ask(place + ROBOTS_PATH, 0)
+    async def ask(self, place: str, previous: RobotsFile | None, address: str) -> RobotsStep:
+        """Ask the origin itself. `address`: whose turn it is."""
+        answer = await self._ask(place + ROBOTS_PATH, 0, address)
         if answer.refused is not None:
             return RobotsStep(refused=answer.refused)
         if answer.moved_to:
@@ -126,7 +126,7 @@ class RobotsRequests:
         if not found.addresses:
             answer = _Answer(hop.status, failure=f"dns {found.failure}")
             return RobotsStep(self._interpreted(place, answer, previous))
-        answer = await self._ask(hop.url, hop.redirects)
+        answer = await self._ask(hop.url, hop.redirects, address)
         if answer.refused is not None:
             answer = _Answer(hop.status, failure=f"{answer.refused.reason} {answer.refused.detail}")
             return RobotsStep(self._interpreted(place, answer, previous), address=address)
@@ -144,13 +144,13 @@ class RobotsRequests:
         self._elsewhere[place] = _Elsewhere(answer.moved_to, redirects + 1, answer.status)
         return None
 
-    async def _ask(self, url: str, redirects: int) -> _Answer:
+    async def _ask(self, url: str, redirects: int, address: str) -> _Answer:
         """Request a robots.txt; redirects within its host are followed."""
         settings = self._settings
         for hop in range(self._max_redirects + 1 - redirects):
             if hop:
                 await self._clock.sleep(self._pause)
-            response = await self._http.get(url, chop=settings.max_bytes)
+            response = await self._http.get(url, chop=settings.max_bytes, address=address)
             if isinstance(response, TransferFailure):
                 if response.reason == ADDRESS_REFUSED and not hop:
                     return _Answer(refused=response)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -110,7 +109,13 @@ class Transfer:
     """A libcurl handle and its current request. Its methods are libcurl's callbacks."""
 
     def __init__(
-        self, *, settings: HttpSettings, guard: Guard, kept: KeptConnections, loop: asyncio.AbstractEventLoop
+        self,
+        *,
+        settings: HttpSettings,
+        guard: Guard,
+        kept: KeptConnections,
+        loop: asyncio.AbstractEventLoop,
+        now: Callable[[], float],
     ) -> None:
         self.curl: Any = pycurl.Curl()
         self.has_own_headers = False
@@ -118,6 +123,7 @@ class Transfer:
         self.is_fresh = False
         """Whether the handle is set to open a connection for each request."""
         self._kept = kept
+        self._now = now
         self._settings = settings
         self._guard = guard
         self._loop = loop
@@ -137,7 +143,7 @@ class Transfer:
     ) -> None:
         self.url = url
         self.request = request
-        self.started = time.time()
+        self.started = self._now()
         self.future: asyncio.Future[Response | TransferFailure] = self._loop.create_future()
         self._stop_at_headers = stop_at_headers
         self._max_bytes = max_bytes
@@ -281,7 +287,7 @@ class Transfer:
             request=self._sent(),
             address=address,
             started=self.started,
-            ended=time.time(),
+            ended=self._now(),
             is_chopped=self._is_chopped,
         )
 
