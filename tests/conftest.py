@@ -15,7 +15,8 @@ from lycosa.crawl.link_rules import LinkRules
 from lycosa.crawl.loop import run
 from lycosa.crawl.reader_pool import InlineReader
 from lycosa.crawl.reading import Reading
-from lycosa.crawl.resume import NOTHING, Covered, resume
+from lycosa.crawl.resume import NOTHING, TRAPS_ON, Covered, resume
+from lycosa.crawl.traps import TrapSettings
 from lycosa.crawl.visits import LiveVisitor
 from lycosa.fetch.archive import Archive
 from lycosa.fetch.fetcher import RobotsBook
@@ -129,6 +130,7 @@ class Rig:
         is_killed: bool = False,
         watch: Callable[[], None] = lambda: None,
         covered: Covered = NOTHING,
+        traps: TrapSettings = TRAPS_ON,
         **politeness: Any,
     ) -> str:
         """Run the loop until it stops; why it did. With `is_killed` the run is not closed, as after a SIGKILL."""
@@ -157,6 +159,7 @@ class Rig:
             rules=stop,
             rest_from=now if cut_off else None,
             covered=covered,
+            traps=traps,
         )
         records = Records(robots=self.robots, archive=archive)
         self.ledger = CrawlLedger(
@@ -170,7 +173,9 @@ class Rig:
             assert self.ledger is not None
             assert self.stop is not None
             reader = InlineReader(self.reading())
-            self.visitor = LiveVisitor(fetcher=self.fetcher, reader=reader, furniture=state.furniture, clock=self.clock)
+            self.visitor = LiveVisitor(
+                fetcher=self.fetcher, reader=reader, furniture=state.furniture, clock=self.clock, traps=state.traps
+            )
             return await run(
                 frontier=self.frontier,
                 strategy=chosen,

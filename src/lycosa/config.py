@@ -22,6 +22,7 @@ from lycosa.crawl.distiller import DistillingSettings
 from lycosa.crawl.link_rules import LinkRules
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.stall import StallSettings
+from lycosa.crawl.traps import TrapSettings
 from lycosa.errors import ConfigError
 from lycosa.fetch.decode import DecodeLimits
 from lycosa.fetch.fetcher import FetchSettings
@@ -98,6 +99,9 @@ class FrontierSettings:
 
     buffer: int = 0
     """Maximum number of waiting links (paper TC: MAX_BUFFER); the worst are dropped. 0 means no limit."""
+    links_per_host: int = 100_000
+    """Maximum number of waiting links of a host; the worst are dropped, and may come back when they are found again.
+    0 means no limit."""
     follow_nofollow: bool = False
     """Follow links that their page marks as nofollow."""
     max_distance: int = -1
@@ -107,7 +111,7 @@ class FrontierSettings:
     that are resting. 0: never wait. Applies only to strategies whose scores are predictions, such as the hunter."""
 
     def __post_init__(self) -> None:
-        require_at_least(self, "frontier", buffer=0, max_distance=-1, patience=0)
+        require_at_least(self, "frontier", buffer=0, links_per_host=0, max_distance=-1, patience=0)
         if self.patience >= 1:
             raise ConfigError(f"frontier.patience is {self.patience}: it must be less than 1, as it is a share")
 
@@ -200,6 +204,7 @@ class Config(BaseModel):
     readers: ReaderSettings = ReaderSettings()
     frontier: FrontierSettings = FrontierSettings()
     archive: ArchiveSettings = ArchiveSettings()
+    traps: TrapSettings = TrapSettings()
 
     @property
     def title(self) -> str:

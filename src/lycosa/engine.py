@@ -231,7 +231,9 @@ class Crawl:
             study, strategy = self._studied_strategy(config, judge)
             state = resume(
                 store,
-                frontier=Frontier(buffer=config.frontier.buffer or None),
+                frontier=Frontier(
+                    buffer=config.frontier.buffer or None, host_buffer=config.frontier.links_per_host or None
+                ),
                 strategy=strategy,
                 politeness=config.politeness,
                 links=config.link_rules(),
@@ -350,6 +352,7 @@ class Crawl:
         moved = settle_clocks(store, now=started)
         frontier = Frontier(
             buffer=config.frontier.buffer or None,
+            host_buffer=config.frontier.links_per_host or None,
             slots_per_host=config.politeness.connections_per_host,
             slots_per_address=config.politeness.connections_per_address,
         )
@@ -365,6 +368,7 @@ class Crawl:
             rest_from=started if store.was_cut_off() else None,
             begun_with=str(self._stored().get("strategy", "")),
             covered=covered,
+            traps=config.traps,
         )
         records, lost = self._records(config, store, stack)
         archived = archived_answers(store, self.workspace.archive)
@@ -388,7 +392,9 @@ class Crawl:
             if message:
                 ledger.note(kind, message)
         ledger.add_seeds(seeds)
-        visitor = LiveVisitor(fetcher=fetcher, reader=readers, furniture=state.furniture, clock=clock)
+        visitor = LiveVisitor(
+            fetcher=fetcher, reader=readers, furniture=state.furniture, clock=clock, traps=state.traps
+        )
         stack.push_async_callback(visitor.cancel)
         forecaster = Forecaster(
             abilities.forecasting,

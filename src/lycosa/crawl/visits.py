@@ -6,6 +6,7 @@ import asyncio
 import logging
 from typing import NamedTuple, Protocol
 
+from lycosa.crawl.traps import Traps, kept_out
 from lycosa.errors import LycosaError
 from lycosa.lib.clock import Clock
 from lycosa.model import Fetched, Kind, Lease, Outcome, Visit
@@ -52,8 +53,11 @@ class UnderWay(NamedTuple):
 class LiveVisitor:
     """A task per visit."""
 
-    def __init__(self, *, fetcher: Fetcher, reader: Reader, furniture: Furniture, clock: Clock) -> None:
-        """`furniture`: what is known of hosts by now; others add to it."""
+    def __init__(
+        self, *, fetcher: Fetcher, reader: Reader, furniture: Furniture, clock: Clock, traps: Traps | None = None
+    ) -> None:
+        """`furniture`, `traps`: what is known of hosts by now; others add to it."""
+        self._traps = traps or Traps()
         self._fetcher = fetcher
         self._reader = reader
         self._furniture = furniture
@@ -76,7 +80,7 @@ class LiveVisitor:
 
     async def _visit(self, lease: Lease) -> None:
         try:
-            fetched = await self._fetcher.fetch(lease)
+            fetched = kept_out(self._traps, lease) or await self._fetcher.fetch(lease)
             self.under_way[lease.id] = self.under_way[lease.id]._replace(is_fetched=True)
             visit = await self._reader.read(fetched, self._furniture.of(lease.host))
         except LycosaError as error:

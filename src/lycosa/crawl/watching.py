@@ -35,8 +35,8 @@ class Event:
     """Something that happened in a running crawl."""
 
     kind: str
-    """page, relevant, progress, seed (one that cannot start), stall, interrupted, end; snapshot, if one cannot be used; clock,
-    if the machine's was set; or a change of course: judge, answers, focus, distilled, advice."""
+    """page, relevant, progress, seed (one that cannot start), stall, interrupted, end; snapshot, if one cannot be used;
+    clock, if the machine's was set; or a change of course: judge, answers, focus, distilled, advice."""
     message: str = ""
     page: FoundPage | None = None
     """The page, for `page` and `relevant` events."""

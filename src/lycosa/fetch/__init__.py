@@ -1,6 +1,7 @@
 """From a URL to the bytes behind it, politely and safely.
 
     urls           one spelling for one document; rules reject what is not worth fetching
+    registrable    the domain that the owner of a host pays for
     url_patterns   the user's include and exclude patterns
     robots         what a site asks of crawlers (RFC 9309)
     politeness     when a host may be contacted again, and when it is set aside
