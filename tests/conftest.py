@@ -111,6 +111,7 @@ class Rig:
         self.ledger: CrawlLedger | None = None
         self.visitor: LiveVisitor | None = None
         self.frontier = Frontier()
+        self.awaited_names: Callable[[], int] = lambda: 0
         self.urls = Urls(UrlRules())
 
     def crawl(
@@ -174,7 +175,12 @@ class Rig:
             assert self.stop is not None
             reader = InlineReader(self.reading())
             self.visitor = LiveVisitor(
-                fetcher=self.fetcher, reader=reader, furniture=state.furniture, clock=self.clock, traps=state.traps
+                fetcher=self.fetcher,
+                reader=reader,
+                furniture=state.furniture,
+                clock=self.clock,
+                traps=state.traps,
+                awaited_names=self.awaited_names,
             )
             return await run(
                 frontier=self.frontier,

@@ -372,7 +372,9 @@ class Crawl:
         )
         records, lost = self._records(config, store, stack)
         archived = archived_answers(store, self.workspace.archive)
-        fetcher = self._fetcher or live_fetcher(config, reading.urls, state, records, archived, clock, stack, seeds)
+        live, fetcher = None, self._fetcher
+        if fetcher is None:
+            fetcher = live = live_fetcher(config, reading.urls, state, records, archived, clock, stack, seeds)
         readers = Readers(
             reading,
             count=config.readers.processes,
@@ -393,7 +395,12 @@ class Crawl:
                 ledger.note(kind, message)
         ledger.add_seeds(seeds)
         visitor = LiveVisitor(
-            fetcher=fetcher, reader=readers, furniture=state.furniture, clock=clock, traps=state.traps
+            fetcher=fetcher,
+            reader=readers,
+            furniture=state.furniture,
+            clock=clock,
+            traps=state.traps,
+            awaited_names=lambda: live.awaited_names if live else 0,
         )
         stack.push_async_callback(visitor.cancel)
         forecaster = Forecaster(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from lycosa.crawl.traps import Traps, kept_out
@@ -13,6 +14,8 @@ from lycosa.model import Fetched, Kind, Lease, Outcome, Visit
 from lycosa.page.furniture import Furniture
 
 log = logging.getLogger(__name__)
+MOST_AWAITED = 256
+"""Number of fetches waiting for a name, beyond which they do keep others from starting."""
 GATHERING = 0.015
 """Seconds to wait for more visits before they are committed together."""
 
@@ -32,6 +35,11 @@ class Visitor(Protocol):
 
     @property
     def in_flight(self) -> int: ...
+
+    @property
+    def occupied(self) -> int:
+        """Those of them that count towards the maximum number of simultaneous fetches."""
+        ...
 
     def start(self, lease: Lease) -> None: ...
 
@@ -54,10 +62,19 @@ class LiveVisitor:
     """A task per visit."""
 
     def __init__(
-        self, *, fetcher: Fetcher, reader: Reader, furniture: Furniture, clock: Clock, traps: Traps | None = None
+        self,
+        *,
+        fetcher: Fetcher,
+        reader: Reader,
+        furniture: Furniture,
+        clock: Clock,
+        traps: Traps | None = None,
+        awaited_names: Callable[[], int] = lambda: 0,
     ) -> None:
-        """`furniture`, `traps`: what is known of hosts by now; others add to it."""
+        """`furniture`, `traps`: what is known of hosts by now; others add to it. `awaited_names`: number of fetches
+        that wait for a name to be resolved: they send nothing, and keep no others from doing so."""
         self._traps = traps or Traps()
+        self._awaited_names = awaited_names
         self._fetcher = fetcher
         self._reader = reader
         self._furniture = furniture
@@ -70,6 +87,10 @@ class LiveVisitor:
         """Started and not yet handed back by `finished`."""
         self.under_way: dict[int, UnderWay] = {}
         """By link, oldest first: what `finished` is waiting for."""
+
+    @property
+    def occupied(self) -> int:
+        return self.in_flight - min(self._awaited_names(), MOST_AWAITED)
 
     def start(self, lease: Lease) -> None:
         self.in_flight += 1

@@ -116,13 +116,19 @@ class LiveFetcher:
         self._cache = cache
         self._archived = archived
         self._plain_http = plain_http or {}
+        self.awaited_names = 0
+        """Number of fetches that wait for a name to be resolved."""
 
     async def fetch(self, lease: Lease) -> Fetched:
         if not lease.is_revisit and (stored := self._cached(lease.url)) is not None:
             return self._answer(lease, stored, from_cache=True)
         parts = urlsplit(lease.url)
         port = parts.port or (443 if parts.scheme == "https" else 80)
-        found = await self._resolver.resolve(parts.hostname or "", port)
+        self.awaited_names += 1
+        try:
+            found = await self._resolver.resolve(parts.hostname or "", port)
+        finally:
+            self.awaited_names -= 1
         if not found.addresses:
             return self._note(lease, Outcome(Kind.UNREACHABLE, "dns", found.failure, is_transient=found.is_transient))
         known = self._address_of(lease.host)
