@@ -262,6 +262,7 @@ class Crawl:
 
     def _stored(self) -> dict[str, Any]:
         workspace = self.workspace
+        workspace.refuse_links()
         return load_crawl(workspace.config, is_begun=workspace.has_crawl) if workspace.config.exists() else {}
 
     def _check(self, stored: Mapping[str, Any]) -> None:
@@ -313,7 +314,7 @@ class Crawl:
         with open_book(book) as opened:
             judge_from(opened, config)  # says what is wrong before anything is made
             try:
-                workspace.directory.mkdir(parents=True, exist_ok=True)
+                workspace.make()
             except OSError as error:
                 raise WorkspaceError(f"{workspace.directory}: cannot be made: {error.strerror or error}") from error
             opened.copy_to(workspace.topics)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import typer
@@ -11,7 +10,7 @@ from rich.table import Table
 from rich.tree import Tree
 
 from lycosa.cli import topic_examples, topic_explore, topic_import
-from lycosa.cli.terminal import err, out, plain
+from lycosa.cli.terminal import err, json_line, out, plain
 from lycosa.cli.topic_examples import BOOK, example_ids, existing_book, report_update
 from lycosa.errors import InputError
 from lycosa.judges.classifier import ANY
@@ -57,7 +56,7 @@ def show(
             path: {"examples": counts.get(path, 0), "is_good": each.is_good, "keywords": dict(each.keywords)}
             for path, each in taxonomy.topics.items()
         }
-        print(json.dumps({"topics": topics, "judges": [each.kind for each in judges]}, ensure_ascii=False))
+        print(json_line({"topics": topics, "judges": [each.kind for each in judges]}))
         return
     path_topics = set(taxonomy.path_topics)
     tree = Tree(plain(root or "ANY"))
@@ -177,7 +176,7 @@ def train(
             progress=lambda step, done, total: bar.update(task, description=step, completed=done, total=total),
         )
     if as_json:
-        print(json.dumps({"version": version, **report.plain()}, ensure_ascii=False))
+        print(json_line({"version": version, **report.plain()}))
         return
     print_report(report, confusions)
     out.print(

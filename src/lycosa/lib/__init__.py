@@ -10,6 +10,7 @@ evolve                      a genetic algorithm
 compiled                    machine code by numba
 parquet                     writes rows as Parquet
 bounds, nearest             range checks of settings; "did you mean"
+bounded_file                reads a file that may be a pipe or a device
 plugins                     `module:Class` and entry points
 clock                       time as a dependency: the real clock, and a virtual one
 """

@@ -7,7 +7,9 @@ may be missing, but the rest is consistent.
 
 from __future__ import annotations
 
+import math
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
@@ -23,16 +25,26 @@ from lycosa.store.schema import MIGRATIONS, VERSION
 Row = TypeVar("Row", bound=tuple[Any, ...])
 Values = Sequence[Any]
 
+STEPS_BETWEEN_LOOKS = 10_000
+"""Instructions of SQLite's machine, well under a millisecond."""
+MOST_MEMORY = 1 << 30
+LONGEST_VALUE = 64 << 20
+"""Bytes of a value in a query that somebody wrote: one call of printf can fill the memory, and cannot be ended."""
 HARMLESS_PRAGMAS = frozenset({"user_version", "table_list", "table_info", "table_xinfo", "index_list", "index_info"})
 """Pragmas that describe the tables; in a file opened read-only they change nothing."""
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors, which any row may raise, into a StoreError that says what to do."""
+def explained(path: Path, *, limit: str = "") -> Iterator[None]:
+    """Turn SQLite's errors, which any row may raise, into a StoreError that says what to do.
+
+    `limit`: why a query may have been interrupted.
+    """
     try:
         yield
     except sqlite3.Error as error:
+        if limit and "interrupted" in str(error):
+            raise StoreError(f"{path}: the query was ended: {limit}") from error
         raise StoreError(_explanation(path, error)) from error
 
 
@@ -52,6 +64,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 class SqliteConnection:
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
+        self._limit = ""
         if read_only and not path.exists():
             raise StoreError(f"{path}: there is no database here")
         with explained(path):
@@ -64,6 +77,18 @@ class SqliteConnection:
 
     def close(self) -> None:
         self._db.close()
+
+    def limit(self, *, seconds: float = 0.0, memory: int = MOST_MEMORY) -> None:
+        """End queries after this time (0: never), and those that need more memory. Ctrl-C ends them, too."""
+        with explained(self.path):
+            self._db.set_authorizer(None)
+            self._db.execute(f"pragma hard_heap_limit = {memory:d}")
+            self._db.set_authorizer(_only_reading)
+        self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
+        deadline = time.monotonic() + seconds if seconds else math.inf
+        self._limit = f"it took more than {seconds:g} s; ask for less, or give it longer with --seconds"
+        # Python handles signals when this function is called: Ctrl-C becomes an exception, which ends the query.
+        self._db.set_progress_handler(lambda: time.monotonic() > deadline, STEPS_BETWEEN_LOOKS)
 
     def _check_schema(self, *, read_only: bool) -> None:
         version = int(self._db.execute("pragma user_version").fetchone()[0])
@@ -91,7 +116,7 @@ class SqliteConnection:
         return self._steps(cursor)
 
     def _steps(self, cursor: sqlite3.Cursor) -> Iterator[tuple[Any, ...]]:
-        with explained(self.path):
+        with explained(self.path, limit=self._limit):
             for row in cursor:  # noqa: UP028 - yield from would close the cursor, perhaps after the database
                 yield row
 

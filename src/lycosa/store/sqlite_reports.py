@@ -152,6 +152,8 @@ class SqliteReports(SqliteConnection):
         except (sqlite3.Error, sqlite3.Warning) as error:  # several statements at once are a Warning to Python 3.11
             is_denied = "authoriz" in str(error) or "readonly" in str(error)
             hint = "; a crawl can only be read here, with select" if is_denied else ""
+            if self._limit and "interrupted" in str(error):
+                hint = f": {self._limit}"
             raise StoreError(f"{error}: in the query {sql!r}{hint}") from error
         names = [column[0] for column in cursor.description or ()]
         return names, self._steps(cursor)
