@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 BENCH_STAMP := .venv/.installed-bench
 
-.PHONY: help demo test lint unit docs clean
+.PHONY: help demo test lint unit docs clean chaos fuzz
 .PHONY: sequences bench bench-crawl bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-forecast bench-trust bench-resume bench-person
 .PHONY: reproduce reproduce-tc reproduce-fc reproduce-ar reproduce-gp reproduce-ga
 
@@ -34,6 +34,12 @@ lint: $(STAMP)            ## Style, types, direction of imports
 
 unit: $(STAMP)            ## Tests only
 	$(BIN)/pytest -n 2 --dist worksteal -q
+
+chaos: $(STAMP)           ## Kill, stop and starve crawls at random moments (KILLS=1000), and check what they promise
+	@cd tests && ../$(BIN)/python -m hostile.chaos --kills $(or $(KILLS),1000)
+
+fuzz: $(STAMP)            ## Ten minutes of hostile input for every parser (MINUTES=10)
+	@cd tests && ../$(BIN)/python -m fuzz --minutes $(or $(MINUTES),10)
 
 bench: bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-trust bench-forecast bench-resume bench-person bench-crawl    ## All benchmarks
 

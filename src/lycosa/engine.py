@@ -76,6 +76,7 @@ from lycosa.judge_choice import Versions, has_open_threshold, is_trained, judge_
 from lycosa.judges.protocol import CompletedJudge, Judge, LearnedTopic, PlainJudge
 from lycosa.lib.clock import SystemClock
 from lycosa.live import live_fetcher
+from lycosa.results.check import naming_damage
 from lycosa.results.report import Report
 from lycosa.stopping.forecaster import Forecaster
 from lycosa.stopping.outlook import OUTLOOK, outlook
@@ -332,7 +333,12 @@ class Crawl:
         strategy_named(self._strategy or config.strategy, settings=config.constants)
         self._running = Running(self._listeners, watcher)
         try:
-            with self.workspace.locked(), closing(SqliteStore(self.workspace.database)) as store:
+            with (
+                naming_damage(self.workspace),
+                self.workspace.locked(),
+                closing(SqliteStore(self.workspace.database)) as store,
+            ):
+                store.refuse_damage()
                 async with AsyncExitStack() as stack:
                     reason = await self._run(config, store, self._running, stack)
         finally:

@@ -6,6 +6,7 @@
     sqlite              the embedded store: writing, and reading for the crawl
     sqlite_reports      the embedded store: reading for people and reports
     sqlite_connection   the embedded store: opening, migrating, errors
+    damage              what is wrong with a database, and mending it
     stored_visits       visits as the strategy saw them, rebuilt from the tables
 
 No SQL is written outside this package. docs/schema.md explains the tables to those who query them.

@@ -208,6 +208,16 @@ class SqliteStore(SqliteReports):
                 db.execute(sql, {"seconds": seconds})
             db.execute("delete from state where name = ?", (forget,))
 
+    def forget_archived(self, places: Collection[tuple[str, int]]) -> None:
+        """These places in the archive cannot be read: the pages have no text any more."""
+        with self._transaction() as db:
+            for table in ("pages", "outcomes"):
+                db.executemany(
+                    f"update {table} set archive_file = '', archive_offset = -1"
+                    " where archive_file = ? and archive_offset = ?",
+                    places,
+                )
+
     # Reading, for the crawl
 
     def latest_time(self) -> float:

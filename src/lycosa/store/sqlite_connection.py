@@ -11,7 +11,7 @@ import math
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.errors import StoreError
+from lycosa.store.damage import Damage, find_damage, integrity, mend, strangers
 from lycosa.store.schema import MIGRATIONS, VERSION
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
@@ -30,7 +31,9 @@ STEPS_BETWEEN_LOOKS = 10_000
 MOST_MEMORY = 1 << 30
 LONGEST_VALUE = 64 << 20
 """Bytes of a value in a query that somebody wrote: one call of printf can fill the memory, and cannot be ended."""
-HARMLESS_PRAGMAS = frozenset({"user_version", "table_list", "table_info", "table_xinfo", "index_list", "index_info"})
+HARMLESS_PRAGMAS = frozenset(
+    {"user_version", "table_list", "table_info", "integrity_check", "table_xinfo", "index_list", "index_info"}
+)
 """Pragmas that describe the tables; in a file opened read-only they change nothing."""
 
 
@@ -90,6 +93,29 @@ class SqliteConnection:
         # Python handles signals when this function is called: Ctrl-C becomes an exception, which ends the query.
         self._db.set_progress_handler(lambda: time.monotonic() > deadline, STEPS_BETWEEN_LOOKS)
 
+    def damage(self, *, is_quick: bool = False) -> list[Damage]:
+        """What is wrong with the file and the values in it. `is_quick`: only what a crawl could not begin with."""
+        try:
+            if not is_quick and (broken := list(integrity(self._db))):
+                return broken
+            return list(find_damage(self._db, is_quick=is_quick))
+        except sqlite3.Error as error:
+            return [Damage(self.path.name, str(error))]
+
+    def mend(self) -> list[Damage]:
+        """Mend what can be; what was."""
+        with self._transaction() as db:
+            return mend(db)
+
+    def copy_to(self, path: Path) -> None:
+        with explained(path), closing(sqlite3.connect(path)) as copy:
+            self._db.backup(copy)
+
+    def refuse_damage(self) -> None:
+        """StoreError if a crawl could not begin with what is stored."""
+        if found := self.damage(is_quick=True):
+            raise StoreError(damage_words(self.path, found))
+
     def _check_schema(self, *, read_only: bool) -> None:
         version = int(self._db.execute("pragma user_version").fetchone()[0])
         if version > VERSION:
@@ -103,6 +129,8 @@ class SqliteConnection:
             )
         for number in range(version, VERSION):
             self._db.executescript(f"begin; {MIGRATIONS[number]} pragma user_version = {number + 1}; commit;")
+        if found := next(strangers(self._db), None):
+            raise StoreError(f"{self.path}: damaged or not a Lycosa database ({found}); restore it from a copy")
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -138,6 +166,11 @@ class SqliteConnection:
         with explained(self.path):
             flat = np.fromiter(chain.from_iterable(self._db.execute(sql, values)), dtype=kind)
         return [np.ascontiguousarray(flat[place::width]) for place in range(width)]
+
+
+def damage_words(path: Path, found: Sequence[Damage]) -> str:
+    more = f", and {len(found) - 1:,} more" if len(found) > 1 else ""
+    return f"{path}: damaged: {found[0]}{more}; see all, and mend what can be: lycosa check {path.parent} --repair"
 
 
 def select(row: type[tuple[Any, ...]], table: str) -> str:

@@ -74,6 +74,10 @@ from links l join frontier s on s.id = l.source_id join frontier t on t.id = l.t
 order by l.source_id, l.position
 """
 SITES = select(rows.SiteRow, "sites order by relevant desc, density desc, name")
+ARCHIVED_URLS = """
+select f.url, p.archive_file, p.archive_offset from pages p join frontier f on f.id = p.id
+where p.archive_file != '' order by p.archive_file, p.archive_offset
+"""
 ARCHIVE_PLACES = "select id, archive_file, archive_offset from pages where archive_file != '' order by number"
 TOPIC_SCORES = """
 with cited as (
@@ -145,6 +149,10 @@ class SqliteReports(SqliteConnection):
 
     def topic_scores(self) -> Iterator[rows.TopicScores]:
         return map(rows.TopicScores._make, self._rows(TOPIC_SCORES))
+
+    def archived_urls(self) -> Iterator[tuple[Any, ...]]:
+        """URL, file and offset of every page in the archive, in its order."""
+        return self._rows(ARCHIVED_URLS)
 
     def query(self, sql: str, parameters: Values = ()) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
         try:
