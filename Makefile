@@ -9,7 +9,7 @@ BENCHES := bench-frontier bench-replay bench-text bench-judges bench-distill ben
            bench-forecast bench-resume bench-person bench-search bench-crawl
 PAPERS := reproduce-fc reproduce-ar reproduce-gp reproduce-ga reproduce-tc
 
-.PHONY: help demo test lint unit docs clean sequences bench $(BENCHES) reproduce $(PAPERS) metasearch
+.PHONY: help demo test lint unit docs clean chaos fuzz sequences bench $(BENCHES) reproduce $(PAPERS) metasearch
 
 help:            ## This list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -45,6 +45,12 @@ unit: $(STAMP)            ## Tests only
 	$(BIN)/pytest -n 2 --dist worksteal -q
 
 bench: $(BENCHES)    ## All benchmarks
+chaos: $(STAMP)           ## Kill, stop and starve crawls at random moments (KILLS=1000), and check what they promise
+	@cd tests && ../$(BIN)/python -m hostile.chaos --kills $(or $(KILLS),1000)
+
+fuzz: $(STAMP)            ## Ten minutes of hostile input for every parser (MINUTES=10)
+	@cd tests && ../$(BIN)/python -m fuzz --minutes $(or $(MINUTES),10)
+
 
 sequences: $(STAMP)       ## Compare the pages every strategy visits with the recorded ones
 	@$(BIN)/python bench/sequences.py

@@ -15,7 +15,8 @@ from lycosa.crawl.link_rules import LinkRules
 from lycosa.crawl.loop import run
 from lycosa.crawl.reader_pool import InlineReader
 from lycosa.crawl.reading import Reading
-from lycosa.crawl.resume import NOTHING, Covered, resume
+from lycosa.crawl.resume import NOTHING, TRAPS_ON, Covered, resume
+from lycosa.crawl.traps import TrapSettings
 from lycosa.crawl.visits import LiveVisitor
 from lycosa.fetch.archive import Archive
 from lycosa.fetch.fetcher import RobotsBook
@@ -110,6 +111,7 @@ class Rig:
         self.ledger: CrawlLedger | None = None
         self.visitor: LiveVisitor | None = None
         self.frontier = Frontier()
+        self.awaited_names: Callable[[], int] = lambda: 0
         self.urls = Urls(UrlRules())
 
     def crawl(
@@ -129,6 +131,7 @@ class Rig:
         is_killed: bool = False,
         watch: Callable[[], None] = lambda: None,
         covered: Covered = NOTHING,
+        traps: TrapSettings = TRAPS_ON,
         **politeness: Any,
     ) -> str:
         """Run the loop until it stops; why it did. With `is_killed` the run is not closed, as after a SIGKILL."""
@@ -157,6 +160,7 @@ class Rig:
             rules=stop,
             rest_from=now if cut_off else None,
             covered=covered,
+            traps=traps,
         )
         records = Records(robots=self.robots, archive=archive)
         self.ledger = CrawlLedger(
@@ -170,7 +174,14 @@ class Rig:
             assert self.ledger is not None
             assert self.stop is not None
             reader = InlineReader(self.reading())
-            self.visitor = LiveVisitor(fetcher=self.fetcher, reader=reader, furniture=state.furniture, clock=self.clock)
+            self.visitor = LiveVisitor(
+                fetcher=self.fetcher,
+                reader=reader,
+                furniture=state.furniture,
+                clock=self.clock,
+                traps=state.traps,
+                awaited_names=self.awaited_names,
+            )
             return await run(
                 frontier=self.frontier,
                 strategy=chosen,

@@ -38,7 +38,7 @@ class TestUnknownKeys:
 
     def test_where_nothing_is_near_the_choice_is_shown(self):
         assert refused({"frontier": {"zzz": 1}}).endswith(
-            "; [frontier] has buffer, follow_nofollow, max_distance, patience"
+            "; [frontier] has buffer, links_per_host, follow_nofollow, max_distance, patience"
         )
         assert "known are topic, topics, interest, seeds, strategy" in refused({"zzz": 1})
 

@@ -22,6 +22,7 @@ from lycosa.crawl.distiller import DistillingSettings
 from lycosa.crawl.link_rules import LinkRules
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.stall import StallSettings
+from lycosa.crawl.traps import TrapSettings
 from lycosa.errors import ConfigError
 from lycosa.fetch.decode import DecodeLimits
 from lycosa.fetch.fetcher import FetchSettings
@@ -31,6 +32,7 @@ from lycosa.fetch.transfer import HttpSettings
 from lycosa.fetch.urls import UrlRules, Urls
 from lycosa.judges.generalise import CONSIDERABLE
 from lycosa.judges.protocol import Judge
+from lycosa.lib.bounded_file import read_text
 from lycosa.lib.bounds import require_above_zero, require_at_least, require_at_most
 from lycosa.lib.languages import STEMMERS
 from lycosa.lib.nearest import nearest
@@ -103,6 +105,9 @@ class FrontierSettings:
 
     buffer: int = 0
     """Maximum number of waiting links (paper TC: MAX_BUFFER); the worst are dropped. 0 means no limit."""
+    links_per_host: int = 100_000
+    """Maximum number of waiting links of a host; the worst are dropped, and may come back when they are found again.
+    0 means no limit."""
     follow_nofollow: bool = False
     """Follow links that their page marks as nofollow."""
     max_distance: int = -1
@@ -112,9 +117,13 @@ class FrontierSettings:
     that are resting. 0: never wait. Applies only to strategies whose scores are predictions, such as the hunter."""
 
     def __post_init__(self) -> None:
-        require_at_least(self, "frontier", buffer=0, max_distance=-1, patience=0)
+        require_at_least(self, "frontier", buffer=0, links_per_host=0, max_distance=-1, patience=0)
         if self.patience >= 1:
             raise ConfigError(f"frontier.patience is {self.patience}: it must be less than 1, as it is a share")
+
+
+MOST_FETCHES = 10_000
+MOST_READERS = 1_024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +141,7 @@ class NetworkSettings:
 
     def __post_init__(self) -> None:
         require_at_least(self, "network", fetches=1)
+        require_at_most(self, "network", fetches=MOST_FETCHES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +157,7 @@ class ReaderSettings:
 
     def __post_init__(self) -> None:
         require_at_least(self, "readers", count=0, seconds=0.001, memory=1 << 29)
+        require_at_most(self, "readers", count=MOST_READERS)
 
     @property
     def processes(self) -> int:
@@ -206,6 +217,7 @@ class Config(BaseModel):
     readers: ReaderSettings = ReaderSettings()
     frontier: FrontierSettings = FrontierSettings()
     archive: ArchiveSettings = ArchiveSettings()
+    traps: TrapSettings = TrapSettings()
 
     @property
     def title(self) -> str:
@@ -246,10 +258,16 @@ class Config(BaseModel):
         return tomli_w.dumps(_plain(self.model_dump()))
 
 
+MOST_SETTINGS = 16 << 20
+"""Bytes of a file of settings."""
+GREATEST = 2**53
+"""Greatest whole number in the settings: larger ones do not fit where they are used."""
+
+
 def load_file(path: Path) -> dict[str, Any]:
     """A TOML file as nested dictionaries."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_text(path, most=MOST_SETTINGS))
     except FileNotFoundError as error:
         raise ConfigError(f"{path}: there is no such file") from error
     except (OSError, UnicodeDecodeError) as error:
@@ -309,6 +327,8 @@ def _check_keys(layer: Mapping[str, Any], model: type[Any], *, where: str, secti
             if not isinstance(value, Mapping):
                 raise ConfigError(f"{where}: '{name}' is a section: write [{name}] and its settings below")
             _check_keys(value, nested, where=where, section=f"{name}.")
+        elif isinstance(value, int) and abs(value) > GREATEST:
+            raise ConfigError(f"{where}: {name} is {value:.3e}: a whole number in the settings is at most 2**53")
 
 
 def _check_engines(engines: Any, *, where: str) -> None:

@@ -26,6 +26,7 @@ from lycosa import __version__
 from lycosa.config import Config, Layer, build, load_crawl
 from lycosa.crawl.advice import Advice
 from lycosa.crawl.answers import Answers, new_answers
+from lycosa.crawl.clock_watch import CLOCK, ClockWatch, settle_clocks
 from lycosa.crawl.commit import CrawlLedger, FoundPage, Records
 from lycosa.crawl.distiller import Distilling
 from lycosa.crawl.loop import run
@@ -84,6 +85,7 @@ from lycosa.judge_choice import (
 from lycosa.judges.protocol import CompletedJudge, Judge, LearnedTopic, PlainJudge
 from lycosa.lib.clock import SystemClock
 from lycosa.live import live_fetcher, live_search, query_words
+from lycosa.results.check import naming_damage
 from lycosa.results.report import Report
 from lycosa.stopping.forecaster import Forecaster
 from lycosa.stopping.outlook import OUTLOOK, outlook
@@ -239,7 +241,9 @@ class Crawl:
             study, strategy = self._studied_strategy(config, judge)
             state = resume(
                 store,
-                frontier=Frontier(buffer=config.frontier.buffer or None),
+                frontier=Frontier(
+                    buffer=config.frontier.buffer or None, host_buffer=config.frontier.links_per_host or None
+                ),
                 strategy=strategy,
                 politeness=config.politeness,
                 links=config.link_rules(),
@@ -268,6 +272,7 @@ class Crawl:
 
     def _stored(self) -> dict[str, Any]:
         workspace = self.workspace
+        workspace.refuse_links()
         return load_crawl(workspace.config, is_begun=workspace.has_crawl) if workspace.config.exists() else {}
 
     def _check(self, stored: Mapping[str, Any]) -> None:
@@ -324,7 +329,7 @@ class Crawl:
         with open_book(book) as opened:
             judge_from(opened, config)  # says what is wrong before anything is made
             try:
-                workspace.directory.mkdir(parents=True, exist_ok=True)
+                workspace.make()
             except OSError as error:
                 raise WorkspaceError(f"{workspace.directory}: cannot be made: {error.strerror or error}") from error
             opened.copy_to(workspace.topics)
@@ -343,7 +348,12 @@ class Crawl:
         strategy_named(self._strategy or config.strategy, settings=config.constants)
         self._running = Running(self._listeners, watcher)
         try:
-            with self.workspace.locked(), closing(SqliteStore(self.workspace.database)) as store:
+            with (
+                naming_damage(self.workspace),
+                self.workspace.locked(),
+                closing(SqliteStore(self.workspace.database)) as store,
+            ):
+                store.refuse_damage()
                 async with AsyncExitStack() as stack:
                     reason = await self._run(config, store, self._running, stack)
         finally:
@@ -361,8 +371,10 @@ class Crawl:
         said = canonical_answers(self._answers, reading.urls)
         clock = SystemClock()
         started = clock.now()
+        moved = settle_clocks(store, now=started)
         frontier = Frontier(
             buffer=config.frontier.buffer or None,
+            host_buffer=config.frontier.links_per_host or None,
             slots_per_host=config.politeness.connections_per_host,
             slots_per_address=config.politeness.connections_per_address,
         )
@@ -378,10 +390,13 @@ class Crawl:
             rest_from=started if store.was_cut_off() else None,
             begun_with=str(self._stored().get("strategy", "")),
             covered=covered,
+            traps=config.traps,
         )
         records, lost = self._records(config, store, stack)
         archived = archived_answers(store, self.workspace.archive)
-        fetcher = self._fetcher or live_fetcher(config, reading.urls, state, records, archived, clock, stack, seeds)
+        live, fetcher = None, self._fetcher
+        if fetcher is None:
+            fetcher = live = live_fetcher(config, reading.urls, state, records, archived, clock, stack, seeds)
         readers = Readers(
             reading,
             count=config.readers.processes,
@@ -397,12 +412,18 @@ class Crawl:
             state, records=records, urls=reading.urls, politeness=config.politeness, judge=judge.name, clock=clock
         )
         ledger.begin(number)
-        if lost:
-            ledger.note("archive", lost)
-        if refused:
-            ledger.note(SNAPSHOT, refused)
+        for kind, message in (("archive", lost), (SNAPSHOT, refused), (CLOCK, moved)):
+            if message:
+                ledger.note(kind, message)
         ledger.add_seeds(seeds)
-        visitor = LiveVisitor(fetcher=fetcher, reader=readers, furniture=state.furniture, clock=clock)
+        visitor = LiveVisitor(
+            fetcher=fetcher,
+            reader=readers,
+            furniture=state.furniture,
+            clock=clock,
+            traps=state.traps,
+            awaited_names=lambda: live.awaited_names if live else 0,
+        )
         stack.push_async_callback(visitor.cancel)
         forecaster = Forecaster(
             abilities.forecasting,
@@ -459,6 +480,7 @@ class Crawl:
             covered=covered,
             judged_pages=None if study is None else lambda: study.judged_pages,
         )
+        clock_watch = ClockWatch(ledger=ledger, clock=clock)
         readmission = Periodic(ledger.readmit_hosts, every=READMIT_EVERY, clock=clock)
 
         def watch() -> None:
@@ -470,6 +492,8 @@ class Crawl:
                 running.tell(Event("seed", message))
             if cause := lookout.look():
                 running.tell(Event("stall", cause))
+            if jump := clock_watch.look():
+                running.tell(Event(CLOCK, jump))
             running.look(ledger)
 
         rejudge.begin()
@@ -479,8 +503,9 @@ class Crawl:
         self._teach(config)
         running.begin(View(config.budget.pages, frontier, ledger, visitor, lookout, started, forecaster), stop)
         stack.callback(running.end)
-        if refused:
-            running.tell(Event(SNAPSHOT, refused))
+        for kind, message in ((SNAPSHOT, refused), (CLOCK, moved)):
+            if message:
+                running.tell(Event(kind, message))
         stack.enter_context(heeding_signals(running))
         for message in seed_watch.begin():
             running.tell(Event("seed", message))

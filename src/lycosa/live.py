@@ -61,7 +61,7 @@ def live_fetcher(
     """`stack` closes it; `archived`, `seeds`: see `LiveFetcher`."""
     resolver = Resolver(overrides=config.network.resolve)
     stack.push_async_callback(resolver.close)
-    http = Http(settings=config.http_settings(), guard=Guard(config.network.allow), resolver=resolver)
+    http = Http(settings=config.http_settings(), guard=Guard(config.network.allow), resolver=resolver, now=clock.now)
     stack.push_async_callback(http.close)
     return LiveFetcher(
         http=http,

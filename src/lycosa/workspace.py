@@ -7,6 +7,9 @@ snapshots/      what the strategy knows, for a quick resume; may be deleted
 search.db       the full-text index (lycosa search); may be deleted
 topics.db       its own copy of the topic book, if it crawls for trained topics
 lock            locked by the process that is crawling, and holds its pid
+
+All of these are files and directories of the crawl's own: a link to elsewhere is refused, since a crawl writes, cuts
+and removes files by these names. A new directory is for its owner alone: it holds whatever the web has sent.
 """
 
 from __future__ import annotations
@@ -20,6 +23,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lycosa.errors import WorkspaceBusy, WorkspaceError
+
+PRIVATE = 0o700
+OUR_NAMES = ("lycosa.toml", "crawl.db", "archive", "snapshots", "topics.db", "lock")
 
 
 class Workspace:
@@ -39,6 +45,7 @@ class Workspace:
     def existing(cls, directory: Path) -> Workspace:
         """The workspace in a directory that already holds a crawl; WorkspaceError if it holds none."""
         workspace = cls(directory)
+        workspace.refuse_links()
         if not workspace.database.exists():
             raise WorkspaceError(
                 f"{directory}: no crawl here (crawl.db is missing); "
@@ -54,8 +61,10 @@ class Workspace:
     def locked(self) -> Iterator[None]:
         """Hold the lock on the workspace. A second process gets WorkspaceBusy with the pid of the first."""
         try:
-            self.archive.mkdir(parents=True, exist_ok=True)
-            handle = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self.make()
+            self.refuse_links()
+            self.archive.mkdir(mode=PRIVATE, exist_ok=True)
+            handle = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
             raise WorkspaceError(
                 f"{self.directory}: cannot be used as a crawl directory: {error.strerror or error}; "
@@ -69,6 +78,23 @@ class Workspace:
             yield
         finally:
             os.close(handle)
+
+    def make(self) -> None:
+        self.directory.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+
+    def refuse_links(self) -> None:
+        """WorkspaceError if something in the directory is a link, a pipe or a device instead of a file of the crawl."""
+        for directory in (self.directory, self.archive, self.snapshots):
+            if directory != self.directory and directory.is_symlink():
+                raise WorkspaceError(_not_our_own(directory, "a link"))
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(directory) as entries:
+                for entry in entries:
+                    if directory == self.directory and not entry.name.startswith(OUR_NAMES):
+                        continue  # somebody's notes are none of our business
+                    if entry.is_symlink():
+                        raise WorkspaceError(_not_our_own(Path(entry.path), "a link"))
+                    if not entry.is_file() and not entry.is_dir():
+                        raise WorkspaceError(_not_our_own(Path(entry.path), "a pipe or a device"))
 
     def _acquire(self, handle: int) -> None:
         for attempt in range(5):
@@ -90,7 +116,8 @@ class Workspace:
             with self._lock.open() as handle:
                 fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            return int(self._lock.read_text().strip() or 0)
+            text = self._lock.read_text("ascii", "replace").strip()
+            return int(text) if text.isdigit() else 0
         except OSError:
             return None
         return None
@@ -99,10 +126,19 @@ class Workspace:
         """Replace lycosa.toml atomically: on failure it stays as it was."""
         draft = self.config.with_suffix(".toml.new")
         try:
-            draft.write_text(text, encoding="utf-8")
+            draft.unlink(missing_ok=True)
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
+                file.write(text.encode())
             draft.replace(self.config)
         except OSError as error:
             raise WorkspaceError(
                 f"{self.config}: cannot be written: {error.strerror or error}; "
                 "check that the disk has space left and that you may write to the directory"
             ) from error
+
+
+def _not_our_own(path: Path, what: str) -> str:
+    return (
+        f"{path}: is {what}, not a file of this crawl; a crawl does not write through it. "
+        "Put the file itself there, or choose another directory with -o"
+    )

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import json
 import random
-import sqlite3
 import subprocess
 import sys
 import time
-from collections import Counter, defaultdict
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
-from fastwarc.warc import ArchiveIterator as FastIterator
-from fastwarc.warc import WarcRecordType
-from warcio.archiveiterator import ArchiveIterator
 
+from hostile.promises import check_archive, check_nothing_lost, check_politeness, fetched_urls
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 
 KILLS = 25
 DELAY = 0.1
-SLACK = 0.02
-"""The server notes the end of an answer a little after the crawler may have had it."""
 PLAN = WebPlan(seed=11, pages=400, hosts=8, topics=3, out_degree=12, crawl_delay=0.25)
 
 
@@ -70,65 +63,7 @@ def test_25_kills_lose_nothing_and_break_no_promise(server, tmp_path: Path) -> N
     assert kills == KILLS, "the crawl was over before it had been killed often enough"
     subprocess.run(command, check=True, timeout=240)
 
-    # Everything that can be reached was fetched, each page once.
-    fetched = _fetched(tmp_path / "crawl" / "crawl.db")
-    allowed = {page for page in range(len(web)) if web.is_allowed(page)}
-    reachable = _reachable(web, seeds, allowed)
-    numbers = Counter(web.page_of(url) for url in fetched)
-    assert set(numbers) == reachable
-    assert set(numbers.values()) == {1}
-
-    # The archive is whole, and holds each of these pages once.
-    archived: Counter[str] = Counter()
-    for path in sorted((tmp_path / "crawl" / "archive").iterdir()):
-        assert path.name.endswith(".warc.gz"), f"{path.name} was left behind"
-        with path.open("rb") as stream:
-            for record in ArchiveIterator(stream, check_digests="raise"):
-                if record.rec_type == "response" and record.http_headers.get_statuscode() == "200":
-                    record.content_stream().read()
-                    archived[record.rec_headers.get_header("WARC-Target-URI")] += 1
-        with path.open("rb") as stream:
-            by_fastwarc = [
-                r.record_id for r in FastIterator(stream, record_types=WarcRecordType.response, parse_http=True)
-            ]
-        assert len(by_fastwarc) == len(set(by_fastwarc))
-    assert archived == Counter(fetched)
-
-    _check_politeness(log)
-
-
-def _fetched(database: Path) -> list[str]:
-    db = sqlite3.connect(database)
-    urls = [row[0] for row in db.execute("select f.url from pages p join frontier f on f.id = p.id")]
-    tries = [row[0] for row in db.execute("select link_id from outcomes where kind = 'fetched'")]
-    assert len(tries) == len(set(tries)) == len(urls)
-    numbers = [row[0] for row in db.execute("select number from pages order by number")]
-    assert numbers == list(range(1, len(urls) + 1))
-    assert db.execute("select count(*) from frontier where state = 'waiting'").fetchone()[0] == 0
-    db.close()
-    return urls
-
-
-def _reachable(web: GeneratedWeb, seeds: list[int], allowed: set[int]) -> set[int]:
-    seen = {page for page in seeds if page in allowed}
-    queue = list(seen)
-    while queue:
-        for target in web.out_links(queue.pop()).tolist():
-            if target in allowed and target not in seen:
-                seen.add(target)
-                queue.append(target)
-    return seen
-
-
-def _check_politeness(log: Path) -> None:
-    """By the server's own log: no host and no address is asked sooner than DELAY after its last answer."""
-    requests = [json.loads(line) for line in log.read_text().splitlines()]
-    assert len(requests) > 100
-    for key in ("host", "address"):
-        groups: dict[str, list[tuple[float, float]]] = defaultdict(list)
-        for request in requests:
-            groups[request[key]].append((request["arrived"], request["ended"]))
-        for name, times in groups.items():
-            times.sort()
-            for (_, ended), (arrived, _) in pairwise(times):
-                assert arrived - ended >= DELAY - SLACK, f"{name} was asked again after {arrived - ended:.3f} s"
+    fetched = fetched_urls(tmp_path / "crawl" / "crawl.db")
+    check_nothing_lost(web, seeds, fetched)
+    check_archive(tmp_path / "crawl" / "archive", fetched)
+    assert check_politeness(log, DELAY) > 100

@@ -15,8 +15,9 @@ from hostile.server import WorldServer, running
 from lycosa.errors import ConfigError
 from lycosa.fetch.cache import PageCache
 from lycosa.fetch.dns import Resolver
-from lycosa.fetch.fetcher import FetchSettings, LiveFetcher, RobotsBook, retry_after
+from lycosa.fetch.fetcher import FetchSettings, LiveFetcher, RobotsBook
 from lycosa.fetch.guard import Guard
+from lycosa.fetch.headers import retry_after
 from lycosa.fetch.http import Http, TransferFailure
 from lycosa.fetch.robots import RobotsSettings, RobotsState
 from lycosa.fetch.transfer import HttpSettings
@@ -65,7 +66,7 @@ class Live:
         return fetched
 
     async def get(self, url: str, *, host: int = 1) -> Fetched:
-        for _ in range(3):
+        for _ in range(5):
             fetched = await self.once(url, host=host)
             if fetched.outcome.kind is not Kind.DEFERRED:
                 break

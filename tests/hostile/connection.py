@@ -29,9 +29,10 @@ class Request(NamedTuple):
     """A request that has been answered, or whose client has disconnected."""
 
     arrived: float
-    """Wall-clock seconds when its head was complete."""
+    """Seconds, by a clock that nobody sets, when its head was complete."""
     ended: float
-    """When the last byte of the response was passed to the kernel, or the connection was lost."""
+    """Likewise, just before the last bytes of the response were passed to the kernel: the client cannot have had them
+    earlier, however busy the machine is. If nothing was sent, when the request arrived."""
     address: str
     host: str
     path: str
@@ -75,7 +76,7 @@ class Connection(asyncio.Protocol):
         self._is_blocked = False
         self._unblocked: asyncio.Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
-        self._arrived = 0.0
+        self._arrived = self._ended = 0.0
         self._host = self._target = ""
         self._status = 0
         self._keeps_alive = True
@@ -128,7 +129,7 @@ class Connection(asyncio.Protocol):
 
     def _begin(self, host: str, target: str) -> None:
         self._is_busy = True
-        self._arrived = time.time()
+        self._arrived = self._ended = time.monotonic()
         self._host, self._target, self._status = host, target, 0
         self._is_head = False
 
@@ -160,6 +161,7 @@ class Connection(asyncio.Protocol):
 
     def _respond(self, answer: Encoded) -> None:
         self._status = answer.status
+        self._ended = time.monotonic()
         self._transport.write(answer.head if self._is_head else answer.head + answer.body)
         if self._is_blocked:
             self._start(self._finish_later())
@@ -181,7 +183,7 @@ class Connection(asyncio.Protocol):
 
     def _note(self) -> None:
         self._is_busy = False
-        self._server.note(Request(self._arrived, time.time(), self._address, self._host, self._target, self._status))
+        self._server.note(Request(self._arrived, self._ended, self._address, self._host, self._target, self._status))
 
     async def _drain(self) -> None:
         if self._is_blocked:
@@ -229,6 +231,7 @@ class Connection(asyncio.Protocol):
     async def send(self, data: bytes) -> None:
         if self._transport.is_closing():
             raise ConnectionResetError("the client has disconnected")
+        self._ended = time.monotonic()
         self._transport.write(data)
         await self._drain()
 

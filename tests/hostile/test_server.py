@@ -164,7 +164,7 @@ class TestProtocol:
 class TestLog:
     def test_every_request_is_noted_in_memory_and_on_disk(self, web, tmp_path):
         log = tmp_path / "requests.jsonl"
-        before = time.time()
+        before = time.monotonic()
         with running(web, addresses=2, faults=True, log=log) as server:
             get(server, "/?a=1")
             get(server, "/fault/slow/0.05", host=web.hosts[1])

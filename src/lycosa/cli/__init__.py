@@ -1,6 +1,6 @@
 """The command line: words on a terminal. Every command is a file, loaded when it is used.
 
-    crawl, status, explain, search, sql, export, judge, feedback, review, distill, compare, evolve, demo
+    crawl, status, explain, search, sql, export, check, judge, feedback, review, distill, compare, evolve, demo
                             a command each
     topics, topic_import, topic_examples, topic_explore
                             lycosa topics …: the tree and training; examples from elsewhere; documents and examples;
@@ -42,6 +42,7 @@ COMMANDS = {
     "search": "Find pages of a crawl by the words they have.",
     "sql": "Ask the crawl's database. Reading only: nothing can be changed here.",
     "export": "Write a corpus of pages, links or sites: JSON lines, Parquet, Markdown files, WACZ, CSV.",
+    "check": "Whether a crawl's database and archive are whole and agree.",
     "judge": "Score documents as a crawl would: relevance, topics, and the words that speak for and against.",
     "feedback": "Say which pages of a crawl are useful and which are not: the judge learns from it.",
     "review": "Answer a few questions about pages: is this one? The judge learns from each answer.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import typer
 from rich.table import Table
 
 from lycosa.cli.opened import DIRECTORY, opened
-from lycosa.cli.terminal import err, out, plain
+from lycosa.cli.terminal import err, json_line, out, plain
 from lycosa.crawl.citation_graph import CitationGraph
 from lycosa.crawl.distiller import NAME, Distillation, DistillSettings, RankedPage
 from lycosa.crawl.distiller import distill as run_distiller
@@ -43,7 +42,7 @@ def distill(
             for name in ("hubs", "authorities", "sites", "unvisited")
         }
         figures = {"pages": found.pages, "admitted": found.admitted, "edges": found.edges, "settings": asdict(settings)}
-        print(json.dumps({**figures, **rows}, ensure_ascii=False))
+        print(json_line({**figures, **rows}))
         return
     _tell(found, top, settings)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,7 @@ import typer
 from rich.table import Table
 
 from lycosa.cli.opened import DIRECTORY, opened
-from lycosa.cli.terminal import is_terminal, out, plain
+from lycosa.cli.terminal import json_line, out, plain
 from lycosa.fetch.urls import Urls
 from lycosa.judge_choice import judge_of
 from lycosa.judges.protocol import LearnedTopic
@@ -50,7 +49,7 @@ def explain(
             )
         )
     if as_json:
-        print(json.dumps(facts, ensure_ascii=is_terminal()))
+        print(json_line(facts))
         return
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="dim", no_wrap=True)

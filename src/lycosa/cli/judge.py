@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from rich.table import Table
 
 from lycosa.cli.pages_by_url import pages_by_url
 from lycosa.cli.settings import CONFIG, SETTING, how_to_fetch
-from lycosa.cli.terminal import out, plain
+from lycosa.cli.terminal import json_line, out, plain
 from lycosa.cli.topic_examples import BOOK, page_of_file
 from lycosa.errors import InputError
 from lycosa.fetch.urls import parse_seed
@@ -95,7 +94,7 @@ def _pages(documents: list[str], settings: Mapping[str, Any]) -> list[tuple[str,
 
 def _print_row(row: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(row, ensure_ascii=False))
+        print(json_line(row))
         return
     if "error" in row:
         out.print(f"{plain(row['document'])}: [red]{plain(row['error'])}[/]")

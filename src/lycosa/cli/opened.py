@@ -9,6 +9,7 @@ from pathlib import Path
 import typer
 
 from lycosa.config import Config, build, load_crawl
+from lycosa.results.check import naming_damage
 from lycosa.store.sqlite import SqliteStore
 from lycosa.workspace import Workspace
 
@@ -20,5 +21,5 @@ def opened(directory: Path) -> Iterator[tuple[Workspace, Config, SqliteStore]]:
     """A crawl, for reading only."""
     workspace = Workspace.existing(directory)
     config = build((str(workspace.config), load_crawl(workspace.config, is_begun=True)))
-    with closing(SqliteStore(workspace.database, read_only=True)) as store:
+    with naming_damage(workspace), closing(SqliteStore(workspace.database, read_only=True)) as store:
         yield workspace, config, store

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from lycosa.cli.shown_pages import OnlyPages, SeedLines, Show, page_line
 from lycosa.cli.terminal import err, out, plain, printable, sparkline
 from lycosa.crawl.stall import clock_time
 from lycosa.crawl.watching import Event, View
+from lycosa.lib.clock import SystemClock
 from lycosa.stopping.forecast import Forecast
 from lycosa.stopping.outlook import forecast_line, forecast_values
 
@@ -142,6 +142,7 @@ class Panels:
         self._asking = asking if asking is not None and sys.stdin.isatty() else None
         self._live = Live(console=out, auto_refresh=False, transient=True)
         self._meter: Meter | None = None
+        self._clock = SystemClock()
         self._next = 0.0
         self._notice = ""
         self._course = ""
@@ -160,7 +161,7 @@ class Panels:
     def look(self) -> None:
         if self._is_asking():
             return
-        now = time.time()
+        now = self._clock.now()
         if self._meter is not None and now >= self._next:
             self._next = now + 0.25
             self._live.update(self._panel(self._meter.snapshot(now)), refresh=True)
@@ -250,14 +251,15 @@ class Lines:
         self._every = every
         self._seeds = SeedLines()
         self._meter: Meter | None = None
+        self._clock = SystemClock()
         self._next = 0.0
 
     def begin(self, view: View) -> None:
         self._meter = Meter(view)
-        self._next = time.time() + self._every
+        self._next = self._clock.now() + self._every
 
     def look(self) -> None:
-        now = time.time()
+        now = self._clock.now()
         if self._meter is not None and now >= self._next:
             self._next = now + self._every
             shot = self._meter.snapshot(now)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import sys
 from itertools import islice
 from pathlib import Path
@@ -12,7 +11,8 @@ import typer
 from rich.table import Table
 
 from lycosa.cli.opened import DIRECTORY, opened
-from lycosa.cli.terminal import is_terminal, out, plain, printable
+from lycosa.cli.terminal import is_terminal, json_line, out, plain, printable
+from lycosa.results.export import harmless
 
 
 def sql(
@@ -22,20 +22,21 @@ def sql(
         "", "--format", "-f", help="table (default in a terminal), csv (default elsewhere), json."
     ),
     limit: int = typer.Option(1000, "--limit", help="Rows shown in a table."),
+    seconds: float = typer.Option(300.0, "--seconds", min=0.0, help="Give up after this time; 0 means never."),
 ) -> None:
-    """Ask the crawl's database. Reading only: nothing can be changed here."""
+    """Ask the crawl's database. Reading only: nothing can be changed here. Ctrl-C ends a query that takes too long."""
     with opened(directory) as (_, _, store):
+        store.limit(seconds=seconds)
         names, rows = store.query(query)
         form = form or ("table" if is_terminal() else "csv")
         if form == "json":
             for row in rows:
-                print(json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=is_terminal(), default=str))
+                print(json_line(dict(zip(names, row, strict=True))))
         elif form == "csv":
             writer = csv.writer(sys.stdout)
-            writer.writerow(names)
-            is_shown = is_terminal()  # elsewhere, the very bytes the web sent
+            writer.writerow([_cell(name) for name in names])
             for row in rows:
-                writer.writerow([printable(cell) if is_shown and isinstance(cell, str) else cell for cell in row])
+                writer.writerow([_cell(cell) for cell in row])
         elif form == "table":
             table = Table(*(plain(name) for name in names), box=None, pad_edge=False, header_style="bold")
             for row in islice(rows, limit):
@@ -45,3 +46,10 @@ def sql(
                 out.print(f"[dim]only the first {limit:,} rows; more with --limit, or --format csv[/]")
         else:
             raise typer.BadParameter(f"{form!r} is not a format: table, csv or json", param_hint="--format")
+
+
+def _cell(value: object) -> object:
+    """As the web sent it, but no formula to a spreadsheet; in a terminal, without control characters."""
+    if not isinstance(value, str):
+        return value
+    return harmless(printable(value) if is_terminal() else value)

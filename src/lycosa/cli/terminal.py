@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 from rich.console import Console
@@ -22,6 +23,12 @@ def plain(text: object, width: int = 0) -> str:
     if width and len(cleaned) > width:
         cleaned = cleaned[: width - 1] + "…"
     return escape(cleaned)
+
+
+def json_line(value: object) -> str:
+    """JSON on one line. Control characters are escaped, also those above ASCII, which JSON would leave as they are."""
+    text = json.dumps(value, ensure_ascii=is_terminal(), default=str)
+    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
 
 
 def is_terminal() -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import typer
@@ -11,7 +10,7 @@ from rich.table import Table
 from rich.tree import Tree
 
 from lycosa.cli import topic_examples, topic_explore, topic_import
-from lycosa.cli.terminal import err, out, plain
+from lycosa.cli.terminal import err, json_line, out, plain
 from lycosa.cli.topic_examples import BOOK, example_ids, existing_book, report_update
 from lycosa.errors import InputError
 from lycosa.judges.classifier import ANY
@@ -59,7 +58,7 @@ def show(
             path: {"examples": counts.get(path, 0), "is_good": each.is_good, "keywords": dict(each.keywords)}
             for path, each in taxonomy.topics.items()
         }
-        print(json.dumps({"topics": topics, "judges": [each.kind for each in judges]}, ensure_ascii=False))
+        print(json_line({"topics": topics, "judges": [each.kind for each in judges]}))
         return
     path_topics = set(taxonomy.path_topics)
     tree = Tree(plain(root or "ANY"))
@@ -203,7 +202,7 @@ def train(
         written = saved_formula(opened_book, version, report) if judge == GP_KNN else None
     if as_json:
         more = {"formula": written.formula, "formula_file": str(written.path)} if written else {}
-        print(json.dumps({"version": version, **report.plain(), **more}, ensure_ascii=False))
+        print(json_line({"version": version, **report.plain(), **more}))
         return
     print_report(report, confusions)
     if written:

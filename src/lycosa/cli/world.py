@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from lycosa.cli.terminal import err, out, plain
+from lycosa.cli.terminal import err, json_line, out, plain
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 from lycosa.lab.worlds.build import BuildReport, build, build_generated
 from lycosa.lab.worlds.info import info
@@ -69,7 +68,7 @@ def info_command(
     """Describe a world: size, topics, reachability, topical locality."""
     facts = info(World.open(world))
     if as_json:
-        print(json.dumps(facts, ensure_ascii=False))
+        print(json_line(facts))
         return
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="dim")

@@ -6,6 +6,7 @@
     visits        fetch and read, many at a time: leases go in, visits come out
     reading       read: decode, parse, judge and expand one response; a pure function
     reader_pool   reading in processes that can be killed
+    reader_limits   what such a process may not do
     commit        a batch of visits becomes one transaction
     visit_rows    a visit as rows of the store
     url_index     one number per URL, and how a link found on a page enters the frontier
@@ -13,6 +14,7 @@
     redirects     what becomes of the target of a redirect
     revisits      pages that are fetched again
     hosts         what is known of each host: its record, its clock, why it was set aside
+    traps         places that take fetches and bring nothing, and hosts that hang readers
     resume        the state a crawl goes on from, loaded from the store
     snapshots     what the strategy knows, saved now and then, so that a resumed crawl need not be told all visits
 
@@ -29,6 +31,7 @@ Beside the line, after each turn of the loop:
     searching     search engines, asked at the start, every so many pages, and when nothing else is left;
                   found_pages enters what they name
     seeds         which seeds cannot start, and why; the end of a crawl that nothing can start
+    clock_watch   the machine's clock was set, while the crawl ran or since
     stall         why nothing has been fetched for a while
     advice        what a person should know about a crawl that cannot go well as it was asked for
     relevant_pages  which pages to tell of as relevant, each once

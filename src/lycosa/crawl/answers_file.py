@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lycosa.errors import InputError, SeedError
+from lycosa.lib.bounded_file import read_text
 
 YES = frozenset({"yes", "y", "1", "true", "relevant", "useful"})
 NO = frozenset({"no", "n", "0", "false", "irrelevant", "not relevant"})
@@ -20,7 +21,7 @@ EXAMPLE = "write a URL, a tab, and yes or no: https://example.org/touring\tyes".
 def read_answers(path: Path, *, parse: Callable[[str], str]) -> dict[str, bool]:
     """Whether pages are relevant, by URL, each checked by `parse`. InputError names a bad line. The last one counts."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path, encoding="utf-8-sig")
     except FileNotFoundError as error:
         raise InputError(f"{path}: there is no such file of answers; {EXAMPLE}") from error
     except (OSError, UnicodeDecodeError) as error:

@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from lycosa.crawl.redirects import redirect_target
-from lycosa.crawl.resume import ARCHIVE, FURNITURE, FURNITURE_SINCE, STRATEGY, CrawlState
+from lycosa.crawl.resume import ARCHIVE, FURNITURE, FURNITURE_SINCE, STRATEGY, TRAPS, CrawlState
 from lycosa.crawl.revisits import later_edges
+from lycosa.crawl.traps import is_reader_death
 from lycosa.crawl.visit_rows import Place, is_relevant, judgement_row, outcome_row, page_row, robots_row, signed
 from lycosa.fetch.archive import Archive
 from lycosa.fetch.cache import PageCache
@@ -28,7 +29,7 @@ from lycosa.fetch.urls import Urls, origin
 from lycosa.lib.clock import Clock
 from lycosa.model import Judgement, Kind, Lease, Outcome, Page, Visit
 from lycosa.stopping.figures import Figures
-from lycosa.store.rows import Batch, State, StateRow
+from lycosa.store.rows import TRAP, Batch, State, StateRow
 from lycosa.strategies.protocol import Guessing
 from lycosa.strategies.rescoring import score_again, scores_of_revisit
 
@@ -44,7 +45,7 @@ FINAL_STATES: Mapping[Kind, str] = {
     Kind.UNREADABLE: State.FAILED,
 }
 NOWHERE: Place = ("", -1)
-STEERED = frozenset({"focus", "judge", "answers", "distilled", "advice", "search"})
+STEERED = frozenset({"focus", "judge", "answers", "distilled", "advice", "search", "trap"})
 """Events that change the crawl's course, or would."""
 SYNC_EVERY = 1.0
 """Seconds between two times that the archive is written down to the disk."""
@@ -209,9 +210,12 @@ class CrawlLedger:
         now, furniture = self._clock.now(), self._state.furniture
         batch.state[FURNITURE_SINCE] = furniture.journal
         is_long = len(batch.state[FURNITURE_SINCE]) > LONGEST_JOURNAL
+        if self._state.traps.is_changed:
+            batch.state[TRAPS] = self._state.traps.save()
         if is_long or now - self._furniture_saved_at >= SAVE_FURNITURE_EVERY:
             self._furniture_saved_at = now
             batch.state[FURNITURE], batch.state[FURNITURE_SINCE] = furniture.save(), b""
+            batch.state[TRAPS] = self._state.traps.save()
 
     def note(self, kind: str, message: str, state: Mapping[str, bytes] | None = None) -> None:
         """An event of the crawl as a whole, and state that belongs to it."""
@@ -303,8 +307,29 @@ class CrawlLedger:
             if visit.page is not None:
                 self._expand_again(visit, visit.page, batch)
         elif visit.page is not None:
-            self._page(visit, visit.page, visit.judgement, batch, place)
-            self._expand(visit, visit.page, batch)
+            is_copy = self._page(visit, visit.page, visit.judgement, batch, place)
+            self._avoid_traps(visit, is_copy, self._expand(visit, visit.page, batch), batch)
+        elif is_reader_death(outcome):
+            self._set_aside(self._state.traps.add_death(lease.url), batch)
+
+    def _avoid_traps(self, visit: Visit, is_copy: bool, new_links: float, batch: Batch) -> None:
+        """`new_links`: the share of the page's links that are new."""
+        traps, host = self._state.traps, self._state.hosts[visit.lease.host]
+        found = traps.add_page(visit.lease.url, is_copy=is_copy, is_relevant=is_relevant(visit), new_links=new_links)
+        self._set_aside(found, batch)
+        if rest := traps.extra_rest(host.name, self._politeness.delay):
+            self._state.hosts.rest_longer(host, rest)
+
+    def _set_aside(self, found: list[str], batch: Batch) -> None:
+        """Places have turned out to be traps: hosts are set aside; links into directories are excluded one by one."""
+        for name in found:
+            why = self._state.traps.condemned[name]
+            self._note(batch, "trap", f"{name}: {why.removeprefix(TRAP)}; set aside")
+            for host in self._state.hosts:
+                # Of a site, the hosts where nothing was ever found: others are judged by themselves.
+                is_of_site = not host.relevant and self._state.traps.site(host.name) == name
+                if not host.set_aside and (host.name == name or is_of_site):
+                    self._state.hosts.set_aside(host, why, batch)
 
     def _redirect(self, visit: Visit, batch: Batch) -> None:
         url, reason = self._urls.canonical(visit.outcome.location)
@@ -313,16 +338,16 @@ class CrawlLedger:
             target = redirect_target(visit.lease, max_redirects=urls.rules.max_redirects, reason=reason)
             urls.add_redirect(url, visit.lease, target, batch)
 
-    def _page(self, visit: Visit, page: Page, judgement: Judgement | None, batch: Batch, place: Place) -> None:
+    def _page(self, visit: Visit, page: Page, judgement: Judgement | None, batch: Batch, place: Place) -> bool:
+        """Write down a page; whether it is a copy of another."""
         lease = visit.lease
         host = self._state.hosts[lease.host]
         host.pages += 1
         self._state.furniture.add(host.id, page.blocks)
-        batch.pages.append(
-            page_row(visit, page, place, run=self._run, number=self.pages + 1, twin=self._duplicate_of(page, lease.id))
-        )
+        twin = self._duplicate_of(page, lease.id)
+        batch.pages.append(page_row(visit, page, place, run=self._run, number=self.pages + 1, twin=twin))
         if judgement is None:
-            return
+            return twin is not None
         host.relevant += judgement.is_relevant
         self._state.recent.append((judgement.relevance, judgement.is_relevant))
         batch.judgements.append(judgement_row(lease.id, self._judge, judgement))
@@ -337,6 +362,7 @@ class CrawlLedger:
                 page.text,
             )
         )
+        return twin is not None
 
     def _duplicate_of(self, page: Page, link: int) -> int | None:
         """The first page with exactly this fingerprint, if it is not this one."""
@@ -345,7 +371,8 @@ class CrawlLedger:
         ids, is_new = self._state.fingerprints.find_or_add(np.array([signed(page.fingerprint)]), link)
         return None if is_new[0] else int(ids[0])
 
-    def _expand(self, visit: Visit, page: Page, batch: Batch) -> None:
+    def _expand(self, visit: Visit, page: Page, batch: Batch) -> float:
+        """The share of the page's links that are new."""
         numbers, is_new = self._state.urls.number(page)
         targets = numbers[: len(page.links)]
         self._state.tally.add_page(visit.lease.id, targets, is_relevant=is_relevant(visit))
@@ -363,6 +390,7 @@ class CrawlLedger:
         batch.other_anchors.extend(
             ("\n".join(link.other_anchors), source, link.position) for link in page.links if link.other_anchors
         )
+        return float(is_new[: len(targets)].mean()) if len(targets) else 0.0
 
     def _expand_again(self, visit: Visit, page: Page, batch: Batch) -> None:
         """Of a page fetched again, the links that are new on it; all else stays as it was when it was told."""

@@ -9,7 +9,7 @@ from lycosa.fetch.fetcher import ROBOTS_UNREACHABLE
 from lycosa.fetch.politeness import Politeness, is_host_failure
 from lycosa.frontier.frontier import Frontier
 from lycosa.model import Visit
-from lycosa.store.rows import Batch, HostRow
+from lycosa.store.rows import TRAP, Batch, HostRow
 
 
 @dataclass(slots=True)
@@ -47,11 +47,15 @@ class Host:
 class HostTable:
     """All hosts, by name and by number. Numbers start at 1 and have no gaps."""
 
-    def __init__(self, rows: Iterable[HostRow], *, politeness: Politeness, frontier: Frontier) -> None:
+    def __init__(
+        self, rows: Iterable[HostRow], *, politeness: Politeness, frontier: Frontier, keeps_traps: bool = True
+    ) -> None:
+        """`keeps_traps`: hosts that were set aside as traps stay so."""
         self._hosts = [Host(*row) for row in sorted(rows)]
         self._ids = {host.name: host.id for host in self._hosts}
         self._politeness = politeness
         self._frontier = frontier
+        self._keeps_traps = keeps_traps
 
     def __len__(self) -> int:
         return len(self._hosts)
@@ -99,8 +103,12 @@ class HostTable:
         """Let hosts take part again that were set aside long enough ago, or by a rule that has changed; their names."""
         names = []
         for host in self._hosts:
-            if host.set_aside and self._politeness.may_readmit(
-                crawl_delay=host.crawl_delay, failures=host.failures, rested=now - host.ready_at, pages=host.pages
+            if (
+                host.set_aside
+                and not self._is_trap(host)
+                and self._politeness.may_readmit(
+                    crawl_delay=host.crawl_delay, failures=host.failures, rested=now - host.ready_at, pages=host.pages
+                )
             ):
                 host.set_aside = ""
                 host.failures = min(host.failures, self._politeness.max_failures - 1)  # the next failure counts
@@ -109,15 +117,26 @@ class HostTable:
                 names.append(host.name)
         return names
 
+    def _is_trap(self, host: Host) -> bool:
+        return self._keeps_traps and host.set_aside.startswith(TRAP)
+
+    def set_aside(self, host: Host, why: str, batch: Batch) -> None:
+        host.set_aside = why
+        self._frontier.set_aside(host.id)
+        batch.hosts[host.id] = host.row()
+
+    def rest_longer(self, host: Host, seconds: float) -> None:
+        host.ready_at += seconds
+        self._frontier.cool(host.id, host.ready_at)
+
     def ask_again(self, number: int, batch: Batch, *, now: float) -> None:
         """Forget that a host has failed: it rests no longer than after any request."""
         host = self._hosts[number - 1]
         host.failures = 0
         host.ready_at = min(host.ready_at, now + self._politeness.pause(seconds=0, crawl_delay=host.crawl_delay))
         self._frontier.cool(host.id, host.ready_at)
-        if host.set_aside and self._politeness.may_readmit(
-            crawl_delay=host.crawl_delay, failures=0, rested=0, pages=host.pages
-        ):
+        may_ask = self._politeness.may_readmit(crawl_delay=host.crawl_delay, failures=0, rested=0, pages=host.pages)
+        if host.set_aside and may_ask and not self._is_trap(host):
             host.set_aside = ""
             self._frontier.readmit(host.id)
         batch.hosts[host.id] = host.row()

@@ -50,7 +50,7 @@ async def run(
         figures = ledger.figures()
         reason = stop.reason(figures, frontier, now=now)
         if not reason:
-            room = min(width, stop.pages_left(figures.pages)) - visitor.in_flight
+            room = min(width - visitor.occupied, stop.pages_left(figures.pages) - visitor.in_flight)
             for lease in ledger.leases(strategy.ask(room, frontier, now)):
                 visitor.start(lease)
         if visitor.in_flight:

@@ -5,6 +5,9 @@ that crashes its reader costs only itself: the pages queued behind it go to anot
 started. Messages are length-prefixed. The reader gets the import path and pickled settings once, then marshalled
 tuples, which are pages or new settings; it sends back only marshalled tuples of plain values, of bounded length: no
 code travels that way.
+
+Pages that take long must not hold up those of other hosts. A reader that is slow over a page gets no other one: those
+queued behind it go back, and another process takes its place while it may finish.
 """
 
 from __future__ import annotations
@@ -15,16 +18,19 @@ import marshal
 import os
 import pickle
 import resource
+import signal
 import socket
 import struct
 import subprocess
 import sys
 import time
 from collections import deque
+from collections.abc import Coroutine
 from typing import Any
 
 import cloudpickle
 
+from lycosa.crawl.reader_limits import allow_processor_time, die_with_parent
 from lycosa.crawl.reading import Read, Reading, read, read_response
 from lycosa.errors import LycosaError
 from lycosa.model import Fetched, Guidance, Judgement, Kind, Link, Outcome, Page, Response, Visit
@@ -34,6 +40,8 @@ LONGEST_ANSWER = 256 << 20
 NEEDED_HEADERS = frozenset({"content-type", "content-encoding", "x-robots-tag"})
 START_SECONDS = 60.0
 """Seconds after which a reader that is not ready never will be."""
+SLOW = 1.5
+"""Seconds on one page, or a quarter of the time limit if that is less, after which a reader gets no more pages."""
 DEPTH = 12
 """Maximum number of pages given to a reader: the one it reads, and some so that it does not wait while we commit."""
 
@@ -72,11 +80,14 @@ class Readers:
     ) -> None:
         self._readers: list[_Reader] = []
         self._memory = memory
+        self._seconds = seconds
         self._whole_pages = whole_pages
         self._settings = b""
         self.adopt(reading)
         self.count = count
-        self._seconds = seconds
+        self._slow = min(SLOW, seconds / 4)
+        self._retired: list[_Reader] = []
+        """Readers that are slow over their last page."""
         self._queue: deque[_Job] = deque()
         self._watch: asyncio.Task[None] | None = None
         self._renewals: set[asyncio.Task[None]] = set()
@@ -108,7 +119,7 @@ class Readers:
     def adopt(self, reading: Reading) -> None:
         """Read like this from now on, for example with another judge; this does not affect pages sent before."""
         # By value where the class is of `__main__` or of a notebook, which a reader cannot import.
-        self._settings = cloudpickle.dumps((reading, self._memory, self._whole_pages))
+        self._settings = cloudpickle.dumps((reading, self._memory, self._seconds, self._whole_pages))
         news = marshal.dumps((self._settings,))
         for reader in self._readers:
             reader.send(news)
@@ -127,26 +138,56 @@ class Readers:
         while True:
             await asyncio.sleep(min(0.25, self._seconds / 4))
             now = time.monotonic()
-            for reader in self._readers:
+            for reader in [*self._readers, *self._retired]:
                 if not reader.is_ready.done():
                     if now - reader.since > START_SECONDS:
                         reader.kill("reader did not start")
                 elif reader.jobs and now - reader.since > self._seconds:
-                    reader.kill(f"reader killed after {self._seconds:g} s")
+                    reader.kill(self.killed)
+                elif reader.jobs and now - reader.since > self._slow and reader in self._readers:
+                    self._retire(reader)
 
-    def replace(self, reader: _Reader) -> None:
-        """A reader died: its untouched pages go back to the head of the queue, a new process takes its place."""
-        task = asyncio.get_running_loop().create_task(self._renew(reader))
-        self._renewals.add(task)
-        task.add_done_callback(self._renewals.discard)
+    @property
+    def killed(self) -> str:
+        """Why a page was not read that took too long."""
+        return f"reader killed after {self._seconds:g} s"
 
-    async def _renew(self, reader: _Reader) -> None:
-        self._queue.extendleft(reversed(reader.jobs))
-        self.restarts += 1
-        self._readers.remove(reader)
+    def _retire(self, reader: _Reader) -> None:
+        """Another process takes its place; at most as many are retired as there are places."""
+        if len(self._retired) < self.count and not self._is_closed:
+            self._readers.remove(reader)
+            self._retired.append(reader)
+            self._put_back(reader, keep=1)
+            self._run(self._start_another())
+
+    def _put_back(self, reader: _Reader, *, keep: int) -> None:
+        """The pages that a reader has not begun go back to the head of the queue."""
+        while len(reader.jobs) > keep:
+            self._queue.appendleft(reader.jobs.pop())
+
+    async def _start_another(self) -> None:
         if not self._is_closed:
             self._readers.append(await _Reader.start(self))
             self.dispatch()
+
+    def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._renewals.add(task)
+        task.add_done_callback(self._renewals.discard)
+
+    def is_retired(self, reader: _Reader) -> bool:
+        return reader in self._retired
+
+    def replace(self, reader: _Reader) -> None:
+        """A reader died: its untouched pages go back to the head of the queue, a new process takes its place."""
+        self._put_back(reader, keep=0)
+        self.restarts += 1
+        if reader in self._retired:  # another one has its place already
+            self._retired.remove(reader)
+            self.dispatch()
+            return
+        self._readers.remove(reader)
+        self._run(self._start_another())
 
     async def close(self) -> None:
         self._is_closed = True
@@ -155,9 +196,9 @@ class Readers:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._watch
         await asyncio.gather(*self._renewals, return_exceptions=True)
-        for reader in self._readers:
+        for reader in [*self._readers, *self._retired]:
             await reader.close()
-        self._readers = []
+        self._readers, self._retired = [], []
 
 
 class _Job:
@@ -188,7 +229,7 @@ class _Reader(asyncio.Protocol):
     async def start(cls, pool: Readers) -> _Reader:
         ours, theirs = socket.socketpair()
         # -P: a file named random.py in the directory where the crawl was started is not to be imported.
-        command = [sys.executable, "-P", "-m", "lycosa.crawl.reader_pool", str(theirs.fileno())]
+        command = [sys.executable, "-P", "-m", "lycosa.crawl.reader_pool", str(theirs.fileno()), str(os.getpid())]
         # A session of its own: Ctrl-C in the terminal goes to the crawl, which then ends its readers in order.
         process = subprocess.Popen(command, pass_fds=[theirs.fileno()], start_new_session=True)  # noqa: ASYNC220
         theirs.close()
@@ -239,6 +280,8 @@ class _Reader(asyncio.Protocol):
         job = self.jobs.popleft()
         if not job.answer.done():
             job.answer.set_result(result)
+        if self._pool.is_retired(self):
+            self._process.kill()
         self._pool.dispatch()
 
     def kill(self, why: str) -> None:
@@ -251,7 +294,8 @@ class _Reader(asyncio.Protocol):
                 self._process.wait(2.0)  # it may still be saying what is the matter
             self.is_ready.set_result(False)
         self._process.kill()
-        self._process.wait()
+        if self._process.wait() == -signal.SIGXCPU:
+            self._death = self._pool.killed
         if self._is_closing:
             return
         if self.jobs:
@@ -345,15 +389,17 @@ def serve(sock: socket.socket) -> None:
     with sock, sock.makefile("rb") as stream:
         # Last, so that nothing there hides a module of Python's or ours; a judge may have to be imported from there.
         sys.path += [entry for entry in marshal.loads(_receive(stream)) if entry not in sys.path]  # noqa: S302 - our parent
-        reading, memory, whole_pages = pickle.loads(_receive(stream))  # noqa: S301 - from the crawl, our parent
+        reading, memory, seconds, whole_pages = pickle.loads(_receive(stream))  # noqa: S301 - from the crawl, our parent
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         sock.sendall(LENGTH.pack(0))  # ready
         while message := _receive(stream):
             given = marshal.loads(message)  # noqa: S302 - from the crawl, our parent
             if len(given) == 1:
-                reading, _, whole_pages = pickle.loads(given[0])  # noqa: S301 - from the crawl, our parent
+                reading, _, _, whole_pages = pickle.loads(given[0])  # noqa: S301 - from the crawl, our parent
                 continue
             *answered, furniture = given
+            allow_processor_time(seconds)
             try:
                 result = read_response(Response(*answered), reading, furniture)
             except Exception as error:
@@ -368,6 +414,7 @@ def _receive(stream: Any) -> bytes:
 
 
 if __name__ == "__main__":
+    die_with_parent(int(sys.argv[2]))
     os.nice(1)  # the crawl's own process goes first: it keeps the readers fed
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         serve(socket.socket(fileno=int(sys.argv[1])))

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from lycosa.crawl.hosts import HostTable
 from lycosa.crawl.link_rules import LinkRules
+from lycosa.crawl.traps import Traps, TrapSettings
 from lycosa.crawl.url_index import UrlIndex
 from lycosa.crawl.visit_rows import is_relevant
 from lycosa.errors import ConfigError
@@ -36,12 +37,13 @@ from lycosa.store.protocol import Store
 from lycosa.store.rows import AnswerRow
 from lycosa.strategies.protocol import Links, Scores, Strategy
 
-ARCHIVE, STRATEGY, THRESHOLD, FURNITURE, FURNITURE_SINCE = (
+ARCHIVE, STRATEGY, THRESHOLD, FURNITURE, FURNITURE_SINCE, TRAPS = (
     "archive",
     "strategy",
     "threshold",
     "furniture",
     "furniture since",
+    "traps",
 )
 """Names of state in the store."""
 WINDOW = 1_000
@@ -65,6 +67,7 @@ class Covered(NamedTuple):
 
 
 NOTHING = Covered()
+TRAPS_ON = TrapSettings()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -89,6 +92,8 @@ class CrawlState:
     """Minimum relevance of a relevant page, where the start pages decided it."""
     dropped: list[int]
     """Links that the frontier's buffer has no room for any more."""
+    traps: Traps
+    """Places that bring nothing."""
     furniture: Furniture
     """What stands on many pages of a host. A kill loses what the pages of the last moments have added to it."""
 
@@ -113,6 +118,7 @@ def resume(
     rest_from: float | None = None,
     begun_with: str = "",
     covered: Covered = NOTHING,
+    traps: TrapSettings = TRAPS_ON,
 ) -> CrawlState:
     """Load what the store knows. Nothing is written.
 
@@ -134,7 +140,7 @@ def resume(
             f"{store.path}: this crawl was begun with strategy {begun_with or 'of another version'} and cannot go on "
             f"with {strategy.name} ({error}); leave --strategy out, or begin a crawl in another directory"
         ) from error
-    hosts = HostTable(store.hosts(), politeness=politeness, frontier=frontier)
+    hosts = HostTable(store.hosts(), politeness=politeness, frontier=frontier, keeps_traps=traps.is_on)
     hosts.restore_clocks(store.addresses(), rest_from=rest_from)
     fingerprints = HashIndex()
     fingerprints.add(*store.fingerprints())
@@ -162,6 +168,7 @@ def resume(
         fetched_again=set(),
         threshold=float(threshold) if threshold else None,
         dropped=dropped,
+        traps=Traps.restored(store.state(TRAPS), traps),
         furniture=Furniture.restored(store.state(FURNITURE), store.state(FURNITURE_SINCE)),
     )
 

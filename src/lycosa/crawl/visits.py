@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
+from lycosa.crawl.traps import Traps, kept_out
 from lycosa.errors import LycosaError
 from lycosa.lib.clock import Clock
 from lycosa.model import Fetched, Kind, Lease, Outcome, Visit
 from lycosa.page.furniture import Furniture
 
 log = logging.getLogger(__name__)
+MOST_AWAITED = 256
+"""Number of fetches waiting for a name, beyond which they do keep others from starting."""
 GATHERING = 0.015
 """Seconds to wait for more visits before they are committed together."""
 
@@ -31,6 +35,11 @@ class Visitor(Protocol):
 
     @property
     def in_flight(self) -> int: ...
+
+    @property
+    def occupied(self) -> int:
+        """Those of them that count towards the maximum number of simultaneous fetches."""
+        ...
 
     def start(self, lease: Lease) -> None: ...
 
@@ -52,8 +61,20 @@ class UnderWay(NamedTuple):
 class LiveVisitor:
     """A task per visit."""
 
-    def __init__(self, *, fetcher: Fetcher, reader: Reader, furniture: Furniture, clock: Clock) -> None:
-        """`furniture`: what is known of hosts by now; others add to it."""
+    def __init__(
+        self,
+        *,
+        fetcher: Fetcher,
+        reader: Reader,
+        furniture: Furniture,
+        clock: Clock,
+        traps: Traps | None = None,
+        awaited_names: Callable[[], int] = lambda: 0,
+    ) -> None:
+        """`furniture`, `traps`: what is known of hosts by now; others add to it. `awaited_names`: number of fetches
+        that wait for a name to be resolved: they send nothing, and keep no others from doing so."""
+        self._traps = traps or Traps()
+        self._awaited_names = awaited_names
         self._fetcher = fetcher
         self._reader = reader
         self._furniture = furniture
@@ -67,6 +88,10 @@ class LiveVisitor:
         self.under_way: dict[int, UnderWay] = {}
         """By link, oldest first: what `finished` is waiting for."""
 
+    @property
+    def occupied(self) -> int:
+        return self.in_flight - min(self._awaited_names(), MOST_AWAITED)
+
     def start(self, lease: Lease) -> None:
         self.in_flight += 1
         self.under_way[lease.id] = UnderWay(lease.url, lease.host, self._clock.now())
@@ -76,7 +101,7 @@ class LiveVisitor:
 
     async def _visit(self, lease: Lease) -> None:
         try:
-            fetched = await self._fetcher.fetch(lease)
+            fetched = kept_out(self._traps, lease) or await self._fetcher.fetch(lease)
             self.under_way[lease.id] = self.under_way[lease.id]._replace(is_fetched=True)
             visit = await self._reader.read(fetched, self._furniture.of(lease.host))
         except LycosaError as error:

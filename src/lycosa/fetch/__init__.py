@@ -1,14 +1,18 @@
 """From a URL to the bytes behind it, politely and safely.
 
     urls           one spelling for one document; rules reject what is not worth fetching
+    registrable    the domain that the owner of a host pays for
     url_patterns   the user's include and exclude patterns
     robots         what a site asks of crawlers (RFC 9309)
     politeness     when a host may be contacted again, and when it is set aside
     dns            resolves names to addresses
     guard          which addresses may be contacted
     http           many requests at once through libcurl; `transfer` is one of them, with its limits
+    kept_connections   whether something waits on a connection that is to be used again
     decode         removes the content encoding, within limits
     conditions     asks for a page only if it has changed since it was last fetched
+    headers        what Location and Retry-After mean
+    robots_request   asks for robots.txt, one step at a time, and follows it to other hosts without rushing them
     fetcher        from a lease to an answer: cache, robots.txt, guard and http in the right order
     archive        keeps what came over the wire as WARC files, and repairs them after a crash
     warc_writer, warc_reader    write and read WARC records

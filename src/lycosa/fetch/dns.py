@@ -4,8 +4,9 @@ The crawl has to know the address of a host in advance: politeness is owed to a 
 each of the names. So names are looked up here, and libcurl is given the answer.
 
 `getaddrinfo` blocks and does not report a time to live. It runs in a few threads of its own, answers and failures are
-kept for a configurable time, and simultaneous requests for one name share one look-up. Overrides supply the addresses
-of hosts that no name server knows, for tests and intranets.
+kept for a configurable time, and simultaneous requests for one name share one look-up. A look-up that takes long does
+not keep others waiting: after a second its place goes to the next, up to a number of slow ones. Overrides supply the
+addresses of hosts that no name server knows, for tests and intranets.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ from ipaddress import ip_address
 
 from lycosa.errors import ConfigError
 
+SLOW = 1.0
+"""Seconds after which a look-up counts as slow, and no longer for `max_threads`."""
+MOST_SLOW = 64
+"""Number of slow look-ups, each with a thread that cannot be ended, beyond which others have to wait."""
 _MAX_ADDRESSES = 16
 """Maximum number of addresses per name. libcurl tries one after the other; a hostile zone could list thousands."""
 _PERMANENT = {getattr(socket, name, None) for name in ("EAI_NONAME", "EAI_NODATA", "EAI_ADDRFAMILY")} - {None}
@@ -70,7 +75,9 @@ class Resolver:
         self._timeout = timeout
         self._clock = clock
         self._look_up = look_up
-        self._threads = ThreadPoolExecutor(max_threads, thread_name_prefix="dns")
+        self._threads = ThreadPoolExecutor(max_threads + MOST_SLOW, thread_name_prefix="dns")
+        self._turns = asyncio.Semaphore(max_threads)
+        self._slow = 0
         self._cache: OrderedDict[str, tuple[float, Resolution]] = OrderedDict()
         self._pending: dict[str, asyncio.Task[Resolution]] = {}
 
@@ -112,10 +119,8 @@ class Resolver:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _ask(self, host: str, port: int) -> Resolution:
-        loop = asyncio.get_running_loop()
         try:
-            async with asyncio.timeout(self._timeout):
-                addresses = await loop.run_in_executor(self._threads, self._look_up, host, port)
+            addresses = await self._looked_up(host, port)
         except TimeoutError:
             resolution = Resolution(failure=f"no answer within {self._timeout:g} s", is_transient=True)
         except socket.gaierror as error:
@@ -130,6 +135,29 @@ class Resolver:
         while len(self._cache) > self._max_entries:
             self._cache.popitem(last=False)
         return resolution
+
+    async def _looked_up(self, host: str, port: int) -> Sequence[str]:
+        """The answer of the system's resolver; TimeoutError if there is none in time."""
+        await self._turns.acquire()
+        look_up = asyncio.get_running_loop().run_in_executor(self._threads, self._look_up, host, port)
+        look_up.add_done_callback(_retrieve)
+        is_slow = False
+        try:
+            await asyncio.wait([look_up], timeout=min(SLOW, self._timeout))
+            is_slow = not look_up.done() and self._slow < MOST_SLOW
+            if is_slow:
+                self._slow += 1
+                # Until its thread has ended, which may be long after anybody waits for it.
+                look_up.add_done_callback(self._slow_one_ended)
+                self._turns.release()
+            async with asyncio.timeout(max(0.0, self._timeout - SLOW)):
+                return await asyncio.shield(look_up)
+        finally:
+            if not is_slow:
+                self._turns.release()
+
+    def _slow_one_ended(self, _: object) -> None:
+        self._slow -= 1
 
     def _override(self, pattern: str, addresses: tuple[str, ...]) -> None:
         if not addresses:
@@ -149,6 +177,12 @@ class Resolver:
             raise ConfigError(f"host overrides: {pattern!r} is not a host; write a whole name, or '*.example.org'")
         else:
             self._exact[host] = Resolution(addresses)
+
+
+def _retrieve(look_up: asyncio.Future[Sequence[str]]) -> None:
+    """Nobody may be waiting for it any more: asyncio would complain about an error that nobody has seen."""
+    if not look_up.cancelled():
+        look_up.exception()
 
 
 def _literal(host: str) -> Resolution | None:

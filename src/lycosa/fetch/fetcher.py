@@ -12,31 +12,29 @@ joins the frontier as a link, subject to URL rules, robots.txt, guard and polite
 
 from __future__ import annotations
 
-import email.utils
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from lycosa.fetch.cache import PageCache
 from lycosa.fetch.conditions import conditions
-from lycosa.fetch.decode import DecodeLimits, decode
 from lycosa.fetch.dns import Resolver
+from lycosa.fetch.headers import REDIRECTS, redirect_location, retry_after
 from lycosa.fetch.http import Http
-from lycosa.fetch.robots import Robots, RobotsFile, RobotsSettings, RobotsState, interpret
-from lycosa.fetch.transfer import TransferFailure
+from lycosa.fetch.robots import Robots, RobotsFile, RobotsSettings, RobotsState
+from lycosa.fetch.robots_request import RobotsRequests
+from lycosa.fetch.transfer import ADDRESS_REFUSED, TransferFailure
 from lycosa.fetch.urls import Urls, origin
 from lycosa.lib.bounds import require_at_least
 from lycosa.lib.clock import Clock
 from lycosa.model import Fetched, Kind, Lease, Outcome, Response
 
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
 NOT_MODIFIED = 304
 TRANSIENT = frozenset({408, 425, 429})
 ROBOTS_UNREACHABLE = "robots.txt unreachable"
 HTTPS_UNREACHABLE = "https unreachable"
 """Reason why a URL given without a scheme is continued as http."""
-ADDRESS_REFUSED = "address refused"
-"""Reason given by `Http` if the guard refuses: no request was sent."""
+ROBOTS_FIRST = "robots.txt first"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,26 +98,41 @@ class LiveFetcher:
         gave without a scheme, and their http URLs, in case https has no answer."""
         self._http = http
         self._resolver = resolver
-        self._urls = urls
         self._robots = robots
         self._settings = settings
         self._address_of = address_of
-        self._pause = pause
         self._clock = clock
+        self._robots_requests = RobotsRequests(
+            http=http,
+            resolver=resolver,
+            urls=urls,
+            settings=robots.settings,
+            max_redirects=settings.max_redirects,
+            pause=pause,
+            clock=clock,
+            known=robots.get,
+            learn=robots.put,
+        )
         self._cache = cache
         self._archived = archived
         self._plain_http = plain_http or {}
+        self.awaited_names = 0
+        """Number of fetches that wait for a name to be resolved."""
 
     async def fetch(self, lease: Lease) -> Fetched:
         if not lease.is_revisit and (stored := self._cached(lease.url)) is not None:
             return self._answer(lease, stored, from_cache=True)
         parts = urlsplit(lease.url)
         port = parts.port or (443 if parts.scheme == "https" else 80)
-        found = await self._resolver.resolve(parts.hostname or "", port)
+        self.awaited_names += 1
+        try:
+            found = await self._resolver.resolve(parts.hostname or "", port)
+        finally:
+            self.awaited_names -= 1
         if not found.addresses:
             return self._note(lease, Outcome(Kind.UNREACHABLE, "dns", found.failure, is_transient=found.is_transient))
         known = self._address_of(lease.host)
-        if known not in found.addresses:
+        if known not in found.addresses and not self._robots_requests.is_elsewhere(origin(lease.url)):
             return self._note(lease, Outcome(Kind.DEFERRED, "name resolved"), address=found.addresses[0])
         held_back = await self._permission(lease, known)
         return held_back or await self._request(lease, known)
@@ -131,20 +144,29 @@ class LiveFetcher:
         """None if robots.txt allows the fetch; otherwise the result with which it ends."""
         place = origin(lease.url)
         robots = self._robots.get(place)
-        started = self._clock.now()
-        if robots is None or robots.file.expires_at <= started:
-            found = await self._fetch_robots(place, robots.file if robots else None)
-            if isinstance(found, TransferFailure):
-                return self._note(lease, Outcome(found.kind, found.reason, found.detail), address=address)
-            robots = self._robots.put(found)
-            if robots.file.state is RobotsState.DISALLOW_ALL:
-                return self._unreachable_robots(lease, robots, address=address, started=started, is_contact=True)
-            outcome = Outcome(Kind.DEFERRED, "robots.txt first")
-            return self._note(lease, outcome, address=address, started=started, is_contact=True)
+        if robots is None or robots.file.expires_at <= self._clock.now():
+            return await self._ask_for_robots(lease, robots.file if robots else None, address)
         if robots.file.state is RobotsState.DISALLOW_ALL:
             return self._unreachable_robots(lease, robots)
         verdict = robots.verdict(lease.url)
         return None if verdict.allowed else self._note(lease, Outcome(Kind.EXCLUDED, "robots", verdict.rule))
+
+    async def _ask_for_robots(self, lease: Lease, previous: RobotsFile | None, address: str) -> Fetched:
+        """One step towards the robots.txt of the link's origin: the link waits again, whatever comes of it."""
+        place, requests, started = origin(lease.url), self._robots_requests, self._clock.now()
+        if requests.is_elsewhere(place):
+            step = await requests.ask_elsewhere(place, previous, address)
+        else:
+            step = await requests.ask(place, previous, address)
+        if step.refused is not None:
+            found = step.refused
+            return self._note(lease, Outcome(found.kind, found.reason, found.detail), address=address)
+        address = step.address or address
+        robots = self._robots.put(step.file) if step.file is not None else None
+        if robots is not None and robots.file.state is RobotsState.DISALLOW_ALL:
+            return self._unreachable_robots(lease, robots, address=address, started=started, is_contact=step.is_contact)
+        outcome = Outcome(Kind.DEFERRED, ROBOTS_FIRST, retry_after=step.retry_after)
+        return self._note(lease, outcome, address=address, started=started, is_contact=step.is_contact)
 
     def _unreachable_robots(
         self, lease: Lease, robots: Robots, *, address: str = "", started: float | None = None, is_contact: bool = False
@@ -162,33 +184,6 @@ class LiveFetcher:
             outcome = Outcome(Kind.REDIRECTED, HTTPS_UNREACHABLE, why, location=plain)
         return self._note(lease, outcome, address=address, started=started, is_contact=is_contact)
 
-    async def _fetch_robots(self, place: str, previous: RobotsFile | None) -> RobotsFile | TransferFailure:
-        """Request robots.txt, following redirects with pauses. A TransferFailure means: the guard refuses the host."""
-        settings = self._robots.settings
-        url = f"{place}/robots.txt"
-        status, body, failure = 0, b"", "too many redirects"
-        for hop in range(self._settings.max_redirects + 1):
-            if hop:
-                await self._clock.sleep(self._pause)
-            answer = await self._http.get(url, chop=settings.max_bytes)
-            if isinstance(answer, TransferFailure) and answer.reason == ADDRESS_REFUSED and not hop:
-                return answer
-            if isinstance(answer, TransferFailure):
-                failure = f"{answer.reason} {answer.detail}".strip()
-                break
-            status = answer.status
-            target = answer.header("location")
-            if status not in REDIRECTS or not target:
-                body, failure = _robots_body(answer, settings.max_bytes)
-                break
-            # It need only be a valid URL: the rules about which pages are wanted do not apply.
-            url, _ = self._urls.canonical(_joined(url, target))
-            if not url:
-                failure = "redirect to nowhere"
-                break
-        now = self._clock.now()
-        return interpret(place, status, body, now=now, failure=failure, previous=previous, policy=settings)
-
     async def _request(self, lease: Lease, address: str) -> Fetched:
         started = self._clock.now()
         known = (self._cached(lease.url) or self._archived(lease.id)) if lease.is_revisit else None
@@ -197,6 +192,7 @@ class LiveFetcher:
             stop_at_headers=self._unwanted,
             chop=self._settings.chop or None,
             headers=conditions(known) if known is not None else (),
+            address=address,
         )
         if isinstance(answer, TransferFailure):
             outcome = Outcome(answer.kind, answer.reason, answer.detail, is_transient=answer.is_transient)
@@ -234,8 +230,7 @@ class LiveFetcher:
             return Outcome(Kind.SKIPPED, "content type", unwanted[:200], status)
         if 200 <= status < 300:
             return Outcome(Kind.FETCHED, reason, status=status)
-        if status in REDIRECTS and response.header("location"):
-            location = _joined(response.url, response.header("location"))
+        if status in REDIRECTS and (location := redirect_location(response)):
             return Outcome(Kind.REDIRECTED, reason, location[:500], status, location=location)
         wait = retry_after(response.header("retry-after"), now=response.ended)
         is_transient = status >= 500 or status in TRANSIENT
@@ -254,30 +249,3 @@ class LiveFetcher:
         ended = self._clock.now()
         seconds = ended - started if started is not None else 0.0
         return Fetched(lease, outcome, address=address, is_contact=is_contact, ended=ended, seconds=seconds)
-
-
-def _joined(base: str, location: str) -> str:
-    """The target of a Location header. One that cannot be joined is returned as it is: the URL rules will reject it."""
-    try:
-        return urljoin(base, location)
-    except ValueError:
-        return location
-
-
-def _robots_body(answer: Response, max_bytes: int) -> tuple[bytes, str]:
-    """The rules, and why they cannot be read: an unreadable file must not count as permission."""
-    if not 200 <= answer.status < 300:
-        return b"", ""
-    decoded = decode(answer.body, answer.header("content-encoding"), limits=DecodeLimits(max_bytes=4 * max_bytes))
-    return decoded.body, f"{decoded.reason} {decoded.detail}".strip() if decoded.reason else ""
-
-
-def retry_after(value: str, *, now: float) -> float:
-    """Seconds given by a Retry-After header, which is a number or a date; 0 if it is missing or makes no sense."""
-    value = value.strip()
-    if value.isascii() and value.isdigit():
-        return float(value[:9])
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - now)
-    except (ValueError, TypeError, OverflowError):
-        return 0.0

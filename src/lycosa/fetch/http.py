@@ -8,13 +8,18 @@ The answer of the web is a value: a `Response`, or a `TransferFailure` with a re
 its content encoding (`fetch.decode` removes it), redirects are not followed, and cookies, proxies and credentials are
 not used. Limits on time, rate, bytes and headers are enforced here; the guard checks each address when its socket is
 about to be opened. A connection that is reused was checked when it was opened.
+
+One call of `get` sends one request. libcurl would send it again by itself if a kept connection breaks just then
+(`Transfer._before_request` forbids it), and it would take bytes that a server sent before it was asked for the answer:
+a connection on which something waits is not used again.
 """
 
 from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,11 +30,14 @@ import pycurl
 from lycosa.errors import ConfigError
 from lycosa.fetch.dns import Resolver
 from lycosa.fetch.guard import Guard
+from lycosa.fetch.kept_connections import KeptConnections
 from lycosa.fetch.transfer import HeadersCheck, HttpSettings, Transfer, TransferFailure, failure
 from lycosa.model import Response
 
 _MAX_IDLE_HANDLES = 1000
 _MAX_ORIGINS = 20_000
+_MAX_UNRELIABLE = 10_000
+"""Number of origins that are remembered for breaking kept connections."""
 
 _CA_FILES = (
     "/etc/ssl/certs/ca-certificates.crt",  # Debian, Ubuntu, Arch, Alpine
@@ -60,8 +68,12 @@ class _Origin:
 class Http:
     """Fetches URLs. Bound to one event loop; must be closed with `close`."""
 
-    def __init__(self, *, settings: HttpSettings, guard: Guard, resolver: Resolver) -> None:
+    def __init__(
+        self, *, settings: HttpSettings, guard: Guard, resolver: Resolver, now: Callable[[], float] = time.time
+    ) -> None:
+        """`now`: the time of the crawl, for `started` and `ended` of responses."""
         self._settings = settings
+        self._now = now
         self._guard = guard
         self._resolver = resolver
         self._ca_file = _checked_ca_file(settings.ca_file)
@@ -79,6 +91,9 @@ class Http:
         self._idle: list[Transfer] = []
         self._active: dict[Any, Transfer] = {}
         self._watched: dict[int, int] = {}
+        self._kept = KeptConnections(most=settings.max_idle_connections)
+        self._unreliable: set[str] = set()
+        """Origins that broke a kept connection when a request arrived: each further request gets a new one."""
         self._timer: asyncio.TimerHandle | None = None
         self._due = 0.0
         self._is_kick_due = False
@@ -93,8 +108,10 @@ class Http:
         max_bytes: int | None = None,
         chop: int | None = None,
         headers: Sequence[str] = (),
+        address: str = "",
     ) -> Response | TransferFailure:
         """Fetch this one URL: a redirect is an answer like any other. `headers`: lines to be sent besides the usual.
+        `address`: of several that the name has, the one to try first.
 
         The transfer ends before the body if `stop_at_headers` returns a non-empty string, and after `chop` bytes of the
         body. In both cases `is_chopped` is set in the response. `max_bytes` overrides the setting.
@@ -115,28 +132,63 @@ class Http:
         if left <= 0:
             return failure("timeout", "name resolution used up the time", is_transient=True)
 
-        transfer = self._idle.pop() if self._idle else self._new_transfer()
-        curl = transfer.curl
+        addresses = resolution.addresses
+        if address in addresses:
+            addresses = (address, *(other for other in addresses if other != address))
         more = "".join(f"{line}\r\n" for line in headers)
-        transfer.begin(
-            url,
-            request=f"GET {target} HTTP/1.1\r\nHost: {origin.authority}\r\n{self._request_tail}{more}".encode(),
-            stop_at_headers=stop_at_headers,
-            max_bytes=self._settings.max_bytes if max_bytes is None else max_bytes,
-            chop=chop,
-        )
-        try:
-            curl.setopt(pycurl.URL, origin.prefix + target)
-            curl.setopt(pycurl.TIMEOUT_MS, max(1, int(left * 1000)))
-            curl.setopt(pycurl.RESOLVE, [_resolve_entry(origin, resolution.addresses)])
-            if headers or transfer.has_own_headers:
-                curl.setopt(pycurl.HTTPHEADER, [*self._request_headers, *headers])
-                transfer.has_own_headers = bool(headers)
-            self._multi.add_handle(curl)
-            self._active[curl] = transfer
-            return await transfer.future
-        finally:
-            self._release(transfer)
+        request = f"GET {target} HTTP/1.1\r\nHost: {origin.authority}\r\n{self._request_tail}{more}".encode()
+        is_fresh = origin.prefix in self._unreliable
+        while True:
+            transfer = self._idle.pop() if self._idle else self._new_transfer()
+            transfer.begin(
+                url,
+                request=request,
+                stop_at_headers=stop_at_headers,
+                max_bytes=self._settings.max_bytes if max_bytes is None else max_bytes,
+                chop=chop,
+            )
+            try:
+                self._prepare(transfer, origin, target, addresses, headers, is_fresh=is_fresh)
+                transfer.curl.setopt(pycurl.TIMEOUT_MS, max(1, int(left * 1000)))
+                self._multi.add_handle(transfer.curl)
+                self._active[transfer.curl] = transfer
+                result = await transfer.future
+                if transfer.is_repeated:
+                    self._distrust(origin)
+                if not transfer.is_unsent or is_fresh:
+                    return result
+            finally:
+                self._release(transfer)
+            # Nothing was sent: something waited on the kept connection, which libcurl has closed.
+            is_fresh = True
+            left = max(0.001, self._settings.deadline - (self._loop.time() - begun))
+
+    def _prepare(
+        self,
+        transfer: Transfer,
+        origin: _Origin,
+        target: str,
+        addresses: Sequence[str],
+        headers: Sequence[str],
+        *,
+        is_fresh: bool,
+    ) -> None:
+        """Set what differs from the handle's last request. `is_fresh`: on a connection of its own."""
+        curl = transfer.curl
+        curl.setopt(pycurl.URL, origin.prefix + target)
+        curl.setopt(pycurl.RESOLVE, [_resolve_entry(origin, addresses)])
+        if headers or transfer.has_own_headers:
+            curl.setopt(pycurl.HTTPHEADER, [*self._request_headers, *headers])
+            transfer.has_own_headers = bool(headers)
+        if is_fresh or transfer.is_fresh:
+            curl.setopt(pycurl.FRESH_CONNECT, int(is_fresh))
+            curl.setopt(pycurl.FORBID_REUSE, int(is_fresh))
+            transfer.is_fresh = is_fresh
+
+    def _distrust(self, origin: _Origin) -> None:
+        if len(self._unreliable) >= _MAX_UNRELIABLE:
+            self._unreliable.clear()
+        self._unreliable.add(origin.prefix)
 
     async def close(self) -> None:
         """Cancel all transfers and close all connections."""
@@ -178,7 +230,7 @@ class Http:
     def _new_transfer(self) -> Transfer:
         assert self._loop is not None
         settings = self._settings
-        transfer = Transfer(settings=settings, guard=self._guard, loop=self._loop)
+        transfer = Transfer(settings=settings, guard=self._guard, kept=self._kept, loop=self._loop, now=self._now)
         for option, value in (
             (pycurl.NOSIGNAL, 1),
             (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),
@@ -302,6 +354,8 @@ class Http:
 
     def _settle(self, curl: Any, code: int, message: str) -> None:
         transfer = self._active[curl]
+        if code == 0 and transfer.has_socket and not transfer.is_fresh:
+            self._kept.note(curl)
         self._detach(transfer)
         if transfer.future.done():
             return  # cancelled, though its task has not run yet

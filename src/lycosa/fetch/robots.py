@@ -7,7 +7,8 @@ How answers are interpreted (RFC 9309, 2.3.1), in part more strictly than requir
 
     2xx                         the rules apply for 24 hours (Cache-Control is ignored)
     4xx except 429              there are no rules: everything may be fetched, for 24 hours
-    429, 5xx, 3xx, no answer    nothing may be fetched for now; retried after 5 minutes, then 10, 20, … 6 hours.
+    429, 5xx, 3xx, no answer    nothing may be fetched for now; retried after 5 minutes, then 10, 20, … 6 hours,
+                                or as late as Retry-After says, up to a day.
                                 Rules fetched earlier continue to apply, for at most 30 days
 
 A redirect that leads nowhere within five hops counts as no answer: the RFC would allow us to treat it as a 404.
@@ -50,7 +51,9 @@ DIRECTIVES = {spelling: name for name, spellings in _SPELLINGS.items() for spell
 """Including the misspellings that Google's parser accepts."""
 
 _TOKEN = re.compile(r"[A-Za-z_-]+")
-_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{0,9})?|\.[0-9]{1,9}", re.ASCII)
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+", re.ASCII)
+_MOST_SECONDS = 1e9
+"""Longer delays are all the same: nobody waits for 30 years."""
 _KEPT_ESCAPE = re.compile(r"%(25|2[Ff])")
 
 
@@ -120,10 +123,14 @@ def interpret(
     *,
     now: float,
     failure: str = "",
+    retry_after: float = 0.0,
     previous: RobotsFile | None = None,
     policy: RobotsSettings,
 ) -> RobotsFile:
-    """Interpret the answer to a request for `origin`/robots.txt. A `failure` takes precedence over the status."""
+    """Interpret the answer to a request for `origin`/robots.txt. A `failure` takes precedence over the status.
+
+    `retry_after`: seconds for which the server asked us to stay away; after a failure, up to `lifetime`.
+    """
     code = status or 0
     has_rules = 200 <= code < 300
     if not failure and (has_rules or (400 <= code < 500 and code != 429)):
@@ -137,6 +144,7 @@ def interpret(
         )
     failures = previous.failures + 1 if previous else 1
     wait = min(policy.max_retry, policy.first_retry * 2.0 ** min(failures - 1, 30))
+    wait = max(wait, min(retry_after, policy.lifetime))
     old = previous
     if old is not None and (old.state != RobotsState.RULES or now - old.fetched_at > policy.max_stale):
         old = None
@@ -282,7 +290,7 @@ def _directive(line: str) -> tuple[str, str]:
 def _add(group: _Group, name: str, value: str) -> None:
     if name == "Crawl-delay":
         if _NUMBER.fullmatch(value):
-            group.crawl_delay = max(group.crawl_delay or 0.0, float(value))
+            group.crawl_delay = max(group.crawl_delay or 0.0, _seconds(value))
         return
     pattern = escape_invisible(value)  # protego takes some non-ASCII characters for line ends
     if len(pattern) > MAX_PATTERN:
@@ -291,6 +299,13 @@ def _add(group: _Group, name: str, value: str) -> None:
         pattern = pattern[: pattern.rfind("/", 0, MAX_PATTERN) + 1] or "/"
     if pattern:
         group.rules[name, pattern] = None
+
+
+def _seconds(number: str) -> float:
+    """The value of a decimal number, which may have any number of digits."""
+    whole, _, fraction = number.partition(".")
+    whole = whole.lstrip("0")
+    return _MOST_SECONDS if len(whole) > 9 else float(f"{whole or 0}.{fraction[:9] or 0}")
 
 
 def _glob(pattern: str) -> Glob:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,12 +16,15 @@ from typing import Any
 import pycurl
 
 from lycosa.fetch.guard import Guard
+from lycosa.fetch.kept_connections import KeptConnections
 from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.model import Kind, Response
 
 HeadersCheck = Callable[[int, Sequence[tuple[str, str]]], str]
 """A function of status and headers that ends the transfer before the body by returning a non-empty string."""
 
+ADDRESS_REFUSED = "address refused"
+"""Reason of a failure if the guard refuses the address: no request was sent."""
 _STOP = 0
 """Return value with which a callback ends the transfer: fewer bytes accepted than offered."""
 _DETAIL_LENGTH = 200
@@ -42,7 +44,7 @@ _REASONS = {
 }
 _TRANSIENT = frozenset({6, 7, 16, 18, 35, 52, 55, 56, 80, 92})
 """Error codes after which another try may succeed."""
-_CAPS = frozenset({"too large", "too many headers", "too slow", "address refused", "scheme", "bad url"})
+_CAPS = frozenset({"too large", "too many headers", "too slow", ADDRESS_REFUSED, "scheme", "bad url"})
 """Reasons for which we ended the transfer ourselves."""
 _TIMED_OUT = 28
 _FAULTS = frozenset({2, 4, 23, 27, 41, 42, 43, 48})
@@ -106,16 +108,29 @@ def failure(reason: str, detail: str, *, is_transient: bool = False, address: st
 class Transfer:
     """A libcurl handle and its current request. Its methods are libcurl's callbacks."""
 
-    def __init__(self, *, settings: HttpSettings, guard: Guard, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self,
+        *,
+        settings: HttpSettings,
+        guard: Guard,
+        kept: KeptConnections,
+        loop: asyncio.AbstractEventLoop,
+        now: Callable[[], float],
+    ) -> None:
         self.curl: Any = pycurl.Curl()
         self.has_own_headers = False
         """Whether the handle sends headers that were meant for one request."""
+        self.is_fresh = False
+        """Whether the handle is set to open a connection for each request."""
+        self._kept = kept
+        self._now = now
         self._settings = settings
         self._guard = guard
         self._loop = loop
         self.curl.setopt(pycurl.HEADERFUNCTION, self._on_header)
         self.curl.setopt(pycurl.WRITEFUNCTION, self._on_body)
         self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._on_open_socket)
+        self.curl.setopt(pycurl.PREREQFUNCTION, self._before_request)
 
     def begin(
         self,
@@ -128,7 +143,7 @@ class Transfer:
     ) -> None:
         self.url = url
         self.request = request
-        self.started = time.time()
+        self.started = self._now()
         self.future: asyncio.Future[Response | TransferFailure] = self._loop.create_future()
         self._stop_at_headers = stop_at_headers
         self._max_bytes = max_bytes
@@ -145,11 +160,30 @@ class Transfer:
         self._fault: BaseException | None = None
         self._refused = ""
         self._address = ""
-        self._has_socket = False
+        self.has_socket = False
+        """A connection was opened for it."""
+        self._is_sent = False
+        self.is_unsent = False
+        """The transfer ended before its request was sent, as something waited on the connection."""
+        self.is_repeated = False
+        """The connection broke when the request arrived, and libcurl was about to send it again."""
 
     def end(self) -> None:
         """Release what the request held; the handle can be reused."""
         del self.future, self._stop_at_headers, self._head, self._headers, self._body, self._fault
+
+    def _before_request(self, address: str, local_address: str, port: int, local_port: int) -> int:
+        """libcurl calls this whenever it is about to send the request: on a new connection, a kept one, or again."""
+        try:
+            if self._is_sent:
+                self.is_repeated = True
+            elif not self.has_socket and self._kept.has_input((address, port, local_address, local_port)):
+                self.is_unsent = True
+            self._is_sent = True
+        except Exception as error:
+            self._fault = error
+        has_to_stop = self.is_repeated or self.is_unsent or self._fault is not None
+        return int(pycurl.PREREQFUNC_ABORT if has_to_stop else pycurl.PREREQFUNC_OK)
 
     def _on_header(self, line: bytes) -> int | None:
         try:
@@ -212,7 +246,7 @@ class Transfer:
             if not (isinstance(error, OSError) and error.errno in (errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT)):
                 self._fault = error
             return pycurl.SOCKET_BAD
-        self._has_socket = True
+        self.has_socket = True
         # pycurl gives libcurl a duplicate of the descriptor once this function has returned.
         self._loop.call_soon(opened.close)
         return opened
@@ -222,12 +256,14 @@ class Transfer:
         if self._fault is not None:
             raise self._fault
         address = self.curl.getinfo(pycurl.PRIMARY_IP) or self._address
+        if self.is_repeated or self.is_unsent:
+            return failure("reset", "the connection broke when the request arrived", is_transient=True, address=address)
         if self._cap:
             return failure(self._cap, self._cap_detail(), address=address)
         if self._is_chopped or (code == 0 and self._status):
             return self._response(address)
-        if self._refused and not self._has_socket:
-            return failure("address refused", f"{self._refused}: {address}", address=address)
+        if self._refused and not self.has_socket:
+            return failure(ADDRESS_REFUSED, f"{self._refused}: {address}", address=address)
         if code == _TIMED_OUT:
             # Before the head there was no answer; after it, the body arrived too slowly.
             reason = "too slow" if self._status else "timeout"
@@ -251,7 +287,7 @@ class Transfer:
             request=self._sent(),
             address=address,
             started=self.started,
-            ended=time.time(),
+            ended=self._now(),
             is_chopped=self._is_chopped,
         )
 

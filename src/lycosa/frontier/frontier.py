@@ -15,6 +15,7 @@ Every operation on one link takes O(log n). Operations on all links (`load`, `re
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -44,15 +45,26 @@ class Frontier:
 
     `buffer` is the maximum number of waiting links (paper TC: MAX_BUFFER). Beyond it the worst link is dropped, of
     equal ones the newest: the frontier forgets it, and it may be pushed again when it is found again. Spared links
-    (`spare`) are neither counted nor dropped.
+    (`spare`) are neither counted nor dropped. `host_buffer` is the maximum for each host, beyond which its worst link
+    is dropped likewise.
     """
 
-    def __init__(self, *, buffer: int | None = None, slots_per_host: int = 1, slots_per_address: int = 1) -> None:
-        if buffer is not None and buffer < 1:
-            raise ValueError(f"a buffer must hold at least 1 link, not {buffer}")
+    def __init__(
+        self,
+        *,
+        buffer: int | None = None,
+        host_buffer: int | None = None,
+        slots_per_host: int = 1,
+        slots_per_address: int = 1,
+    ) -> None:
+        if (buffer is not None and buffer < 1) or (host_buffer is not None and host_buffer < 1):
+            raise ValueError(f"a buffer must hold at least 1 link, not {min(buffer or 1, host_buffer or 1)}")
         self._links = LinkTable()
         self._schedule = Schedule(slots_per_host=slots_per_host, slots_per_address=slots_per_address)
         self._buffer = buffer
+        self._host_buffer = host_buffer or sys.maxsize
+        self._crowded: set[ScheduledHost] = set()
+        """Hosts with more waiting links than they may have, until the next `_trim`."""
         self._buffered: HostQueue | None = None if buffer is None else HostQueue()
         """All waiting links except the spared ones in one queue, of which the last is the worst."""
         self._spared: set[int] = set()
@@ -317,13 +329,22 @@ class Frontier:
     def waiting_links(self) -> NDArray[np.int64]:
         return self._links.waiting()
 
+    def reachable_links(self) -> NDArray[np.int64]:
+        """The waiting links, except those of hosts that are set aside. O(n)."""
+        links = self._links.waiting()
+        aside = [host.number for host in self._schedule.hosts if host is not None and host.is_aside and host.head]
+        return links[~np.isin(self._links.hosts[links], aside)] if aside else links
+
+    @property
+    def reachable(self) -> int:
+        """Number of waiting links, except those of hosts that are set aside."""
+        if not self._schedule.count(ASIDE):
+            return self.waiting
+        return self.waiting - sum(len(h) for h in self._schedule.hosts if h is not None and h.is_aside)
+
     def top(self, count: int) -> NDArray[np.int64]:
         """The best waiting links, best first, on ready hosts and others, except those set aside. O(n)."""
-        links = self._links.waiting()
-        is_wanted = np.fromiter(
-            (host is not None and self._counts(host) for host in self._schedule.hosts), dtype=np.bool_
-        )
-        links = links[is_wanted[self._links.hosts[links]]]
+        links = self.reachable_links()
         waiting = self._links.keys(links)
         if count < len(waiting):
             waiting = np.partition(waiting, count)[:count]
@@ -370,6 +391,8 @@ class Frontier:
             key = table.key(link)
             self.waiting += 1
             host.push(key)
+            if len(host) > self._host_buffer:
+                self._crowded.add(host)
             if self._buffered is not None:
                 self._buffered.push(key)
             if key < host.bound:
@@ -422,11 +445,30 @@ class Frontier:
             host.push(key)
             if key < host.bound:
                 settle(host)
+            if len(host) > self._host_buffer:
+                self._crowded.add(host)
         self.waiting += len(new)
         if self._buffered is not None:
             for key in new:
                 self._buffered.push(key)
+        return dropped + self._thin_out() if self._crowded else dropped
+
+    def _thin_out(self) -> list[int]:
+        """Drop the worst links of hosts that have too many; return them."""
+        dropped = []
+        for host in self._crowded:
+            while len(host) > self._host_buffer:
+                dropped.append(self._forget(host.last(), host))
+        self._crowded.clear()
         return dropped
+
+    def _forget(self, key: int, host: ScheduledHost) -> int:
+        """Drop a waiting link, which may be pushed again; return it."""
+        link = key & LINK_MASK
+        self._remove(key, host, NEW)
+        if self._links.tier[link] == FAVOURED:
+            self._links.tier[link] = UNTRIED
+        return link
 
     def _remove(self, key: int, host: ScheduledHost, state: int) -> None:
         host.remove(key)
@@ -457,21 +499,17 @@ class Frontier:
 
         The new keys are in ascending order and not yet in the queues; the dropped ones are removed from the list.
         """
-        dropped: list[int] = []
+        dropped = self._thin_out() if self._crowded else []
         buffered = self._buffered
         if self._buffer is None or buffered is None:
             return dropped
-        excess = len(buffered) + len(new) - self._buffer
+        excess = len(dropped) + len(buffered) + len(new) - self._buffer
         while len(dropped) < excess:
             worst = buffered.last() if buffered.head else 0
             while new and new[-1] > worst and len(dropped) < excess:
                 dropped.append(new.pop() & LINK_MASK)
             if len(dropped) < excess:
-                link = worst & LINK_MASK
-                self._remove(worst, self._host_of(link), NEW)
-                if self._links.tier[link] == FAVOURED:
-                    self._links.tier[link] = UNTRIED
-                dropped.append(link)
+                dropped.append(self._forget(worst, self._host_of(worst & LINK_MASK)))
         return dropped
 
     def _cost_of_rebuilding(self) -> int:
@@ -497,7 +535,10 @@ class Frontier:
                 host.fill(waiting[:0])
         bounds = [*np.flatnonzero(np.diff(hosts, prepend=-1)).tolist(), len(hosts)]
         for start, end in pairwise(bounds):
-            self._schedule.host(int(hosts[start])).fill(waiting[start:end])
+            host = self._schedule.host(int(hosts[start]))
+            host.fill(waiting[start:end])
+            if end - start > self._host_buffer:
+                self._crowded.add(host)
         self._schedule.settle_all()
 
 

@@ -22,6 +22,7 @@ import tomli_w
 
 from lycosa.errors import InputError
 from lycosa.judges.taxonomy import MAX_NAME, Taxonomy, Topic
+from lycosa.lib.bounded_file import read_text
 from lycosa.lib.nearest import did_you_mean
 
 MAX_FILE = 64 << 20
@@ -30,7 +31,7 @@ MAX_FILE = 64 << 20
 def load_taxonomy(path: Path) -> Taxonomy:
     try:
         size = path.stat().st_size
-        text = path.read_text(encoding="utf-8") if size <= MAX_FILE else ""
+        text = read_text(path, most=MAX_FILE) if size <= MAX_FILE else ""
     except FileNotFoundError as error:
         raise InputError(f"{path}: there is no such file") from error
     except (OSError, UnicodeDecodeError) as error:

@@ -12,6 +12,7 @@ compiled                    machine code by numba
 safe_xml                    items of XML from untrusted sources
 parquet                     writes rows as Parquet
 bounds, nearest             range checks of settings; "did you mean"
+bounded_file                reads a file that may be a pipe or a device
 plugins                     `module:Class` and entry points
 clock                       time as a dependency: the real clock, and a virtual one
 """

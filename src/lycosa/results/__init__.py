@@ -1,6 +1,7 @@
 """The results of a crawl, for people and for other tools.
 
 archived_pages   pages read again from the archive
+check            whether database and archive are whole and agree
 deciding_words   the words that decided on a page, where they were not stored
 explain          why a URL was fetched, skipped or left waiting
 rulings          which rule of focus let a link in, or turned it away

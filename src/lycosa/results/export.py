@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import shutil
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -162,14 +163,20 @@ def _write_csv(rows: Iterable[Row], path: Path, columns: Mapping[str, str]) -> i
         writer = csv.DictWriter(stream, fieldnames=list(columns))
         writer.writeheader()
         for row in rows:
-            writer.writerow({key: _harmless(value) for key, value in row.items()})
+            writer.writerow({key: harmless(value) for key, value in row.items()})
             count += 1
     return count
 
 
-def _harmless(value: Any) -> Any:
-    """Quote a cell that a spreadsheet would run as a formula."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+def harmless(value: Any) -> Any:
+    """Quote a cell that a spreadsheet would run as a formula: also one in full-width characters, or behind spaces."""
+    if not isinstance(value, str) or not value:
+        return value
+    visible = unicodedata.normalize("NFKC", value[:20]).lstrip()
+    while visible and not visible[0].isprintable():
+        visible = visible[1:].lstrip()
+    is_formula = visible.startswith(("=", "+", "-", "@", "|", "%")) or value[0] in "\t\r\n"
+    return f"'{value}" if is_formula else value
 
 
 WRITERS: dict[str, Callable[[Iterable[Row], Path, Mapping[str, str]], int]] = {

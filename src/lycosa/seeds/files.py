@@ -6,12 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lycosa.errors import SeedError
+from lycosa.lib.bounded_file import read_text
 
 
 def read_seeds(path: Path, *, parse: Callable[[str], str]) -> list[str]:
     """The URLs of a file, each checked by `parse`. SeedError names a bad line."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path, encoding="utf-8-sig")
     except FileNotFoundError as error:
         raise SeedError(f"{path}: there is no such seeds file; give a text file with a URL on each line") from error
     except (OSError, UnicodeDecodeError) as error:

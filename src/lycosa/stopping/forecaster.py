@@ -67,7 +67,7 @@ class Forecaster:
         if self._forecasting is not None:
             return forecast(self._forecasting.history(), self._forecasting.waiting(self._frontier), pages=self._pages)
         relevant = np.array(list(self._recent()), dtype=np.float64)
-        return forecast_by_rate(relevant, waiting=self._frontier.waiting, pages=self._pages)
+        return forecast_by_rate(relevant, waiting=self._frontier.reachable, pages=self._pages)
 
 
 def forecast_by_rate(relevant: Floats, *, waiting: int, pages: int = PAGES, seed: int = 0) -> Forecast | None:

@@ -7,6 +7,7 @@
     sqlite_reports      the embedded store: reading for people and reports
     sqlite_connection   the embedded store: opening, migrating, errors
     search_index        the full-text index of a crawl, a file of its own
+    damage              what is wrong with a database, and mending it
     stored_visits       visits as the strategy saw them, rebuilt from the tables
 
 No SQL is written outside this package. docs/schema.md explains the tables to those who query them.

@@ -62,6 +62,10 @@ class StateRow(NamedTuple):
     id: int
 
 
+TRAP = "trap: "
+"""How the reason begins for which a host was set aside that brought nothing."""
+
+
 class HostRow(NamedTuple):
     id: int
     name: str

@@ -97,6 +97,16 @@ where l.source_id = ? and f.state = '{State.WAITING}' and f.tries = 0
 COUNT_LINKS = "select coalesce(max(id), 0) from frontier"
 """Numbers have no gaps, and to count them takes a tenth of a second a million."""
 COUNT_PAGES = "select count(*) from pages"
+SHIFT_CLOCKS = (
+    "update hosts set ready_at = ready_at + :seconds where ready_at > 0",
+    "update addresses set ready_at = ready_at + :seconds",
+    "update robots set fetched_at = fetched_at + :seconds, expires_at = expires_at + :seconds",
+)
+LATEST_TIME = """
+select max(started_at) from runs union all select max(ended_at) from runs
+union all select at from (select at from outcomes order by id desc limit 1)
+union all select at from (select at from events order by id desc limit 1)
+"""
 COUNT_RELEVANT = "select count(*) from judgements where is_relevant"
 TOTALS = (
     COUNT_LINKS,
@@ -198,7 +208,29 @@ class SqliteStore(SqliteReports):
                 if values:
                     db.executemany(sql, values)
 
+    def shift_clocks(self, seconds: float, *, forget: str) -> None:
+        """Move all rests on record by this much, as wall-clock time has moved; `forget`: the state that said so."""
+        with self._transaction() as db:
+            for sql in SHIFT_CLOCKS:
+                db.execute(sql, {"seconds": seconds})
+            db.execute("delete from state where name = ?", (forget,))
+
+    def forget_archived(self, places: Collection[tuple[str, int]]) -> None:
+        """These places in the archive cannot be read: the pages have no text any more."""
+        with self._transaction() as db:
+            for table in ("pages", "outcomes"):
+                db.executemany(
+                    f"update {table} set archive_file = '', archive_offset = -1"
+                    " where archive_file = ? and archive_offset = ?",
+                    places,
+                )
+
     # Reading, for the crawl
+
+    def latest_time(self) -> float:
+        """The latest time on record; 0 if there is none."""
+        rows = list(self._rows(LATEST_TIME))
+        return max((float(at) for (at,) in rows if at is not None), default=0.0)
 
     def was_cut_off(self) -> bool:
         run = self.last_run()

@@ -7,9 +7,11 @@ may be missing, but the rest is consistent.
 
 from __future__ import annotations
 
+import math
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,21 +20,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.errors import StoreError
+from lycosa.store.damage import Damage, find_damage, integrity, mend, strangers
 from lycosa.store.schema import MIGRATIONS, VERSION
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
 Values = Sequence[Any]
 
-HARMLESS_PRAGMAS = frozenset({"user_version", "table_list", "table_info", "table_xinfo", "index_list", "index_info"})
+STEPS_BETWEEN_LOOKS = 10_000
+"""Instructions of SQLite's machine, well under a millisecond."""
+MOST_MEMORY = 1 << 30
+LONGEST_VALUE = 64 << 20
+"""Bytes of a value in a query that somebody wrote: one call of printf can fill the memory, and cannot be ended."""
+HARMLESS_PRAGMAS = frozenset(
+    {"user_version", "table_list", "table_info", "integrity_check", "table_xinfo", "index_list", "index_info"}
+)
 """Pragmas that describe the tables; in a file opened read-only they change nothing."""
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors, which any row may raise, into a StoreError that says what to do."""
+def explained(path: Path, *, limit: str = "") -> Iterator[None]:
+    """Turn SQLite's errors, which any row may raise, into a StoreError that says what to do.
+
+    `limit`: why a query may have been interrupted.
+    """
     try:
         yield
     except sqlite3.Error as error:
+        if limit and "interrupted" in str(error):
+            raise StoreError(f"{path}: the query was ended: {limit}") from error
         raise StoreError(_explanation(path, error)) from error
 
 
@@ -52,6 +67,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 class SqliteConnection:
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
+        self._limit = ""
         if read_only and not path.exists():
             raise StoreError(f"{path}: there is no database here")
         with explained(path):
@@ -64,6 +80,41 @@ class SqliteConnection:
 
     def close(self) -> None:
         self._db.close()
+
+    def limit(self, *, seconds: float = 0.0, memory: int = MOST_MEMORY) -> None:
+        """End queries after this time (0: never), and those that need more memory. Ctrl-C ends them, too."""
+        with explained(self.path):
+            self._db.set_authorizer(None)
+            self._db.execute(f"pragma hard_heap_limit = {memory:d}")
+            self._db.set_authorizer(_only_reading)
+        self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
+        deadline = time.monotonic() + seconds if seconds else math.inf
+        self._limit = f"it took more than {seconds:g} s; ask for less, or give it longer with --seconds"
+        # Python handles signals when this function is called: Ctrl-C becomes an exception, which ends the query.
+        self._db.set_progress_handler(lambda: time.monotonic() > deadline, STEPS_BETWEEN_LOOKS)
+
+    def damage(self, *, is_quick: bool = False) -> list[Damage]:
+        """What is wrong with the file and the values in it. `is_quick`: only what a crawl could not begin with."""
+        try:
+            if not is_quick and (broken := list(integrity(self._db))):
+                return broken
+            return list(find_damage(self._db, is_quick=is_quick))
+        except sqlite3.Error as error:
+            return [Damage(self.path.name, str(error))]
+
+    def mend(self) -> list[Damage]:
+        """Mend what can be; what was."""
+        with self._transaction() as db:
+            return mend(db)
+
+    def copy_to(self, path: Path) -> None:
+        with explained(path), closing(sqlite3.connect(path)) as copy:
+            self._db.backup(copy)
+
+    def refuse_damage(self) -> None:
+        """StoreError if a crawl could not begin with what is stored."""
+        if found := self.damage(is_quick=True):
+            raise StoreError(damage_words(self.path, found))
 
     def _check_schema(self, *, read_only: bool) -> None:
         version = int(self._db.execute("pragma user_version").fetchone()[0])
@@ -78,6 +129,8 @@ class SqliteConnection:
             )
         for number in range(version, VERSION):
             self._db.executescript(f"begin; {MIGRATIONS[number]} pragma user_version = {number + 1}; commit;")
+        if found := next(strangers(self._db), None):
+            raise StoreError(f"{self.path}: damaged or not a Lycosa database ({found}); restore it from a copy")
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -91,7 +144,7 @@ class SqliteConnection:
         return self._steps(cursor)
 
     def _steps(self, cursor: sqlite3.Cursor) -> Iterator[tuple[Any, ...]]:
-        with explained(self.path):
+        with explained(self.path, limit=self._limit):
             for row in cursor:  # noqa: UP028 - yield from would close the cursor, perhaps after the database
                 yield row
 
@@ -113,6 +166,11 @@ class SqliteConnection:
         with explained(self.path):
             flat = np.fromiter(chain.from_iterable(self._db.execute(sql, values)), dtype=kind)
         return [np.ascontiguousarray(flat[place::width]) for place in range(width)]
+
+
+def damage_words(path: Path, found: Sequence[Damage]) -> str:
+    more = f", and {len(found) - 1:,} more" if len(found) > 1 else ""
+    return f"{path}: damaged: {found[0]}{more}; see all, and mend what can be: lycosa check {path.parent} --repair"
 
 
 def select(row: type[tuple[Any, ...]], table: str) -> str:

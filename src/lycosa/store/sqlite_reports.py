@@ -87,6 +87,10 @@ from links l join frontier s on s.id = l.source_id join frontier t on t.id = l.t
 order by l.source_id, l.position
 """
 SITES = select(rows.SiteRow, "sites order by relevant desc, density desc, name")
+ARCHIVED_URLS = """
+select f.url, p.archive_file, p.archive_offset from pages p join frontier f on f.id = p.id
+where p.archive_file != '' order by p.archive_file, p.archive_offset
+"""
 ARCHIVE_PLACES = "select id, archive_file, archive_offset from pages where archive_file != '' order by number"
 SEARCHABLE = """
 select p.id, p.number, f.url, p.title, p.duplicate_of is not null, p.archive_file, p.archive_offset
@@ -176,12 +180,18 @@ class SqliteReports(SqliteConnection):
     def topic_scores(self) -> Iterator[rows.TopicScores]:
         return map(rows.TopicScores._make, self._rows(TOPIC_SCORES))
 
+    def archived_urls(self) -> Iterator[tuple[Any, ...]]:
+        """URL, file and offset of every page in the archive, in its order."""
+        return self._rows(ARCHIVED_URLS)
+
     def query(self, sql: str, parameters: Values = ()) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
         try:
             cursor = self._db.execute(sql, parameters)
         except (sqlite3.Error, sqlite3.Warning) as error:  # several statements at once are a Warning to Python 3.11
             is_denied = "authoriz" in str(error) or "readonly" in str(error)
             hint = "; a crawl can only be read here, with select" if is_denied else ""
+            if self._limit and "interrupted" in str(error):
+                hint = f": {self._limit}"
             raise StoreError(f"{error}: in the query {sql!r}{hint}") from error
         names = [column[0] for column in cursor.description or ()]
         return names, self._steps(cursor)

@@ -135,6 +135,10 @@ class ReplayVisitor:
         self._done: list[Visit] = []
 
     @property
+    def occupied(self) -> int:
+        return self.in_flight
+
+    @property
     def in_flight(self) -> int:
         return len(self._done)
 

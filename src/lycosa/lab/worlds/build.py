@@ -26,7 +26,8 @@ import numpy as np
 from lycosa.crawl.reader_pool import InlineReader, Readers
 from lycosa.crawl.reading import Reading
 from lycosa.errors import InputError
-from lycosa.fetch.fetcher import REDIRECTS, FetchSettings
+from lycosa.fetch.fetcher import FetchSettings
+from lycosa.fetch.headers import REDIRECTS
 from lycosa.fetch.urls import UrlRules, Urls, host_key, origin, url_hash
 from lycosa.fetch.warc_reader import Damage, iterate
 from lycosa.judges.protocol import NoJudge

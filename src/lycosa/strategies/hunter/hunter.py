@@ -388,7 +388,7 @@ class Hunter(Strategy):
         return self._predictions.history(self._evidence, is_relevant)
 
     def waiting(self, frontier: Frontier) -> Waiting:
-        evidence, chosen = self._evidence, frontier.waiting_links()
+        evidence, chosen = self._evidence, frontier.reachable_links()
         evidence.reserve(chosen)
         chosen = chosen[evidence.links.cited[chosen] > 0]
         expected = self._learner.predict(evidence.kept(chosen)) * evidence.found_share(chosen)

@@ -1,0 +1,50 @@
+"""What a reader process may not do: outlive the crawl, and take more than its share of the processor.
+
+The crawl kills a reader that takes too long, but a crawl that was itself killed, or stopped, cannot. So the system
+ends a reader when its parent ends, and when it has spent more processor time on a page than the time limit for pages.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import math
+import os
+import resource
+import signal
+import sys
+import threading
+import time
+
+PR_SET_PDEATHSIG = 1
+LOOK_EVERY = 1.0
+"""Seconds between two looks at the parent, where the system does not tell."""
+
+
+def die_with_parent(parent: int) -> None:
+    """From now on this process ends when `parent` does."""
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None, use_errno=True)
+        is_told = libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0) == 0
+    else:
+        is_told = False
+    if os.getppid() != parent:  # it ended before we could ask to be told
+        os._exit(1)
+    if not is_told:
+        threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    """Does not help while a parser written in C holds the interpreter."""
+    while os.getppid() == parent:
+        time.sleep(LOOK_EVERY)
+    os._exit(1)
+
+
+def allow_processor_time(seconds: float) -> None:
+    """The system ends this process (SIGXCPU) when it has spent this much more processor time."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    wanted = math.ceil(used.ru_utime + used.ru_stime + seconds) + 1
+    with contextlib.suppress(ValueError, OSError):  # somebody has set a lower limit for all of us
+        resource.setrlimit(resource.RLIMIT_CPU, (wanted, hard))

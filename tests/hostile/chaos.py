@@ -1,0 +1,215 @@
+"""Crawls to which everything is done that can be done to a process; whether they keep what they promise.
+
+    python -m hostile.chaos --kills 200 --output ../out/chaos        # in tests/; or: make chaos KILLS=200
+
+An episode crawls a generated web to its end. On the way its process is killed (SIGKILL), stopped and continued, loses
+its readers, meets a full disk, or finds the machine's clock set, each at a random moment. Afterwards, database, archive
+and the server's log are checked (`promises`), and `lycosa check` has to find the crawl whole.
+
+Every finished episode is a line of results.jsonl: the same command goes on after the last one until there are enough
+kills, and Ctrl-C loses at most the episode under way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+
+from hostile.promises import check_archive, check_nothing_lost, check_politeness, fetched_urls
+from lycosa.lab.generated.web import GeneratedWeb, WebPlan
+
+TESTS = Path(__file__).parents[1]
+DELAY = 0.05
+STRATEGIES = ("hunter", "best-first", "breadth-first", "shark", "infospiders", "pagerank")
+DISTURBANCES = ("kill", "kill", "kill", "kill", "stop", "readers", "full disk", "clock")
+"""How often each comes up. All but `readers` and `full disk` end in a kill."""
+KILLS_AN_EPISODE = 12
+LONGEST_WAIT = 20.0
+"""Seconds for requests that a disturbance waits for."""
+CLOCKS = (-86_400.0, -3_600.0, 3_600.0)
+COMMAND = """
+import os, time
+real, by = time.time, float(os.environ["CHAOS_CLOCK"])
+time.time = lambda: real() + by
+from lycosa.cli import main
+main()
+"""
+
+
+@contextmanager
+def serving(plan: WebPlan, folder: Path) -> Iterator[dict[str, object]]:
+    ready, log = folder / "ready.json", folder / "requests.jsonl"
+    options = [f"--{name.replace('_', '-')}={getattr(plan, name)}" for name in ("seed", "pages", "hosts", "topics")]
+    options += [f"--out-degree={plan.out_degree}", f"--crawl-delay={plan.crawl_delay}", "--addresses=6"]
+    command = [sys.executable, "-m", "hostile.server", *options, f"--log={log}", f"--ready-file={ready}"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=TESTS)
+    try:
+        while not ready.exists():
+            assert process.poll() is None, "the server did not start"
+            time.sleep(0.02)
+        yield json.loads(ready.read_text())
+    finally:
+        process.terminate()
+        process.wait()
+
+
+class Episode:
+    """One crawl, and what is done to it."""
+
+    def __init__(self, number: int, folder: Path) -> None:
+        self.number = number
+        self.folder = folder
+        self.some = random.Random(number)
+        self.strategy = STRATEGIES[number % len(STRATEGIES)]
+        self.plan = WebPlan(seed=number + 1, pages=160, hosts=8, topics=3, out_degree=12, crawl_delay=0.1)
+        self.done: Counter[str] = Counter()
+        self.clock = 0.0
+
+    def run(self) -> dict[str, object]:
+        with serving(self.plan, self.folder) as facts:
+            web = GeneratedWeb(self.plan)
+            seeds = web.seeds(0, 3, np.random.default_rng(3))
+            urls = [web.url(page, port=facts["port"]) for page in seeds]
+            command = self.command(web, urls, facts["overrides"])
+            for _ in range(KILLS_AN_EPISODE * 2):
+                if self.done["kills"] >= KILLS_AN_EPISODE:
+                    break
+                self.disturb(command, self.some.choice(DISTURBANCES))
+            last = self.start(command)
+            code = last.wait(timeout=600)
+            assert code == 0, f"the last run ended with {code}: {self.said()}"
+            fetched = fetched_urls(self.crawl / "crawl.db")
+            check_nothing_lost(web, seeds, fetched)
+            check_archive(self.crawl / "archive", fetched)
+            requests = check_politeness(self.folder / "requests.jsonl", DELAY)
+        checked = subprocess.run(
+            [sys.executable, "-c", "from lycosa.cli import main; main()", "check", str(self.crawl)],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert checked.returncode == 0, checked.stdout
+        return {
+            "episode": self.number, "strategy": self.strategy, "pages": len(fetched), "requests": requests,
+            **self.done,
+        }  # fmt: skip
+
+    @property
+    def crawl(self) -> Path:
+        return self.folder / "crawl"
+
+    def said(self) -> str:
+        return (self.folder / "stderr").read_text(errors="replace")[-500:]
+
+    def command(self, web: GeneratedWeb, urls: list[str], overrides: object) -> list[str]:
+        assert isinstance(overrides, dict)
+        lines = "\n".join(f'"{host}" = "{address}"' for host, address in overrides.items())
+        config = self.folder / "settings.toml"
+        config.write_text(
+            f"[politeness]\ndelay = {DELAY}\nfetch_time_factor = 0.0\n[readers]\ncount = 1\n[budget]\npages = 100000\n"
+            f'[stop]\nexpected_harvest = 0\n[network]\nallow = ["127.0.0.0/8"]\n[network.resolve]\n{lines}\n'
+        )
+        words = [sys.executable, "-c", COMMAND, "crawl", web.topic_keywords(0), "--quiet", "--strategy", self.strategy]
+        return [*words, "-o", str(self.crawl), "-c", str(config), *(word for url in urls for word in ("--seed", url))]
+
+    def start(self, command: list[str], *, room: int | None = None) -> subprocess.Popen[bytes]:
+        """`room`: bytes to which a file may grow, after which the disk is full."""
+
+        def limit() -> None:
+            if room is not None:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+
+        with (self.folder / "stderr").open("ab") as errors:
+            environment = {**os.environ, "CHAOS_CLOCK": str(self.clock)}
+            return subprocess.Popen(command, env=environment, stderr=errors, stdout=errors, preexec_fn=limit)
+
+    def disturb(self, command: list[str], what: str) -> None:
+        if what == "clock":
+            self.clock = self.some.choice(CLOCKS)
+        room = None
+        if what == "full disk":
+            sizes = [path.stat().st_size for path in self.crawl.rglob("*") if path.is_file()]
+            room = max(sizes, default=50_000) + self.some.randrange(1, 200_000)
+        process = self.start(command, room=room)
+        self.wait_for_requests(process, self.some.randrange(0, 25))
+        time.sleep(self.some.uniform(0, 0.05))
+        if what == "readers":
+            self.kill_readers(process.pid)
+            self.wait_for_requests(process, 3)
+        elif what == "stop":
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(self.some.uniform(0.1, 1.0))
+            process.send_signal(signal.SIGCONT)
+            time.sleep(self.some.uniform(0, 0.3))
+        elif what == "full disk":
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=10)
+        self.done[what] += 1
+        if process.poll() is None:
+            self.done["kills"] += 1
+            process.kill()
+        process.wait()
+
+    def wait_for_requests(self, process: subprocess.Popen[bytes], count: int) -> None:
+        log = self.folder / "requests.jsonl"
+        before = log.read_bytes().count(b"\n") if log.exists() else 0
+        deadline = time.monotonic() + LONGEST_WAIT
+        while process.poll() is None and time.monotonic() < deadline:
+            if log.exists() and log.read_bytes().count(b"\n") >= before + count:
+                return
+            time.sleep(0.005)
+
+    def kill_readers(self, parent: int) -> None:
+        """The children of the process that we have started."""
+        children = Path(f"/proc/{parent}/task/{parent}/children")
+        with suppress(OSError):
+            for pid in children.read_text().split():
+                self.done["readers killed"] += 1
+                os.kill(int(pid), signal.SIGKILL)
+
+
+def main(words: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="hostile.chaos", description=__doc__.splitlines()[0])
+    parser.add_argument("--kills", type=int, default=1000, help="number of SIGKILLs over all episodes")
+    parser.add_argument("--output", type=Path, default=TESTS.parent / "out" / "chaos")
+    arguments = parser.parse_args(words)
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    results = arguments.output / "results.jsonl"
+    done = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
+    while sum(each.get("kills", 0) for each in done) < arguments.kills:
+        number = len(done)
+        folder = arguments.output / f"episode-{number}"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        try:
+            result = Episode(number, folder).run()
+        except AssertionError as broken:
+            result = {"episode": number, "broken": str(broken)}
+        else:
+            shutil.rmtree(folder)
+        done.append(result)
+        with results.open("a") as file:
+            file.write(json.dumps(result) + "\n")
+        print(json.dumps(result), flush=True)
+    total: Counter[str] = Counter()
+    for each in done:
+        total.update({name: value for name, value in each.items() if isinstance(value, int) and name != "episode"})
+    broken_promises = [each["broken"] for each in done if "broken" in each]
+    print(json.dumps({"episodes": len(done), **total, "broken promises": broken_promises}))
+    return 1 if broken_promises else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""Pages that hang their reader: they cost neither other hosts nor, once the crawl is gone, the machine."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from lycosa.crawl.reader_pool import Readers
+from lycosa.crawl.reading import Reading
+from lycosa.fetch.urls import UrlRules, Urls
+from lycosa.model import Fetched, Judgement, Kind, Lease, Page
+
+
+class SpinningJudge:
+    """Never finishes with pages that are called `spin`."""
+
+    name = "spinning"
+
+    def judge(self, page: Page) -> Judgement:
+        while page.title == "spin":
+            pass
+        return Judgement(1.0, True)
+
+
+def reading() -> Reading:
+    return Reading(urls=Urls(UrlRules()), judge=SpinningJudge())  # type: ignore[arg-type]
+
+
+def page(title: str) -> Fetched:
+    return Fetched.page(Lease(1, "http://a.test/", 1, 0.0, 0, 0, 0), f"<title>{title}</title>")
+
+
+def test_pages_of_others_do_not_wait_for_one_that_hangs():
+    async def go() -> tuple[bool, list[Kind], str]:
+        readers = Readers(reading(), count=1, seconds=30.0)
+        await readers.start()
+        try:
+            hanging = asyncio.create_task(readers.read(page("spin")))
+            await asyncio.sleep(0)
+            others = await asyncio.gather(*(readers.read(page("fine")) for _ in range(40)))
+            was_hanging = not hanging.done()
+            readers._seconds = 0.5  # enough seen
+            return was_hanging, [visit.outcome.kind for visit in others], (await hanging).outcome.reason
+        finally:
+            await readers.close()
+
+    was_hanging, others, reason = asyncio.run(go())
+    assert was_hanging
+    assert others == [Kind.FETCHED] * 40
+    assert reason == "reader killed after 0.5 s"
+
+
+def test_a_reader_ends_by_itself_when_its_processor_time_is_up():
+    async def go() -> str:
+        readers = Readers(reading(), count=1, seconds=1.0)
+        await readers.start()
+        assert readers._watch is not None
+        readers._watch.cancel()  # as if the crawl's own process were stopped
+        try:
+            async with asyncio.timeout(60):
+                return (await readers.read(page("spin"))).outcome.reason
+        finally:
+            readers._watch = None
+            await readers.close()
+
+    assert asyncio.run(go()) == "reader killed after 1 s"
+
+
+PARENT = """
+import asyncio, sys
+sys.path.insert(0, sys.argv[1])
+from hostile.test_reader_attacks import page, reading
+from lycosa.crawl.reader_pool import Readers
+
+async def main():
+    readers = Readers(reading(), count=2, seconds=3600.0)
+    await readers.start()
+    tasks = [asyncio.create_task(readers.read(page("spin"))) for _ in range(2)]
+    await asyncio.sleep(0.2)
+    print(*(reader._process.pid for reader in readers._readers), flush=True)
+    await asyncio.gather(*tasks)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="where the system does not tell, a thread looks; it cannot here")
+def test_readers_that_hang_end_with_a_crawl_that_is_killed():
+    tests = Path(__file__).parents[1]
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, str(tests)], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    readers = [int(pid) for pid in parent.stdout.readline().split()]
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    deadline = time.monotonic() + 30
+    try:
+        assert len(readers) == 2
+        while any(map(is_alive, readers)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not any(map(is_alive, readers))
+    finally:
+        for pid in readers:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process is there and no zombie: who inherited it may take its time."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
