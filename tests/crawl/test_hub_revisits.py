@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import lycosa
+from distilled import distilling
 from lycosa.crawl.citation_graph import CitationGraph
-from lycosa.crawl.distiller import Distilling, DistillingSettings, distill
+from lycosa.crawl.distiller import DistillingSettings, distill
 from lycosa.fetch.conditions import conditions
 from lycosa.judges.keywords import KeywordJudge
 from lycosa.model import Kind, Outcome, Response
@@ -23,17 +24,6 @@ from lycosa.strategies.table import STRATEGIES, strategy
 HOSTS = ("a", "b", "c", "d")
 GONE = Outcome(Kind.HTTP_ERROR, "http 410", status=410)
 SETTINGS = DistillingSettings(every=4, revisited=1, revisit_after=0.0, admitted=0.5)
-
-
-def distilling(crawl, settings=SETTINGS):
-    made: list[Distilling] = []
-
-    def look() -> None:
-        if not made:
-            made.append(Distilling(settings, ledger=crawl.ledger, clock=crawl.clock))
-        made[0].look()
-
-    return look
 
 
 @pytest.fixture
@@ -70,10 +60,15 @@ NAMES = (*STRATEGIES, "hard+best-first", "decay+breadth-first", "decay+hunter", 
 def test_a_killed_crawl_goes_on_as_if_it_had_not_been(rig, web, name):
     """Killed after every page, with hubs fetched again in between, whose links have changed."""
     straight, broken = rig(web(), name="straight"), rig(web(), name="broken")
-    straight.crawl("http://a.test/", strategy=made(name), width=1, watch=distilling(straight))
+    straight.crawl("http://a.test/", strategy=made(name), width=1, watch=distilling(straight, SETTINGS))
     for pages in range(1, 60):
         broken.crawl(
-            "http://a.test/", pages=pages, strategy=made(name), width=1, watch=distilling(broken), is_killed=True
+            "http://a.test/",
+            pages=pages,
+            strategy=made(name),
+            width=1,
+            watch=distilling(broken, SETTINGS),
+            is_killed=True,
         )
     again = [url for url, count in Counter(straight.asked).items() if count > 1]
     assert again or name.startswith("hard")  # which finds no hubs here
@@ -85,7 +80,7 @@ def test_a_killed_crawl_goes_on_as_if_it_had_not_been(rig, web, name):
 
 def test_links_that_are_new_on_a_hub_are_followed(rig, web):
     crawl = rig(web())
-    crawl.crawl("http://a.test/", width=1, watch=distilling(crawl))
+    crawl.crawl("http://a.test/", width=1, watch=distilling(crawl, SETTINGS))
     assert any("/later/" in url for url in crawl.pages)
     assert crawl.sql("select source_id, target_id from links group by 1, 2 having count(*) > 1") == []
     counts = dict(crawl.sql("select url, count(*) from links join frontier on id = source_id group by 1"))
@@ -103,7 +98,7 @@ def test_a_hub_that_fails_remains_a_page(rig, web, unavailable, answer):
         pages[f"http://{host}.test/"] = [first, *([unavailable(), second] if answer == "unavailable" else [GONE])]
     crawl = rig(pages)
     for pages_wanted in range(1, 40):
-        crawl.crawl("http://a.test/", pages=pages_wanted, width=1, watch=distilling(crawl), is_killed=True)
+        crawl.crawl("http://a.test/", pages=pages_wanted, width=1, watch=distilling(crawl, SETTINGS), is_killed=True)
     assert len(crawl.pages) == len(set(crawl.pages))
     numbers = [row[0] for row in crawl.sql("select number from pages order by 1")]
     assert numbers == list(range(1, len(numbers) + 1))

@@ -25,9 +25,9 @@ Where FC leaves a choice, or is left:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,6 +107,32 @@ class UnvisitedPage(NamedTuple):
     """How many these are."""
 
 
+class Citing(Protocol):
+    """Judged pages, and the links between them: of a store (`CitationGraph`), or of a replayed crawl."""
+
+    pages: NDArray[np.int64]
+    """The numbers of their links, ascending. The next two columns are in the same order."""
+    relevance: NDArray[np.float64]
+    sites: NDArray[np.int64]
+
+    def edges_to(self, is_wanted: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The links from pages to those that are wanted, each page by its place in `pages`."""
+
+
+class Central(NamedTuple):
+    """Hubs and authorities of some pages."""
+
+    scores: Hits
+    hubs: list[int]
+    """Places of the top hubs in the citing pages, best first."""
+    authorities: list[int]
+    threshold: float
+    """ρ: authorities are among the pages with R > ρ."""
+    is_warm: bool
+    state: bytes
+    """The hub scores by link, for the next warm start."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distillation:
     hubs: Sequence[RankedPage]
@@ -140,11 +166,29 @@ def distill(citations: CitationGraph, settings: DistillSettings, *, earlier: byt
     A crawl that distills again and again keeps its `citations`, so that `update` reads but the new pages, and hands in
     the `state` of the last distillation as `earlier`, so that few iterations are needed. An unreadable one is as none.
     """
+    found = central_pages(citations, settings, earlier=earlier)
+    return Distillation(
+        hubs=_pages(citations, found.hubs, found.scores.hubs),
+        authorities=_pages(citations, found.authorities, found.scores.authorities),
+        sites=rank_sites(citations)[: settings.top],
+        unvisited=_unvisited(citations, found, settings),
+        pages=len(citations.pages),
+        admitted=int((citations.relevance > found.threshold).sum()),
+        threshold=found.threshold,
+        edges=found.scores.edges,
+        iterations=found.scores.iterations,
+        change=found.scores.change,
+        is_warm=found.is_warm,
+        state=found.state,
+    )
+
+
+def central_pages(citations: Citing, settings: DistillSettings, *, earlier: bytes | None = None) -> Central:
+    """`earlier`: the `state` of the last time."""
     threshold = relevance_threshold(citations.relevance, settings.admitted)
-    is_admitted = citations.relevance > threshold
-    sources, targets = citations.edges_to(is_admitted)
+    sources, targets = citations.edges_to(citations.relevance > threshold)
     start = _earlier_hubs(earlier, citations.pages)
-    result = hits(
+    scores = hits(
         sources,
         targets,
         count=len(citations.pages),
@@ -155,21 +199,9 @@ def distill(citations: CitationGraph, settings: DistillSettings, *, earlier: byt
         iterations=settings.iterations,
         tolerance=settings.tolerance,
     )
-    hubs = _best(result.hubs, settings.top)
-    return Distillation(
-        hubs=_pages(citations, hubs, result.hubs),
-        authorities=_pages(citations, _best(result.authorities, settings.top), result.authorities),
-        sites=rank_sites(citations)[: settings.top],
-        unvisited=_unvisited(citations, hubs, result.hubs, settings),
-        pages=len(citations.pages),
-        admitted=int(is_admitted.sum()),
-        threshold=threshold,
-        edges=result.edges,
-        iterations=result.iterations,
-        change=result.change,
-        is_warm=start is not None,
-        state=_state(citations.pages, result),
-    )
+    hubs, authorities = (_best(each, settings.top) for each in (scores.hubs, scores.authorities))
+    state = _state(citations.pages, scores)
+    return Central(scores, hubs, authorities, threshold, start is not None, state)
 
 
 def relevance_threshold(relevance: NDArray[np.float64], admitted: float) -> float:
@@ -240,18 +272,25 @@ def _page(
     )
 
 
-def _unvisited(
-    citations: CitationGraph, hubs: list[int], scores: NDArray[np.float64], settings: DistillSettings
-) -> list[UnvisitedPage]:
-    found: dict[int, UnvisitedPage] = {}
-    for place in hubs:
+def _unvisited(citations: CitationGraph, central: Central, settings: DistillSettings) -> list[UnvisitedPage]:
+    def cited(place: int) -> Iterable[tuple[int, str]]:
         own = citations.site_names[citations.sites[place]]
-        # Several links to one page on one hub are one citation.
-        for link, url, host in dict.fromkeys(citations.store.unvisited_links(int(citations.pages[place]))):
+        for link, url, host in citations.store.unvisited_links(int(citations.pages[place])):
             if not settings.across_sites or site_of(host) != own:
-                known = found.get(link, UnvisitedPage(link, url, 0.0, 0))
-                found[link] = UnvisitedPage(link, url, known.score + float(scores[place]), known.hubs + 1)
-    return sorted(found.values(), key=lambda page: (-page.score, page.link))[: settings.unvisited]
+                yield link, url
+
+    return cited_by_hubs(((central.scores.hubs[place], cited(place)) for place in central.hubs), settings.unvisited)
+
+
+def cited_by_hubs(hubs: Iterable[tuple[float, Iterable[tuple[int, str]]]], most: int) -> list[UnvisitedPage]:
+    """The pages that top hubs cite, best first. `hubs`: of each its score, and (link, URL) of what it cites."""
+    found: dict[int, UnvisitedPage] = {}
+    for score, cited in hubs:
+        # Several links to one page on one hub are one citation.
+        for link, url in dict.fromkeys(cited):
+            known = found.get(link, UnvisitedPage(link, url, 0.0, 0))
+            found[link] = UnvisitedPage(link, url, known.score + float(score), known.hubs + 1)
+    return sorted(found.values(), key=lambda page: (-page.score, page.link))[:most]
 
 
 def _state(pages: NDArray[np.int64], result: Hits) -> bytes:
