@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from common import ROOT, built_world, made_once, shared_world
 
-from lycosa.crawl.distiller import relevance_threshold
+from lycosa.crawl.centrality import relevance_threshold
 from lycosa.lab.evaluate.curves import padded
 from lycosa.lab.evaluate.overlap import overlap_of, top_rated
 from lycosa.lab.evaluate.runs import RANDOM, Bools, Floats, Ints, Run

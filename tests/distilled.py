@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lycosa.crawl.distiller import Distilling, DistillingSettings
+from lycosa.crawl.centrality import DistillingSettings
+from lycosa.crawl.distiller import Distilling
 
 
 def distilling(crawl: Any, settings: DistillingSettings) -> Callable[[], None]:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from distilled import distilling
+from lycosa.crawl.centrality import DistillingSettings
 from lycosa.crawl.commit import CrawlLedger
-from lycosa.crawl.distiller import Distilling, DistillingSettings
+from lycosa.crawl.distiller import Distilling
 from lycosa.errors import ConfigError
 from lycosa.judges.keywords import KeywordJudge
 from lycosa.strategies.protocol import StrategyParts

@@ -13,8 +13,9 @@ import pytest
 
 import lycosa
 from distilled import distilling
+from lycosa.crawl.centrality import DistillingSettings
 from lycosa.crawl.citation_graph import CitationGraph
-from lycosa.crawl.distiller import DistillingSettings, distill
+from lycosa.crawl.distiller import distill
 from lycosa.fetch.conditions import conditions
 from lycosa.judges.keywords import KeywordJudge
 from lycosa.model import Kind, Outcome, Response

@@ -25,7 +25,7 @@ Beside the line, after each turn of the loop:
     start_threshold  the minimum relevance that start pages decide (paper AR)
     certainty     how sure it is of what it says of its pages
     distiller     hubs and authorities (paper FC), and what is fetched first because of them;
-                  citation_graph holds who cites whom
+                  centrality finds them, citation_graph holds who cites whom
     seeds         which seeds cannot start, and why; the end of a crawl that nothing can start
     stall         why nothing has been fetched for a while
     advice        what a person should know about a crawl that cannot go well as it was asked for

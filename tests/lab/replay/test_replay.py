@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from distilled import distilling
-from lycosa.crawl.distiller import DistillingSettings
+from lycosa.crawl.centrality import DistillingSettings
 from lycosa.crawl.reading import Reading
 from lycosa.errors import ConfigError
 from lycosa.judges.keywords import KeywordJudge

@@ -12,8 +12,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.crawl.citation_graph import site_of
-from lycosa.crawl.distiller import Central, DistillingSettings, UnvisitedPage, central_pages, cited_by_hubs
+from lycosa.crawl.centrality import (
+    Central,
+    DistillingSettings,
+    UnvisitedPage,
+    central_pages,
+    cited_by_hubs,
+    site_of,
+)
 from lycosa.crawl.link_rules import favour
 from lycosa.frontier.frontier import Frontier
 from lycosa.lab.worlds.world import World
