@@ -28,10 +28,16 @@ DATA = (".gz", ".json", ".toml", ".tsv", ".txt")
 
 def code_version(*functions: Callable[..., Any]) -> str:
     """Of the modules in which these are defined, and all that they import."""
+    return _version_of(*sorted({source_of(function) for function in functions}))
+
+
+@lru_cache(maxsize=100)
+def _version_of(*roots: Path) -> str:
+    """As it was when first asked for: a process goes on with the code that it has loaded."""
     digest = hashlib.sha256()
     for library in LIBRARIES:
         digest.update(f"{library} {version(library)}\n".encode())
-    for path in files_behind(*sorted({source_of(function) for function in functions})):
+    for path in files_behind(*roots):
         digest.update(f"{path.relative_to(ROOT)}\n".encode())
         digest.update(meaning_of(path).encode() if path.suffix == ".py" else path.read_bytes())
     return digest.hexdigest()[:12]
@@ -45,7 +51,6 @@ def source_of(function: Callable[..., Any]) -> Path:
     return Path(found).resolve()
 
 
-@lru_cache(maxsize=100)
 def files_behind(*roots: Path) -> tuple[Path, ...]:
     """These modules, those they import, and the data they name; sorted."""
     found: set[Path] = set()

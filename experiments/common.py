@@ -18,7 +18,7 @@ from kept_worlds import shared_world as shared_world
 
 from lycosa.lab.evaluate.pictures import Line, Plot, draw, styles
 from lycosa.lab.evaluate.runs import Comparison
-from lycosa.lab.evaluate.significance import holm, wilcoxon
+from lycosa.lab.evaluate.significance import Wilcoxon, holm, wilcoxon
 from lycosa.lab.evaluate.summary import curve
 from lycosa.lab.replay.compare import ComparePlan
 
@@ -144,12 +144,23 @@ class Claim:
         return Evidence(self.figure, self.says, first - second, means, words)
 
 
+LEVEL = 0.05
+
+
 def verdicts(evidence: Sequence[Evidence]) -> list[str]:
     """The rows of the table. All claims are tested together, so p values are corrected (Holm)."""
-    tested = holm([wilcoxon(each.differences).p for each in evidence])
-    rows = []
-    for each, p in zip(evidence, tested, strict=True):
-        positive, negative, neither = each.words
-        word = neither if p >= 0.05 else positive if each.differences.mean() > 0 else negative
-        rows.append(f"| {each.figure} | {each.says} | {word} | {each.means}, p = {p:.3g} |")
-    return rows
+    tests = [wilcoxon(each.differences) for each in evidence]
+    adjusted = holm([test.p for test in tests])
+    return [
+        f"| {each.figure} | {each.says} | {verdict(each, test, p)} | {each.means}, p = {p:.3g} |"
+        for each, test, p in zip(evidence, tests, adjusted, strict=True)
+    ]
+
+
+def verdict(evidence: Evidence, test: Wilcoxon, p: float) -> str:
+    """In words. The direction is that of the test, by ranks: the mean may owe its sign to a single topic."""
+    positive, negative, neither = evidence.words
+    if p >= LEVEL:
+        return neither
+    expected = test.n * (test.n + 1) / 4
+    return positive if test.positive_ranks > expected else negative

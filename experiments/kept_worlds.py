@@ -8,7 +8,8 @@ from pathlib import Path
 
 from code_version import ROOT, code_version
 
-from lycosa.lab.worlds.build import build
+from lycosa.lab.generated.web import GeneratedWeb, WebPlan
+from lycosa.lab.worlds.build import build, build_generated
 
 
 def shared_world(name: str) -> Path | None:
@@ -49,10 +50,18 @@ def by_subject(name: str) -> Path | None:
     return made_once(ROOT / "out" / f"{name}-subjects.world", make)
 
 
-def made_once(target: Path, make: Callable[[Path], object]) -> Path:
-    """The file that `make` writes; written anew when the code behind `make` has changed."""
+def generated_world(name: str, plan: WebPlan) -> Path:
+    return made_once(
+        ROOT / "out" / f"{name}.world",
+        lambda target: build_generated(GeneratedWeb(plan), target, is_rendered=True),
+        key=repr(plan),
+    )
+
+
+def made_once(target: Path, make: Callable[[Path], object], *, key: str = "") -> Path:
+    """The file that `make` writes; written anew when the code behind `make`, or the key, has changed."""
     stamp = target.with_name(f"{target.name}.version")
-    version = code_version(make)
+    version = f"{code_version(make)} {key}".strip()
     if not target.exists() or not stamp.exists() or stamp.read_text(encoding="utf-8") != version:
         target.parent.mkdir(parents=True, exist_ok=True)
         print(f"building {target.name} …", flush=True)
