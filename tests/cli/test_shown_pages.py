@@ -200,3 +200,30 @@ class TestEvents:
         relevant = [event.page for event in events if event.kind == "relevant"]
         assert [page.url for page in relevant] == ["http://a.test/0", "http://a.test/3"]
         assert (relevant[1].title, relevant[1].relevance, relevant[1].is_relevant) == ("page 3", 1.0, True)
+
+
+@pytest.mark.parametrize("options", [[], ["-q"], ["--json"], ["-q", "--json"]], ids=" ".join)
+def test_a_crawl_goes_on_when_nobody_reads_its_pages_any_more(command, tmp_path, options):
+    """lycosa crawl … --show all | head -n 1"""
+    words = [*LYCOSA, *command, "--show", "all", *options]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline()
+        process.stdout.close()
+        errors = process.stderr.read()
+        assert process.wait(timeout=60) == 0
+    assert errors.count("nobody reads the output any more") == 1
+    assert "Broken pipe" not in errors
+    with sqlite3.connect(tmp_path / "crawl" / "crawl.db") as db:
+        assert db.execute("select count(*) from pages").fetchone() == (PAGES,)
+        assert db.execute("select stop_reason from runs").fetchone()[0]
+
+
+def test_a_command_whose_output_nobody_reads_ends_quietly(command, tmp_path):
+    subprocess.run([*LYCOSA, *command, "-q"], check=True, timeout=60)
+    query = "with recursive n(i) as (select 1 union all select i + 1 from n limit 200000) select i from n"
+    words = [*LYCOSA, "sql", str(tmp_path / "crawl"), query]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        assert process.wait(timeout=60) == 1
