@@ -60,7 +60,7 @@ class Scale(NamedTuple):
     """Of the pages of a crawl."""
 
 
-FULL = Scale(topics=100, repeats=5, share=1.0)
+FULL = Scale(topics=100, repeats=2, share=1.0)
 QUICK = Scale(topics=3, repeats=1, share=0.4)
 
 
