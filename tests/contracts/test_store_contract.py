@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lycosa.frontier.keys import FAVOURED, MOST_TRIES
 from lycosa.model import Lease, Visit
 from lycosa.store.protocol import Reports
 from lycosa.store.rows import (
@@ -141,7 +142,7 @@ class TestRuns:
         store = reopen()
         assert store.totals() == Totals(0, 0, 0, 0)
         assert not store.was_cut_off()
-        assert [len(column) for column in (*store.waiting(), *store.hashes(), *store.fingerprints())] == [0] * 8
+        assert [len(column) for column in (*store.waiting(), *store.hashes(), *store.fingerprints())] == [0] * 10
         assert list(store.hosts()) == []
         assert list(store.robots()) == []
         assert store.addresses() == {}
@@ -149,7 +150,7 @@ class TestRuns:
         assert store.recent_relevance(10) == []
         assert store.links_to_revisit() == set()
         assert store.count_links() == len(store.first_relevance(10)) == 0
-        assert (store.favoured_links().tolist(), store.tried_links(), store.links_on(1).tolist()) == ([], {}, [])
+        assert store.links_on(1).tolist() == []
         assert (store.last_fetches([1]), store.last_answer(1)) == ({}, None)
         assert (store.link(1), store.page(1), store.judgement(1), store.unvisited_links(1)) == (None, None, None, [])
         assert store.progress() == Progress(0, 0, 0, 0)
@@ -299,7 +300,9 @@ class TestLinks:
         rows = [("waiting", "revisit"), ("done", "revisit"), ("waiting", "cited by hubs"), ("waiting", "http 503")]
         links = [link(n, f"http://a.test/{n}", state=state, reason=why) for n, (state, why) in enumerate(rows, start=1)]
         store.write(Batch(hosts={1: host(1, "a.test")}, links=links))
-        assert reopen().favoured_links().tolist() == [1, 3]
+        waiting = reopen().waiting()
+        assert dict(zip(waiting.ids.tolist(), waiting.tiers.tolist(), strict=True)) == {1: FAVOURED, 3: FAVOURED, 4: 0}
+        assert waiting.hosts.tolist() == [1, 1, 1]
 
     def test_links_that_failed(self, reopen):
         store = reopen()
@@ -311,12 +314,18 @@ class TestLinks:
             ("dropped", 0),
             ("waiting", 1),
             ("done", 1),
+            ("waiting", 1_000),
+            ("dropped", 1_000),
         ]
         links = [
             link(n, f"http://a.test/{n}", state=state, tries=tries) for n, (state, tries) in enumerate(rows, start=1)
         ]
         store.write(Batch(hosts={1: host(1, "a.test")}, links=links))
-        assert {tries: found.tolist() for tries, found in reopen().tried_links().items()} == {1: [3, 6], 2: [2]}
+        waiting = reopen().waiting()
+        tiers = dict(zip(waiting.ids.tolist(), waiting.tiers.tolist(), strict=True))
+        assert tiers == {1: 0, 2: 2, 6: 1, 8: MOST_TRIES}
+        dormant = dict(zip(waiting.dormant.tolist(), waiting.dormant_tiers.tolist(), strict=True))
+        assert dormant == {3: 1, 5: 0, 9: MOST_TRIES}
 
     def test_when_links_were_last_tried_and_where_the_answer_is(self, reopen):
         store = reopen()
