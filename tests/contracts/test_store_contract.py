@@ -160,6 +160,7 @@ class TestRuns:
         assert store.latest_texts(titles=10, anchors=10) == []
         assert [len(column) for column in (*store.pages_since(0), *store.judged_pages())] == [0] * 6
         assert list(store.citations()) == list(store.citations(0, 10)) == store.judges() == list(store.visits()) == []
+        assert list(store.citing_visits(1, parent=1, upto=9)) == []
         assert (store.find_link("http://a.test/", 1), store.host(1), store.last_run()) == (None, None, None)
         assert list(store.outcomes()) == list(store.outcomes(1)) == store.outcome_counts(10) == []
         assert (store.citing_pages(1, 10), store.citation_counts(1)) == ([], CitationCounts(0, 0))
@@ -449,6 +450,18 @@ class TestPages:
         self.fill(reopen())
         assert [visit.lease.id for visit, _ in reopen().visits(2)] == [3, 4]
         assert list(reopen().visits(4)) == []
+
+    def test_visits_to_pages_that_cite_a_link(self, reopen):
+        self.fill(reopen())
+        reopen().write(Batch(edges=[(3, 0, 2, "", ""), (4, 0, 2, "", ""), (4, 1, 2, "", "")]))
+
+        def citing(link: int, parent: int | None, upto: int) -> list[tuple[int, list[int]]]:
+            found = reopen().citing_visits(link, parent=parent, upto=upto)
+            return [(visit.lease.id, targets.tolist()) for visit, targets in found]
+
+        assert citing(2, None, 4) == [(1, [2, 3]), (3, [2]), (4, [2, 2])]
+        assert citing(2, 2, 3) == [(1, [2, 3]), (2, []), (3, [2])]
+        assert citing(9, None, 4) == []
 
     def test_what_the_judge_says_of_the_first_pages(self, reopen):
         store = reopen()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
 from collections import Counter, defaultdict
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +11,7 @@ import pytest
 
 import lycosa
 from distilled import distilling
+from loopback import Answer, serving
 from lycosa.crawl.centrality import DistillingSettings
 from lycosa.crawl.citation_graph import CitationGraph
 from lycosa.crawl.distiller import distill
@@ -147,52 +146,37 @@ def test_conditions_are_only_what_a_server_may_say():
 # Against a server.
 
 
-class Hubs(BaseHTTPRequestHandler):
+class Hubs:
     """Four sites on loopback, told apart by their names, with versions of pages that can be asked for."""
 
-    pages: dict[str, str]
+    def __init__(self) -> None:
+        self.pages: dict[str, str] = {}
+        self.log: list[tuple[str, str, int]] = []
 
-    protocol_version = "HTTP/1.1"
-    log: list[tuple[str, str, int]]
-
-    def do_GET(self) -> None:
-        host = self.headers["Host"].partition(":")[0].removesuffix(".test")
-        url = f"{host}{self.path}"
+    def answer(self, request) -> Answer:
+        host = request.headers["Host"].partition(":")[0].removesuffix(".test")
+        url = f"{host}{request.path}"
         body = self.pages.get(url, "")
         tag = f'"{hash(body)}"'
-        known = self.headers.get("If-None-Match", "")
+        known = request.headers.get("If-None-Match", "")
         status = 404 if not body else 304 if known == tag else 200
         self.log.append((url, known, status))
-        self.send_response(status)
-        data = body.encode() if status == 200 else b""
-        self.send_header("ETag", tag)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_: object) -> None:
-        pass
+        return Answer(status, "text/html", body if status == 200 else "", {"ETag": tag})
 
 
 @pytest.fixture
 def site(html):
-    handler = type("Site", (Hubs,), {"pages": {}, "log": []})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    port = server.server_address[1]
-    for host in HOSTS:
-        others = [f"http://{other}.test:{port}/{number}" for other in HOSTS if other != host for number in range(1, 9)]
-        handler.pages[f"{host}/"] = html(*others, text="recreational cycling links")
-        for number in range(1, 9):
-            hubs = [f"http://{other}.test:{port}/" for other in HOSTS]
-            words = "recreational cycling tandem" if number % 2 else "soup and bread"
-            handler.pages[f"{host}/{number}"] = html(*hubs, text=f"{words} {number} {host}")
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://a.test:{port}/", handler
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    hubs = Hubs()
+    with serving(hubs.answer) as (place, _):
+        port = place.partition(":")[2]
+        sites = [f"http://{host}.test:{port}/" for host in HOSTS]
+        for host in HOSTS:
+            others = [f"{site}{number}" for site in sites if f"/{host}." not in site for number in range(1, 9)]
+            hubs.pages[f"{host}/"] = html(*others, text="recreational cycling links")
+            for number in range(1, 9):
+                words = "recreational cycling tandem" if number % 2 else "soup and bread"
+                hubs.pages[f"{host}/{number}"] = html(*sites, text=f"{words} {number} {host}")
+        yield f"http://a.test:{port}/", hubs
 
 
 @pytest.mark.parametrize("kept", ["cache", "archive"])

@@ -63,6 +63,9 @@ class Store(Protocol):
         guides the crawl.
         """
 
+    def citing_visits(self, link: int, *, parent: int | None, upto: int) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+        """Of the visits to pages with a `number` up to `upto`: those to pages that cite a link, and to `parent`."""
+
     def hosts(self) -> Iterator[rows.HostRow]: ...
 
     def addresses(self) -> dict[str, float]:

@@ -18,7 +18,7 @@ from lycosa.store import rows
 from lycosa.store.rows import NOFOLLOW, NOT_WORTH, RAISED, REVISIT, Answer, State
 from lycosa.store.sqlite_connection import explained, fields, select
 from lycosa.store.sqlite_reports import SqliteReports
-from lycosa.store.stored_visits import visits
+from lycosa.store.stored_visits import citing_visits, visits
 
 CHUNK = 1 << 16
 """Number of links read at a time for the distiller."""
@@ -226,6 +226,9 @@ class SqliteStore(SqliteReports):
 
     def visits(self, after: int = 0) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
         return visits(self.path, self._db, after)
+
+    def citing_visits(self, link: int, *, parent: int | None, upto: int) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+        return citing_visits(self.path, self._db, link, parent=parent or 0, upto=upto)
 
     def hosts(self) -> Iterator[rows.HostRow]:
         return iter(self._all(rows.HostRow._make, select(rows.HostRow, "hosts")))
