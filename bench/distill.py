@@ -29,8 +29,9 @@ import networkx
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.crawl.centrality import DistillSettings, relevance_threshold
 from lycosa.crawl.citation_graph import CitationGraph
-from lycosa.crawl.distiller import DistillSettings, distill, relevance_threshold
+from lycosa.crawl.distiller import distill
 from lycosa.lib.linkgraph import Hits, hits
 from lycosa.store.rows import Batch, HostRow, JudgementRow, LinkRow, PageRow, State
 from lycosa.store.sqlite import SqliteStore

@@ -13,11 +13,14 @@ import argparse
 import multiprocessing
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
+import ar_crawls
+import ar_judges
 import numpy as np
+from ar_classifiers import JUDGES, MAIN
 from ar_crawls import (
     BEST,
     BREADTH,
@@ -28,34 +31,32 @@ from ar_crawls import (
     NEW_LINKS,
     OWN_ANCHORS,
     PARENT,
-    RELATED,
-    RESULTS,
+    SEED,
     SESSION,
     SIMPLE,
     STARTS,
-    TELLING,
-    UNRELATED,
     WAYS,
     WEIGHT,
     WIKI,
-    Crawl,
     Interest,
+    Job,
     Study,
     Web,
-    kept_study,
-    trained,
+    learn,
     webs,
 )
+from ar_findings import Figures, evidence, final
+from ar_judges import summary
 from ar_pictures import marked
-from common import NOTES, Evidence, Pictures, verdicts
+from common import NOTES, Pictures, Results, verdicts
 
 from lycosa.lab.evaluate.pictures import Line, Plot, styles
 from lycosa.lab.evaluate.runs import Floats
 from lycosa.lab.evaluate.summary import over_topics
 
+RESULTS = Results("ar")
 LOOKS = styles(CRAWLERS)
 save = Pictures(RESULTS, CRAWLERS, ()).save
-HOLDS = ("**holds**", "**the other way round**", "no difference shown")
 
 
 class Scale(NamedTuple):
@@ -73,37 +74,47 @@ FULL = Scale(pages=300, pairs=20, small=15, broad=13)
 QUICK = Scale(pages=100, pairs=2, small=2, broad=2)
 
 
-@dataclass(frozen=True)
-class Figures:
-    """What the crawls of one web gave."""
-
-    web: Web
-    pages: int
-    studies: Sequence[Study]
-    left_out: int
-    """Interests with too little to find, or whose start pages say nothing to the judge."""
-
-    def chosen(self, *, is_broad: bool, crawlers: Sequence[str] = ()) -> list[Study]:
-        """Those with all of these crawlers: of a single topic nothing can be dropped."""
-        return [
-            study
-            for study in self.studies
-            if study.interest.is_broad is is_broad and all(name in study.near for name in crawlers)
-        ]
-
-
 def run_all(scale: Scale) -> list[Figures]:
     with multiprocessing.get_context("spawn").Pool(len(os.sched_getaffinity(0))) as pool:
         parts = []
         for web in webs():
-            saved = trained(web)
-            jobs = [(web, each, saved, scale.pages) for each in interests_of(web, scale)]
-            parts.append((web, pool.map_async(kept_study, jobs, 1)))
-        found = [(web, part.get()) for web, part in parts]
-    return [
-        Figures(web, scale.pages, [each for each in studies if each is not None], sum(each is None for each in studies))
-        for web, studies in found
-    ]
+            learned = dict(zip(JUDGES, pool.map(kept_judge, [(web, judge) for judge in JUDGES], 1), strict=True))
+            jobs = [
+                Job(web, each, judge, learned[judge], scale.pages)
+                for judge in JUDGES
+                for each in interests_of(web, scale)
+                if judge == MAIN or not each.is_broad
+            ]
+            parts.append((web, jobs, pool.map_async(kept_study, jobs, 1)))
+        return [figures_of(web, scale.pages, jobs, part.get()) for web, jobs, part in parts]
+
+
+def figures_of(web: Web, pages: int, jobs: Sequence[Job], studies: Sequence[Study | None]) -> Figures:
+    made = list(zip(jobs, studies, strict=True))
+    main = [each for job, each in made if job.judge == MAIN]
+    narrow = {
+        judge: {job.interest: each for job, each in made if each and job.judge == judge and not job.interest.is_broad}
+        for judge in JUDGES
+    }
+    common = [interest for interest in narrow[MAIN] if all(interest in known for known in narrow.values())]
+    return Figures(
+        web,
+        pages,
+        [each for each in main if each is not None],
+        sum(each is None for each in main),
+        {judge: [known[interest] for interest in common] for judge, known in narrow.items()},
+    )
+
+
+def kept_judge(job: tuple[Web, str]) -> bytes:
+    web, judge = job
+    return RESULTS.kept(f"{web.name}: {judge}", f"{judge} {web.name} {web.examples} {SEED}", partial(learn, web, judge))
+
+
+def kept_study(job: Job) -> Study | None:
+    web, interest, judge, _, pages = job
+    key = f"{web.name} {web.examples} {interest} {judge} {pages} {SESSION} {SEED}"
+    return RESULTS.kept(f"{web.name}: {interest.formula}, {judge}", key, partial(ar_crawls.study, job))
 
 
 def interests_of(web: Web, scale: Scale) -> list[Interest]:
@@ -117,82 +128,6 @@ def interests_of(web: Web, scale: Scale) -> list[Interest]:
 def spread(items: Sequence[Interest], count: int) -> list[Interest]:
     """So many, evenly from the whole list; all where there are no more."""
     return [items[number * len(items) // count] for number in range(count)] if count < len(items) else list(items)
-
-
-# Findings
-
-
-def final(crawl: Crawl) -> float:
-    return float(crawl.found[-1])
-
-
-def mean_distance(crawl: Crawl) -> float:
-    """Of the pages found; 0 where none was."""
-    count = crawl.distances.sum()
-    return float(crawl.distances @ np.arange(len(crawl.distances)) / count) if count else 0.0
-
-
-def against(
-    studies: Sequence[Study],
-    better: str,
-    worse: str,
-    *,
-    figure: str,
-    says: str,
-    start: str = "near",
-    measure: Callable[[Crawl], float] = final,
-) -> Evidence:
-    values = np.array([[measure(getattr(study, start)[name]) for name in (better, worse)] for study in studies])
-    first, second = values.T
-    what = "share found" if measure is final else "mean distance"
-    counts = f"better in {(first > second).sum()}, worse in {(first < second).sum()} of {len(studies)}"
-    means = f"{what}: {better} {first.mean():.3f}, {worse} {second.mean():.3f}; {counts}"
-    return Evidence(figure, says, first - second, means, HOLDS)
-
-
-def evidence(by_name: dict[str, Figures]) -> Iterator[Evidence]:
-    """Claims on wikispeedia, where it is here, then on the planted webs."""
-    if wiki := by_name.get(WIKI):
-        broad = wiki.chosen(is_broad=True)
-        says = f"broad: simple focus beats breadth-first (*{WIKI}*)"
-        yield against(broad, SIMPLE, BREADTH, figure="4", says=says)
-        yield against(broad, PARENT, SIMPLE, figure="4", says=f"broad: tunnelling makes no difference (*{WIKI}*)")
-    for name in (WIKI, RELATED):
-        if figures := by_name.get(name):
-            yield from _narrow(figures)
-    for name, says in (
-        (TELLING, "as *related*, but anchors tell: tunnelling finds more than simple focus"),
-        (UNRELATED, "control: the same where wider topics do not lead to narrow ones"),
-    ):
-        narrow = by_name[name].chosen(is_broad=False)
-        yield against(narrow, PARENT, SIMPLE, figure="5", says=f"{says} (*{name}*)")
-    for name in (WIKI, TELLING):
-        if figures := by_name.get(name):
-            narrow = figures.chosen(is_broad=False)
-            says = f"not in the paper: anchors still judged by the narrow interest do better (*{name}*)"
-            yield against(narrow, OWN_ANCHORS, PARENT, figure="–", says=says)
-            says = f"not in the paper: … and better than simple focus (*{name}*)"
-            yield against(narrow, OWN_ANCHORS, SIMPLE, figure="–", says=says)
-
-
-def _narrow(figures: Figures) -> Iterator[Evidence]:
-    name = figures.web.name
-    narrow = figures.chosen(is_broad=False)
-    ands = figures.chosen(is_broad=False, crawlers=(DROP, WEIGHT))
-    for start, place in (("near", ""), ("far", f" from {FAR} links away")):
-        says = f"narrow{place}: simple focus finds hardly more than breadth-first (*{name}*)"
-        claim = against(narrow, SIMPLE, BREADTH, figure="5", says=says, start=start)
-        words = ("**does not hold: much more**", "**less**", "no difference shown")
-        yield Evidence(claim.figure, claim.says, claim.differences, claim.means, words)
-        says = f"narrow{place}: tunnelling (parent) finds more than simple focus (*{name}*)"
-        yield against(narrow, PARENT, SIMPLE, figure="5", says=says, start=start)
-    for way in (DROP, WEIGHT):
-        says = f"ANDs: tunnelling ({way.partition(' ')[2]}) finds more than simple focus (*{name}*)"
-        yield against(ands, way, SIMPLE, figure="3.3", says=says)
-    says = f"scoring all waiting links again is better than only new ones (*{name}*)"
-    yield against(narrow, PARENT, NEW_LINKS, figure="3.3", says=says)
-    says = f"narrow: tunnelling finds relevant pages farther away than simple focus (*{name}*)"
-    yield against(narrow, PARENT, SIMPLE, figure="7", says=says, measure=mean_distance)
 
 
 # The page
@@ -209,6 +144,8 @@ def page(all_figures: Sequence[Figures]) -> str:
         WHY,
         *_structure(all_figures),
         *_tunnels(all_figures),
+        *ar_judges.section(all_figures),
+        CHANGED,
     ]
     for figures in all_figures:
         parts += [f"\n## {figures.web.name}\n", *_pictures(figures), *_totals(figures)]
@@ -264,6 +201,8 @@ def _pictures(figures: Figures) -> Iterator[str]:
         title = f"Figure 5: relevant pages found; narrow interests ({name})"
         some = (BREADTH, BEST, SIMPLE, PARENT, NEW_LINKS, OWN_ANCHORS)
         yield save(f"5-narrow-{name}", over_pages(narrow, "found", some, title))
+        title = f"Figure 5: relevant, of the pages fetched; narrow interests ({name})"
+        yield save(f"5-precision-{name}", over_pages(narrow, "harvest", (BREADTH, BEST, SIMPLE, PARENT), title))
         title = f"Figure 5: relevant pages found from {FAR} links away; narrow ({name})"
         yield save(f"5-far-{name}", over_pages(narrow, "found", some, title, start="far"))
         title = f"Figure 7: links from the start pages to relevant ones; narrow ({name})"
@@ -307,28 +246,33 @@ def _example(ands: Sequence[Study], web: str) -> str:
 
 
 def _totals(figures: Figures) -> Iterator[str]:
-    yield "\nShare of the pages to find that was found, mean ± standard error over interests:\n"
-    yield "| crawler | broad | narrow | narrow, ANDs only | narrow, start pages far |\n|---|---|---|---|---|"
+    yield "\nShare of the pages to find that was found, mean ± standard error over interests; and of narrow interests"
+    yield "the precision at the end, by label and as the judge sees it:\n"
+    columns = (
+        "crawler",
+        "broad",
+        "narrow",
+        "narrow, ANDs only",
+        "narrow, start pages far",
+        "precision",
+        "by the judge",
+    )
+    yield f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}"
     for name in CRAWLERS:
         ands = figures.chosen(is_broad=False, crawlers=(name, DROP))
-        groups = (
-            [study.near for study in figures.chosen(is_broad=True, crawlers=(name,))],
-            [study.near for study in figures.chosen(is_broad=False, crawlers=(name,))],
-            [study.near for study in ands],
-            [study.far for study in figures.chosen(is_broad=False, crawlers=(name,))],
-        )
-        is_partial = len(groups[1]) == len(ands) < len(figures.chosen(is_broad=False))
-        cells = [_summary([final(crawls[name]) for crawls in group]) for group in groups]
-        if is_partial:  # of the ANDs alone: not to be compared with figures over all narrow interests
-            cells[1] = cells[3] = ""
+        narrow = figures.chosen(is_broad=False, crawlers=(name,))
+        cells = [
+            summary([final(study.near[name]) for study in figures.chosen(is_broad=True, crawlers=(name,))]),
+            summary([final(study.near[name]) for study in narrow]),
+            summary([final(study.near[name]) for study in ands]),
+            summary([final(study.far[name]) for study in narrow]),
+            summary([float(study.near[name].harvest[-1]) for study in narrow]),
+            summary([study.near[name].judged for study in narrow]),
+        ]
+        if len(narrow) == len(ands) < len(figures.chosen(is_broad=False)):
+            # Of the ANDs alone: not to be compared with figures over all narrow interests.
+            cells[1] = cells[3] = cells[4] = cells[5] = ""
         yield f"| {name} | {' | '.join(cells)} |"
-
-
-def _summary(values: Sequence[float]) -> str:
-    if not values:
-        return ""
-    mean, error = over_topics(np.array(values))
-    return f"{mean:.3f} ± {error:.3f}"
 
 
 def _by_interest(figures: Figures) -> Iterator[str]:
@@ -398,6 +342,12 @@ WHY = """
   paper's keyword functions are 0 there.
 - To drop the frequent topic, or to outweigh it, leads off the way on *related*: in every crawl the place was the more
   frequent one, and what lies between the communities shares just the place.
+"""
+
+
+CHANGED = """
+## What has changed since the last edition
+
 """
 
 

@@ -16,26 +16,25 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from ar_classifiers import MAIN, learned, loaded
 from ar_web import COMMUNITY, MEMBERS, build_web, community_of, place_paths, subject_paths
-from common import ROOT, Results, built_world, made_once
+from code_version import ROOT
+from kept_worlds import built_world, made_once
 
 from lycosa.errors import InputError
 from lycosa.judges.formula import And, Formula, Named, Not, Or, parse
 from lycosa.judges.generalise import Way, generalise
-from lycosa.judges.svm import SvmClassifier
 from lycosa.judges.taxonomy import is_at_or_below
 from lycosa.judges.topic_judges import FormulaJudge, threshold_from
 from lycosa.lab.evaluate.curves import padded
 from lycosa.lab.evaluate.runs import Bools, Floats, Ints
 from lycosa.lab.evaluate.spread import DISTANCES
 from lycosa.lab.replay.replay import JudgedWorld, Track, replay
-from lycosa.lab.replay.trained_judges import ExampleSet, draw_examples, train
+from lycosa.lab.replay.trained_judges import ExampleSet, draw_examples
 from lycosa.lab.worlds.world import World
-from lycosa.model import Page
 from lycosa.strategies.protocol import Strategy, StrategyParts
 from lycosa.strategies.table import strategy
 
-RESULTS = Results("ar")
 SEED = 1
 SESSION = 25
 """Pages between two looks at the harvest: a twelfth of a crawl."""
@@ -46,7 +45,6 @@ FAR = 2
 """Links from far start pages to the nearest relevant page, on the shortest way."""
 FEWEST = 3
 """Pages there must be to find."""
-MOST_TEXTS = 200_000
 
 WIKI, RELATED, TELLING, UNRELATED = "wikispeedia", "related", "telling", "unrelated"
 """Webs. Telling: as related, but three anchors in ten name what they lead to."""
@@ -60,6 +58,10 @@ CRAWLERS = (*PLAIN, *WAYS)
 OWN_ANCHORS: URLs and anchors are always scored by the interest itself, only pages by the wider focus."""
 ONLY_FORMULAS = (DROP, WEIGHT)
 """A single topic has nothing to drop and no weights."""
+
+
+COMPARED = (SIMPLE, PARENT, OWN_ANCHORS)
+"""What crawls under each judge."""
 
 
 class Interest(NamedTuple):
@@ -193,51 +195,33 @@ def satisfying(world: World, formula: Formula) -> Bools:
 # Judges
 
 
-class Remembering:
-    """A classifier that looks at each page and each text once."""
-
-    def __init__(self, classifier: SvmClassifier) -> None:
-        self._classifier = classifier
-        self.name = classifier.name
-        self.topics_ = classifier.topics_
-        self._known: dict[str, np.ndarray] = {}
-
-    def memberships(self, page: Page) -> np.ndarray:
-        key = page.url or page.text
-        known = self._known.get(key)
-        if known is None:
-            if len(self._known) >= MOST_TEXTS:
-                self._known.clear()
-            known = self._known[key] = self._classifier.memberships(page)
-        return known
-
-    def strongest(self, page: Page, topic: str, count: int = 10) -> Mapping[str, float]:  # noqa: ARG002 - no one looks
-        return {}
-
-
-def trained(web: Web) -> bytes:
-    """What the web's judge has learned; kept, since learning takes longer than a crawl."""
-
-    def learn() -> bytes:
-        world = World.open(web.path)
-        return train(world, draw_examples(world, per_topic=web.examples, seed=SEED), kind="svm").save()
-
-    return RESULTS.kept(f"{web.name}: the judge", f"svm {web.name} {web.examples} {SEED}", learn)
+def learn(web: Web, judge: str) -> bytes:
+    """What a judge of the web has learned; kept, since learning takes longer than a crawl."""
+    return learned(judge, draw_examples(World.open(web.path), per_topic=web.examples, seed=SEED))
 
 
 @lru_cache(maxsize=3)
-def _taught(path: Path, examples: int, saved: bytes) -> tuple[World, ExampleSet, Any]:
+def _taught(path: Path, examples: int, judge: str, saved: bytes) -> tuple[World, ExampleSet, Any]:
     world = World.open(path)
-    return world, draw_examples(world, per_topic=examples, seed=SEED), Remembering(SvmClassifier.load(saved))
+    return world, draw_examples(world, per_topic=examples, seed=SEED), loaded(judge, saved)
 
 
 # One interest
 
 
-def study(job: tuple[Web, Interest, bytes, int]) -> Study | None:
+class Job(NamedTuple):
+    web: Web
+    interest: Interest
+    judge: str
+    learned: bytes
+    """What the judge has learned."""
+    pages: int
+
+
+def study(job: Job) -> Study | None:
     """All crawls for one interest, in this process; nothing where there is too little to find."""
-    web, interest, saved, pages = job
-    world, examples, classifier = _taught(web.path, web.examples, saved)
+    web, interest, pages = job.web, job.interest, job.pages
+    world, examples, classifier = _taught(web.path, web.examples, job.judge, job.learned)
     formula = parse(interest.formula)
     is_relevant = satisfying(world, formula)
     rng = np.random.default_rng([SEED, *interest.formula.encode()])
@@ -259,6 +243,9 @@ def study(job: tuple[Web, Interest, bytes, int]) -> Study | None:
     names = [name for name in CRAWLERS if name not in ONLY_FORMULAS or isinstance(formula, And)]
     if interest.is_broad:
         names = [BREADTH, BEST, SIMPLE, PARENT]
+    is_main = job.judge == MAIN
+    if not is_main:
+        names = list(COMPARED)
 
     def crawls(seeds: Ints) -> dict[str, Crawl]:
         return {name: _crawl(judged, judges, name, seeds, pages, is_target, is_given) for name in names}
@@ -267,7 +254,7 @@ def study(job: tuple[Web, Interest, bytes, int]) -> Study | None:
         interest,
         structure_of(judged, judges[Way.PARENT], is_relevant, is_target, start),
         near=crawls(start),
-        far={} if interest.is_broad else crawls(_far_pages(world, targets, rng)),
+        far=crawls(_far_pages(world, targets, rng)) if is_main and not interest.is_broad else {},
     )
 
 
@@ -358,9 +345,3 @@ def _reached(start: Ints, sources: Ints, targets: Ints, is_open: Bools) -> Bools
         if is_reached[news[is_open[news]]].all():
             return is_reached
         is_reached[news[is_open[news]]] = True
-
-
-def kept_study(job: tuple[Web, Interest, bytes, int]) -> Study | None:
-    web, interest, _, pages = job
-    said = f"{web.name}: {interest.formula}"
-    return RESULTS.kept(said, f"{web.name} {web.examples} {interest} {pages} {SESSION} {SEED}", lambda: study(job))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import pickle
 import shutil
 from collections.abc import Callable, Collection, Sequence
@@ -12,15 +11,17 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+from code_version import ROOT, code_version
+from kept_worlds import built_world as built_world
+from kept_worlds import made_once as made_once
+from kept_worlds import shared_world as shared_world
 
 from lycosa.lab.evaluate.pictures import Line, Plot, draw, styles
 from lycosa.lab.evaluate.runs import Comparison
-from lycosa.lab.evaluate.significance import holm, wilcoxon
+from lycosa.lab.evaluate.significance import Wilcoxon, holm, wilcoxon
 from lycosa.lab.evaluate.summary import curve
 from lycosa.lab.replay.compare import ComparePlan
-from lycosa.lab.worlds.build import build
 
-ROOT = Path(__file__).resolve().parents[1]
 Result = TypeVar("Result")
 
 NOTES = """
@@ -29,52 +30,33 @@ all rows of this table together (Holm). “No difference shown” is not a proof
 """
 
 
-def shared_world(name: str) -> Path | None:
-    """Where the WARC file and the labels of a recorded world lie, if they are here."""
-    shared = Path(os.environ.get("LYCOSA_SHARED") or ROOT.parent / "shared")
-    source = shared / "worlds" / name
-    return source if (source / "pages.warc.gz").exists() else None
-
-
-def built_world(name: str) -> Path | None:
-    """A recorded world, built where it has not been yet; nothing where its source is not here."""
-    source = shared_world(name)
-    if source is None:
-        return None
-    return made_once(
-        ROOT / "out" / f"{name}.world",
-        lambda target: build([source / "pages.warc.gz"], source / "labels.tsv", target),
-    )
-
-
-def made_once(target: Path, make: Callable[[Path], object]) -> Path:
-    if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        print(f"building {target.name} …", flush=True)
-        make(target)
-    return target
-
-
 class Results:
-    """Results of a paper's experiments under out/, each kept as soon as it is there: an interrupted run goes on."""
+    """Results of a paper's experiments under out/, each kept as soon as it is there: an interrupted run goes on.
 
-    def __init__(self, paper: str) -> None:
+    A result counts only for the version of the code that made it (`code_version`); an older one is replaced.
+    """
+
+    def __init__(self, paper: str, folder: Path | None = None) -> None:
         self.paper = paper
-        self.folder = ROOT / "out" / paper
+        self.folder = folder or ROOT / "out" / paper
 
     def kept(self, name: str, key: str, make: Callable[[], Result]) -> Result:
-        """What `make` gives, or gave in an earlier run with the same key."""
+        """What `make` gives, or gave in an earlier run with the same key and the same code behind `make`."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.pickle"
+        stem = hashlib.sha256(key.encode()).hexdigest()[:16]
+        path = self.folder / f"{stem}-{code_version(make)}.pickle"
         if path.exists():
             result: Result = pickle.loads(path.read_bytes())  # noqa: S301 - our own file
             print(f"{name}: kept from an earlier run", flush=True)
             return result
-        print(name, flush=True)
+        older = list(self.folder.glob(f"{stem}-*.pickle"))
+        print(f"{name}: anew, since the code has changed" if older else name, flush=True)
         result = make()
         draft = path.with_suffix(".new")
         draft.write_bytes(pickle.dumps(result))
         draft.replace(path)
+        for each in older:
+            each.unlink(missing_ok=True)
         return result
 
     def publish(self, text: str, *, is_quick: bool) -> None:
@@ -93,9 +75,8 @@ class Results:
 
 
 def plan_key(plan: ComparePlan) -> str:
-    """What tells results apart. Where the world lies does not; nor do settings that came later and were not used."""
-    text = repr(replace(plan, world=Path(plan.world.name))).replace(", together='')", ")")
-    return text.replace(", judge='keywords', examples=20)", ")")
+    """What tells results apart; where the world lies does not."""
+    return repr(replace(plan, world=Path(plan.world.name)))
 
 
 # Pictures
@@ -163,12 +144,23 @@ class Claim:
         return Evidence(self.figure, self.says, first - second, means, words)
 
 
+LEVEL = 0.05
+
+
 def verdicts(evidence: Sequence[Evidence]) -> list[str]:
     """The rows of the table. All claims are tested together, so p values are corrected (Holm)."""
-    tested = holm([wilcoxon(each.differences).p for each in evidence])
-    rows = []
-    for each, p in zip(evidence, tested, strict=True):
-        positive, negative, neither = each.words
-        word = neither if p >= 0.05 else positive if each.differences.mean() > 0 else negative
-        rows.append(f"| {each.figure} | {each.says} | {word} | {each.means}, p = {p:.3g} |")
-    return rows
+    tests = [wilcoxon(each.differences) for each in evidence]
+    adjusted = holm([test.p for test in tests])
+    return [
+        f"| {each.figure} | {each.says} | {verdict(each, test, p)} | {each.means}, p = {p:.3g} |"
+        for each, test, p in zip(evidence, tests, adjusted, strict=True)
+    ]
+
+
+def verdict(evidence: Evidence, test: Wilcoxon, p: float) -> str:
+    """In words. The direction is that of the test, by ranks: the mean may owe its sign to a single topic."""
+    positive, negative, neither = evidence.words
+    if p >= LEVEL:
+        return neither
+    expected = test.n * (test.n + 1) / 4
+    return positive if test.positive_ranks > expected else negative

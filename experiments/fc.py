@@ -14,24 +14,43 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
+import fc_distilling
 import numpy as np
-from common import NOTES, Evidence, Pictures, Results, plan_key, verdicts
-from fc_crawls import BEST, BREADTH, FAR, HARD, SEEDS, SOFT, UNFOCUSED, WINDOW, Study, Web, judge_quality, study, webs
+from common import NOTES, Pictures, Results, plan_key, verdicts
+from fc_crawls import (
+    BEST,
+    BREADTH,
+    DISTILLING,
+    FAR,
+    HARD,
+    SEEDS,
+    SOFT,
+    UNFOCUSED,
+    WINDOW,
+    Resources,
+    Study,
+    Web,
+    judge_quality,
+    resources,
+    study,
+    webs,
+)
+from fc_findings import SHOWN, Figures, claims, evidence
 
 from lycosa.lab.evaluate.pictures import Line, Plot
-from lycosa.lab.evaluate.runs import ORACLE, Floats
-from lycosa.lab.evaluate.summary import over_topics
+from lycosa.lab.evaluate.runs import ORACLE
 from lycosa.lab.replay.compare import ComparePlan
 from lycosa.lab.worlds.world import World
 
 RESULTS = Results("fc")
-SHOWN = {SOFT: "soft focus", HARD: "hard focus", BREADTH: BREADTH, UNFOCUSED: "unfocused", ORACLE: ORACLE}
 BESTS = ("best by authority", "best by R", "all fetched")
-save = Pictures(RESULTS, (*SHOWN.values(), *BESTS), (SHOWN[ORACLE],)).save
-HOLDS = ("**holds**", "**the other way round**", "no difference shown")
+BEST_HOSTS, ALL_HOSTS = "best servers", "all servers"
+PICTURES = Pictures(RESULTS, (*SHOWN.values(), *BESTS, BEST_HOSTS, ALL_HOSTS, *DISTILLING), (SHOWN[ORACLE],))
+save = PICTURES.save
 
 
 class Scale(NamedTuple):
@@ -41,42 +60,8 @@ class Scale(NamedTuple):
     """Of the pages of a crawl."""
 
 
-FULL = Scale(topics=100, repeats=5, share=1.0)
+FULL = Scale(topics=100, repeats=2, share=1.0)
 QUICK = Scale(topics=3, repeats=1, share=0.4)
-
-
-@dataclass(frozen=True)
-class Figures:
-    """What the crawls of one web gave."""
-
-    web: Web
-    plan: ComparePlan
-    studies: Sequence[Study]
-    """One a topic."""
-    judge: tuple[int, int, float, float]
-
-    @property
-    def has_hosts(self) -> bool:
-        """Whether there are servers whose overlap can be looked at."""
-        return bool((self.values(SOFT, "hosts") > 1).any())
-
-    @property
-    def base(self) -> float:
-        """The share of a topic's pages in the web, the mean over topics: what a blind choice harvests."""
-        world = World.open(self.plan.world)
-        return float(np.mean([len(world.pages_of(topic)) for topic in self.plan.topics]) / len(world))
-
-    def values(self, strategy: str, name: str) -> Floats:
-        """By topic."""
-        return np.array([each[strategy][name] for each in self.studies])
-
-    def line(self, strategy: str, name: str, shown: str = "") -> Line:
-        mean, error = over_topics(self.values(strategy, name))
-        return Line(shown or SHOWN[strategy], mean, error)
-
-    def mean(self, strategy: str, name: str) -> str:
-        mean, error = over_topics(self.values(strategy, name).reshape(len(self.studies)))
-        return f"{mean:.2f} ± {error:.2f}"
 
 
 def run_all(scale: Scale) -> list[Figures]:
@@ -85,125 +70,37 @@ def run_all(scale: Scale) -> list[Figures]:
         plans = [(web, web.plan(**scale._asdict())) for web in webs()]
         judges = [pool.apply_async(kept_judge, (plan,)) for _, plan in plans]
         studies = [pool.map_async(kept_study, [(web, plan, topic) for topic in plan.topics], 1) for web, plan in plans]
-        return [
+        found = [
             Figures(web, plan, parts.get(), judge.get())
             for (web, plan), parts, judge in zip(plans, studies, judges, strict=True)
         ]
+        shown = pool.map(kept_resources, [(each.web, each.plan, each.shown_topic) for each in found], 1)
+    return [replace(figures, resources=each) for figures, each in zip(found, shown, strict=True)]
 
 
-def kept_study(job: tuple[Web, ComparePlan, str]) -> Study:
+Job = tuple[Web, ComparePlan, str]
+
+
+def kept_study(job: Job) -> Study:
     web, plan, topic = job
-    said = f"{web.name}: {topic}, {plan.repeats} × 2 × {len(plan.names)} crawls"
-    key = f"{plan_key(replace(plan, topics=(topic,)))} {web.has_citations}"
-    return RESULTS.kept(said, key, lambda: study((plan, topic, web.has_citations)))
+    count = 2 * plan.repeats * (len(SHOWN) + len(DISTILLING))
+    made = partial(study, plan, topic, web.has_citations)
+    return RESULTS.kept(f"{web.name}: {topic}, {count} crawls", job_key(job), made)
 
 
 def kept_judge(plan: ComparePlan) -> tuple[int, int, float, float]:
-    return RESULTS.kept(f"{plan.world.name}: the judge", f"judge {plan_key(plan)}", lambda: judge_quality(plan))
+    return RESULTS.kept(f"{plan.world.name}: the judge", f"judge {plan_key(plan)}", partial(judge_quality, plan))
 
 
-# Findings
+def kept_resources(job: Job) -> Resources:
+    web, plan, topic = job
+    made = partial(resources, plan, topic, web.has_citations)
+    return RESULTS.kept(f"{web.name}: hubs and authorities", f"resources {job_key(job)}", made)
 
 
-def evidence(all_figures: Sequence[Figures]) -> list[Evidence]:
-    """Finding by finding, each on every web that can say something about it."""
-    rows = [list(claims(figures)) for figures in all_figures]
-    order = [claim.says for claim in max(rows, key=len)]
-    return [
-        replace(claim, says=f"{claim.says} (*{figures.web.name}*)")
-        for says in order
-        for figures, part in zip(all_figures, rows, strict=True)
-        for claim in part
-        if claim.says == says
-    ]
-
-
-def claims(figures: Figures) -> Iterator[Evidence]:
-    yield from _rates(figures)
-    yield from _distributions(figures)
-    yield from _overlaps(figures)
-    yield from _distances(figures)
-
-
-def _rates(figures: Figures) -> Iterator[Evidence]:
-    first, last = WINDOW - 1, -1
-    for strategy, says, words in (
-        (UNFOCUSED, "unfocused crawls get lost: R falls", ("**holds**", "**it rises**", "no fall shown")),
-        (HARD, "hard focus keeps its rate", ("**does not hold: R falls**", "**holds: it rises**", "no fall shown")),
-        (SOFT, "soft focus keeps its rate", ("**does not hold: R falls**", "**holds: it rises**", "no fall shown")),
-    ):
-        curves = figures.values(strategy, "R, recent")
-        early, late = curves[:, first], curves[:, last]
-        means = f"mean R of the first {WINDOW} pages {early.mean():.2f}, of the last {late.mean():.2f}"
-        base = f"; of all pages of this web {figures.base:.2f} are of the topic" if strategy == UNFOCUSED else ""
-        yield Evidence("3", says, early - late, means + base, words)
-    for strategy in (HARD, SOFT):
-        focused, lost = (figures.values(name, "harvest") for name in (strategy, UNFOCUSED))
-        means = f"harvest rate {focused.mean():.2f}, unfocused {lost.mean():.2f}"
-        yield Evidence("3", f"{SHOWN[strategy]} harvests more than unfocused crawls", focused - lost, means, HOLDS)
-    soft, hard, breadth = (figures.values(name, "found")[:, -1] for name in (SOFT, HARD, BREADTH))
-    harvest = figures.values(SOFT, "harvest")
-    yield Evidence(
-        "3",
-        "a third to a half of the pages are relevant: soft focus harvests more than a third",
-        harvest - 1 / 3,
-        f"harvest rate {harvest.mean():.2f}, by topic {harvest.min():.2f} to {harvest.max():.2f}",
-        ("**holds**", "**does not hold: less**", "neither more nor less shown"),
-    )
-    means = f"relevant pages found: soft {soft.mean():.0f}, hard {hard.mean():.0f}"
-    words = ("**soft finds more**", "**hard finds more**", "no difference shown")
-    yield Evidence("3", "hard and soft focus do equally well", soft - hard, means, words)
-    means = f"relevant pages found: soft {soft.mean():.0f}, breadth-first {breadth.mean():.0f}"
-    words = ("**soft finds more**", "**breadth-first finds more**", "no difference shown")
-    yield Evidence("–", "not in the paper: soft focus against breadth-first", soft - breadth, means, words)
-
-
-def _distributions(figures: Figures) -> Iterator[Evidence]:
-    for strategy in (HARD, SOFT):
-        focused, lost = (figures.values(name, "top R") for name in (strategy, UNFOCUSED))
-        means = f"share of pages with R ≥ 0.95: {focused.mean():.2f}, unfocused {lost.mean():.2f}"
-        yield Evidence("5", f"{SHOWN[strategy]} has a peak at the highest R", focused - lost, means, HOLDS)
-    soft, hard = (figures.values(name, "R") for name in (SOFT, HARD))
-    means = f"mean R: soft {soft.mean():.3f}, hard {hard.mean():.3f}"
-    yield Evidence("5", "soft focus gets slightly better pages than hard focus", soft - hard, means, HOLDS)
-
-
-def _overlaps(figures: Figures) -> Iterator[Evidence]:
-    quarter = figures.plan.pages // 4 - 1
-    grows = ("**holds**", "**does not hold: it shrinks**", "no growth shown")
-
-    def growth(figure: str, what: str, name: str) -> Evidence:
-        early, late = figures.values(SOFT, name)[:, [quarter, -1]].T
-        means = f"overlap {early.mean():.2f} after a quarter of the pages, {late.mean():.2f} at the end"
-        return Evidence(figure, f"the overlap of {what} from disjoint seeds grows", late - early, means, grows)
-
-    yield growth("6", "URLs", "overlap of pages")
-    soft, lost = (figures.values(name, "overlap of pages")[:, -1] for name in (SOFT, UNFOCUSED))
-    means = f"overlap at the end {soft.mean():.2f}, by topic {soft.min():.2f} to {soft.max():.2f}"
-    words = ("**holds**", "**does not hold: less**", "neither more nor less shown")
-    yield Evidence("6", "… to 60 % and more", soft - 0.6, means, words)
-    means = f"overlap at the end: soft {soft.mean():.2f}, unfocused {lost.mean():.2f}"
-    yield Evidence("–", "not in the paper: soft focus overlaps more than unfocused", soft - lost, means, HOLDS)
-    if figures.has_hosts:
-        yield growth("7", "servers", "overlap of hosts")
-    best, every = (
-        figures.values(SOFT, "overlap of the best by authority"),
-        figures.values(SOFT, "overlap of pages")[:, -1],
-    )
-    means = f"overlap of the {BEST} best pages by authority {best.mean():.2f}, of all pages {every.mean():.2f}"
-    yield Evidence("8", "of the best, more are found by both crawls than of all pages", best - every, means, HOLDS)
-    if figures.has_hosts:
-        best = figures.values(SOFT, "overlap of their hosts")
-        every = figures.values(SOFT, "overlap of hosts")[:, -1]
-        means = f"overlap of the hosts of the {BEST} best {best.mean():.2f}, of all hosts {every.mean():.2f}"
-        yield Evidence("8", "… and of their servers more than of all servers", best - every, means, HOLDS)
-
-
-def _distances(figures: Figures) -> Iterator[Evidence]:
-    far = figures.values(SOFT, "far by authority")
-    means = f"of the {BEST} best by authority {far.mean():.0%} are farther than {FAR} links from the seeds"
-    words = ("**holds**", "**does not hold: most are near**", "neither shown")
-    yield Evidence("9", f"most of the best are farther than {FAR} links from the seeds", far - 0.5, means, words)
+def job_key(job: Job) -> str:
+    web, plan, topic = job
+    return f"{plan_key(replace(plan, topics=(topic,)))} {web.has_citations}"
 
 
 # The page
@@ -216,8 +113,10 @@ def page(all_figures: Sequence[Figures], scale: Scale) -> str:
         LACKS,
         "## What holds here\n",
         "| figure | the paper's finding | here | evidence |\n|---|---|---|---|",
-        *verdicts(evidence(all_figures)),
+        *verdicts(evidence(all_figures, claims)),
         NOTES,
+        *fc_distilling.section(all_figures, PICTURES),
+        CHANGED,
     ]
     for figures in all_figures:
         parts += [f"\n## {figures.web.name}: figures 3 to 9\n", *_pictures(figures), *_tables(figures)]
@@ -264,13 +163,34 @@ def _pictures(figures: Figures) -> Iterator[str]:
     if figures.has_hosts:
         title = f"Figure 7, {name}: hosts met by both of two crawls"
         yield save(f"7-hosts-{name}", over(title, "overlap of hosts", crawlers))
+    yield from _overlaps_of_the_best(figures)
     metrics = ("distance of the best by authority", "distance of the best by R", "distance of all")
-    lines = [figures.line(SOFT, metric, shown) for metric, shown in zip(metrics, BESTS, strict=True)]
-    top = max(6, *(1 + int(np.flatnonzero(line.values > 0.002).max()) for line in lines))
+    named = list(zip(metrics, BESTS, strict=True))
+    yield _distances(figures, f"9-distance-{name}", f"links from the seeds to the {BEST} best", named)
+    if figures.has_hosts:
+        named = [("distance of the best hosts", BEST_HOSTS), ("distance of all hosts", ALL_HOSTS)]
+        yield _distances(figures, f"9-servers-{name}", "links from the seeds to the nearest page of a server", named)
+
+
+def _distances(figures: Figures, file: str, what: str, named: Sequence[tuple[str, str]]) -> str:
+    lines = [figures.line(SOFT, metric, shown) for metric, shown in named]
+    top = max(6, *(1 + int(np.flatnonzero(line.values > 0.002).max(initial=0)) for line in lines))
     lines = [Line(line.name, line.values[: top + 1], None) for line in lines]
-    title = f"Figure 9, {name}: links from the seeds to the {BEST} best, soft focus"
+    title = f"Figure 9, {figures.web.name}: {what}, soft focus"
     x = np.arange(top + 1, dtype=np.float64)
-    yield save(f"9-distance-{name}", Plot(title, "links from the seeds", "", x, lines, is_share=True, has_points=True))
+    return save(file, Plot(title, "links from the seeds", "", x, lines, is_share=True, has_points=True))
+
+
+def _overlaps_of_the_best(figures: Figures) -> Iterator[str]:
+    """Figure 8."""
+    numbers = np.arange(1, BEST + 1, dtype=np.float64)
+    for kind in ("pages", *(("hosts",) if figures.has_hosts else ())):
+        metric = f"overlap of the best {kind}, by number"
+        lines = [figures.line(each, metric) for each in (SOFT, HARD, BREADTH, UNFOCUSED)]
+        what = "pages" if kind == "pages" else "servers"
+        title = f"Figure 8, {figures.web.name}: the n best {what} that both of two crawls have"
+        plot = Plot(title, f"n best {what} by authority", "", numbers, lines, is_share=True, has_points=True)
+        yield save(f"8-best-{kind}-{figures.web.name}", plot)
 
 
 def _tables(figures: Figures) -> Iterator[str]:
@@ -336,16 +256,24 @@ What these webs lack, and what follows:
   less and less because less and less is left. The oracle's curve shows that.
 - The distiller counts links between hosts only, as in the paper, on the generated web; the other two have too few or
   none, and there links within a host count as well. Hubs are not visited again in these crawls.
+- Figure 8: the n best of each of two crawls, and how many of these n both have. A server is as good as the authority of
+  its pages together; in figure 9 it is as near as the nearest of its pages that was fetched.
 - Servers are told apart by host name, not by address.
 - On the generated web hundreds of pages have the same R of 1. Which of them are the best by R is decided by the order
   of fetching, so their overlap says nothing; the authorities' does.
 """
 
 
+CHANGED = """
+## What has changed since the last edition
+
+"""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="few topics and pages; does not touch docs/")
-    parser.add_argument("--repeats", type=int, help="instead of 5")
+    parser.add_argument("--repeats", type=int, help=f"instead of {FULL.repeats}")
     options = parser.parse_args()
     scale = QUICK if options.quick else FULL
     if options.repeats:

@@ -5,43 +5,68 @@ from __future__ import annotations
 import io
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
 
 from lycosa.cli import main
 
-Answers = dict[str, tuple[int, str, str]]
+
+class Answer(NamedTuple):
+    status: int = 404
+    kind: str = "text/plain"
+    """The content type, or the location of a redirect."""
+    text: str = ""
+    headers: Mapping[str, str] = {}
+
+
+Answers = Mapping[str, tuple[int, str, str]]
 """Status, content type (or location of a redirect) and text, by path."""
+NOT_FOUND = Answer()
+
+
+def html(text: str, **headers: str) -> Answer:
+    return Answer(200, "text/html; charset=utf-8", text, headers)
 
 
 @contextmanager
-def serving(answers: Answers) -> Iterator[tuple[str, list[str]]]:
-    """A server of these answers: its name and port, and the paths it was asked for. Without one it says 404."""
+def serving(
+    answers: Answers | Callable[[BaseHTTPRequestHandler], Answer], *, place: str = "127.0.0.1:0"
+) -> Iterator[tuple[str, list[str]]]:
+    """A server of these answers: its address and port, and the paths it was asked for. Without an answer it says 404.
+
+    `place`: where it listens; port 0 is any that is free.
+    """
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
         def do_GET(self) -> None:
             asked.append(self.path)
-            status, kind, text = answers.get(self.path, (404, "text/plain", ""))
-            self.send_response(status)
-            self.send_header("location" if status == 301 else "content-type", kind)
-            self.send_header("content-length", str(len(text.encode())))
+            answer = answers(self) if callable(answers) else Answer(*answers.get(self.path, NOT_FOUND))
+            self.send_response(answer.status)
+            self.send_header("Location" if answer.status == 301 else "Content-Type", answer.kind)
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(answer.text.encode())))
             self.end_headers()
-            self.wfile.write(text.encode())
+            self.wfile.write(answer.text.encode())
 
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    address, _, port = place.partition(":")
+    server = ThreadingHTTPServer((address, int(port)), Handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield f"127.0.0.1:{server.server_port}", asked
+        yield f"{address}:{server.server_port}", asked
     finally:
         server.shutdown()
         server.server_close()
+        thread.join()
 
 
 class Result(NamedTuple):

@@ -18,7 +18,7 @@ import tomli_w
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lycosa import __version__
-from lycosa.crawl.distiller import DistillingSettings
+from lycosa.crawl.centrality import DistillingSettings
 from lycosa.crawl.link_rules import LinkRules
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.stall import StallSettings

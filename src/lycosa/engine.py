@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import tomllib
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, closing
 from dataclasses import replace
@@ -79,8 +78,10 @@ from lycosa.judge_choice import (
     is_trained,
     judge_from,
     judge_of,
+    newest_version,
     require_vectors,
     settled,
+    snapshot_settings,
 )
 from lycosa.judges.protocol import CompletedJudge, Judge, LearnedTopic, PlainJudge
 from lycosa.lib.clock import SystemClock
@@ -475,10 +476,11 @@ class Crawl:
         snapshotting = Snapshotting(
             ledger=ledger,
             directory=self.workspace.snapshots,
-            settings=self._snapshot_settings(config, strategy),
+            settings=lambda: snapshot_settings(config, strategy.name, version=rejudge.version),
             clock=clock,
             covered=covered,
-            judged_pages=None if study is None else lambda: study.judged_pages,
+            judged=(lambda: study.judged_pages) if study is not None else (lambda: rejudge.takeovers),
+            is_judged_by_study=study is not None,
         )
         clock_watch = ClockWatch(ledger=ledger, clock=clock)
         readmission = Periodic(ledger.readmit_hosts, every=READMIT_EVERY, clock=clock)
@@ -545,23 +547,12 @@ class Crawl:
         """The strategy, the study that it began, what they know from a snapshot, and why it is none."""
         study, strategy = self._studied_strategy(config, judge)
         try:
-            settings = self._snapshot_settings(config, strategy)
+            version = newest_version(config, self.workspace)
+            settings = snapshot_settings(config, strategy.name, version=version)
             return study, strategy, load(strategy, store, self.workspace.snapshots, settings), ""
         except Refused as error:
             why = f"the snapshot is not used: {error}; all visits were told again"
             return *self._studied_strategy(config, judge), NOTHING, why
-
-    def _snapshot_settings(self, config: Config, strategy: Strategy) -> dict[str, Any]:
-        """What a strategy's knowledge depends on besides the visits."""
-        kept = tomllib.loads(config.to_toml())
-        names = ("topic", "topics", "interest", "constants", "judge")
-        version = Versions(self.workspace.topics, config).newest() if is_trained(config) else 0
-        return {
-            "version": __version__,
-            "strategy": strategy.name,
-            **{name: kept[name] for name in names},
-            "trained judge": version,
-        }
 
     def _studied_strategy(self, config: Config, judge: Judge) -> tuple[LearnedTopic | None, Strategy]:
         """The strategy, and the study of the topic that it began, if it did."""

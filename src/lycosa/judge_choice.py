@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from lycosa import __version__
 from lycosa.config import Config
 from lycosa.errors import ConfigError, InputError
 from lycosa.fetch.urls import parse_seed
@@ -146,6 +149,23 @@ def _languages(config: Config) -> tuple[str, ...]:
     if config.judge.languages or config.page.language == "auto":
         return config.judge.languages
     return (config.page.language,)
+
+
+def newest_version(config: Config, workspace: Workspace) -> int:
+    """Of the trained judge in the crawl's own book; 0 if the crawl has another."""
+    return Versions(workspace.topics, config).newest() if is_trained(config) else 0
+
+
+def snapshot_settings(config: Config, strategy: str, *, version: int) -> dict[str, Any]:
+    """What a strategy's knowledge depends on besides the visits. `version`: of the trained judge."""
+    kept = tomllib.loads(config.to_toml())
+    names = ("topic", "topics", "interest", "constants", "judge")
+    return {
+        "version": __version__,
+        "strategy": strategy,
+        **{name: kept[name] for name in names},
+        "trained judge": version,
+    }
 
 
 class Versions:

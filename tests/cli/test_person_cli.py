@@ -9,16 +9,16 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
 import pytest
 import tomli_w
+
+from loopback import NOT_FOUND, Answer, html, serving
 
 LYCOSA = [sys.executable, "-c", "from lycosa.cli import main; main()"]
 WORDS = {
@@ -47,29 +47,12 @@ def page(number: int) -> str:
 def origin():
     """A site of its own for every topic and for cycling with physics, on loopback."""
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def answer(request) -> Answer:
+        name = request.path.strip("/")
+        return html(page(int(name))) if name.isdecimal() and int(name) < PAGES else NOT_FOUND
 
-        def do_GET(self) -> None:
-            name = self.path.strip("/")
-            is_page = name.isdecimal() and int(name) < PAGES
-            body = page(int(name)).encode() if is_page else b""
-            self.send_response(200 if is_page else 404)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://person.test:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving(answer) as (place, _):
+        yield f"http://person.test:{place.partition(':')[2]}"
 
 
 def lycosa(*words: object, **options: object) -> subprocess.CompletedProcess[str]:

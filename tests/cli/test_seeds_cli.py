@@ -7,10 +7,8 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from contextlib import closing
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -81,16 +79,10 @@ class TestDeadSeeds:
         assert f"seed http://{dead}/: robots.txt" in result.stderr
 
     def test_the_same_command_tries_again(self, dead: str, tmp_path: Path) -> None:
-        host, port = dead.split(":")
         assert crawl(tmp_path / "crawl", "-s", f"http://{dead}/", "-q").returncode == 2
-        server = ThreadingHTTPServer((host, int(port)), _Cycling)
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        try:
+        page = (200, "text/html", "<title>Cycling</title><p>Recreational cycling.")
+        with serving({"/": page}, place=dead):
             result = crawl(tmp_path / "crawl", "-s", f"http://{dead}/", "-q")
-        finally:
-            server.shutdown()
-            server.server_close()
         assert (result.returncode, result.stderr) == (0, "")
         assert query(tmp_path / "crawl", "select count(*) from pages") == [(1,)]
 
@@ -178,19 +170,6 @@ class TestDeadSeeds:
         assert len(said) == 10
         assert "lycosa status lists them" in more
         assert "(and 13 more: lycosa status)" in refused
-
-
-class _Cycling(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        body = b"<title>Cycling</title><p>Recreational cycling." if self.path == "/" else b""
-        self.send_response(200 if self.path == "/" else 404)
-        self.send_header("content-type", "text/html")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
 
 
 def test_a_crawl_may_be_told_not_to_wait_for_resting_hosts(dead: str, tmp_path: Path) -> None:

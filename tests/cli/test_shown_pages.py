@@ -10,12 +10,12 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import tomli_w
 
 import lycosa
+from loopback import NOT_FOUND, Answer, html, serving
 from lycosa.cli.progress import Panels
 from lycosa.cli.shown_pages import Show, page_json, page_line
 from lycosa.crawl.commit import FoundPage
@@ -26,42 +26,26 @@ HOSTILE = "\x1b]0;owned\x07\x1b[2J\u202e[red]title[/red]\r\n"
 PAGES = 12
 
 
-class Site(BaseHTTPRequestHandler):
+def answer(request) -> Answer:
     """Pages about cycling and soup by turns, with titles that would like to be in charge of the terminal."""
-
-    def do_GET(self) -> None:
-        number = self.path.strip("/")
-        if not number.isdigit() or int(number) >= PAGES:
-            self.send_error(404)
-            return
-        words = "recreational cycling on quiet roads" if int(number) % 2 == 0 else "soup and bread"
-        links = "".join(f'<a href="/{each}">more</a>' for each in range(PAGES))
-        body = f"<title>{HOSTILE}{number}</title><p>{words} {number}</p>{links}".encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
+    number = request.path.strip("/")
+    if not number.isdigit() or int(number) >= PAGES:
+        return NOT_FOUND
+    words = "recreational cycling on quiet roads" if int(number) % 2 == 0 else "soup and bread"
+    links = "".join(f'<a href="/{each}">more</a>' for each in range(PAGES))
+    return html(f"<title>{HOSTILE}{number}</title><p>{words} {number}</p>{links}")
 
 
 @pytest.fixture
 def command(tmp_path):
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
     settings = tmp_path / "settings.toml"
     politeness = {"delay": 0.0, "fetch_time_factor": 0.0}
     network = {"allow": ["127.0.0.0/8"], "resolve": {"*.test": "127.0.0.1"}, "contact": "me@example.org"}
     settings.write_text(tomli_w.dumps({"network": network, "politeness": politeness}))
-    seed = f"http://a.test:{server.server_address[1]}/0"
     options = ["--judge", "keywords", "--strategy", "best-first", "-c", str(settings), "-o", str(tmp_path / "crawl")]
-    yield ["crawl", "recreational cycling", "--seed", seed, *options]
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving(answer) as (place, _):
+        seed = f"http://a.test:{place.partition(':')[2]}/0"
+        yield ["crawl", "recreational cycling", "--seed", seed, *options]
 
 
 def relevant_in(directory) -> list[str]:
@@ -200,3 +184,30 @@ class TestEvents:
         relevant = [event.page for event in events if event.kind == "relevant"]
         assert [page.url for page in relevant] == ["http://a.test/0", "http://a.test/3"]
         assert (relevant[1].title, relevant[1].relevance, relevant[1].is_relevant) == ("page 3", 1.0, True)
+
+
+@pytest.mark.parametrize("options", [[], ["-q"], ["--json"], ["-q", "--json"]], ids=" ".join)
+def test_a_crawl_goes_on_when_nobody_reads_its_pages_any_more(command, tmp_path, options):
+    """lycosa crawl … --show all | head -n 1"""
+    words = [*LYCOSA, *command, "--show", "all", *options]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline()
+        process.stdout.close()
+        errors = process.stderr.read()
+        assert process.wait(timeout=60) == 0
+    assert errors.count("nobody reads the output any more") == 1
+    assert "Broken pipe" not in errors
+    with sqlite3.connect(tmp_path / "crawl" / "crawl.db") as db:
+        assert db.execute("select count(*) from pages").fetchone() == (PAGES,)
+        assert db.execute("select stop_reason from runs").fetchone()[0]
+
+
+def test_a_command_whose_output_nobody_reads_ends_quietly(command, tmp_path):
+    subprocess.run([*LYCOSA, *command, "-q"], check=True, timeout=60)
+    query = "with recursive n(i) as (select 1 union all select i + 1 from n limit 200000) select i from n"
+    words = [*LYCOSA, "sql", str(tmp_path / "crawl"), query]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        assert process.wait(timeout=60) == 1

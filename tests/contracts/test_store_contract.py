@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lycosa.frontier.keys import FAVOURED, MOST_TRIES
 from lycosa.model import Lease, Visit
 from lycosa.store.protocol import Reports
 from lycosa.store.rows import (
@@ -147,7 +148,7 @@ class TestRuns:
         store = reopen()
         assert store.totals() == Totals(0, 0, 0, 0)
         assert not store.was_cut_off()
-        assert [len(column) for column in (*store.waiting(), *store.hashes(), *store.fingerprints())] == [0] * 8
+        assert [len(column) for column in (*store.waiting(), *store.hashes(), *store.fingerprints())] == [0] * 10
         assert list(store.hosts()) == []
         assert list(store.robots()) == []
         assert store.addresses() == {}
@@ -155,7 +156,7 @@ class TestRuns:
         assert store.recent_relevance(10) == []
         assert store.links_to_revisit() == set()
         assert store.count_links() == len(store.first_relevance(10)) == 0
-        assert (store.favoured_links().tolist(), store.tried_links(), store.links_on(1).tolist()) == ([], {}, [])
+        assert store.links_on(1).tolist() == []
         assert (store.last_fetches([1]), store.last_answer(1)) == ({}, None)
         assert (store.link(1), store.page(1), store.judgement(1), store.unvisited_links(1)) == (None, None, None, [])
         assert store.progress() == Progress(0, 0, 0, 0)
@@ -165,6 +166,7 @@ class TestRuns:
         assert store.latest_texts(titles=10, anchors=10) == []
         assert [len(column) for column in (*store.pages_since(0), *store.judged_pages())] == [0] * 6
         assert list(store.citations()) == list(store.citations(0, 10)) == store.judges() == list(store.visits()) == []
+        assert list(store.citing_visits(1, parent=1, upto=9)) == []
         assert (store.find_link("http://a.test/", 1), store.host(1), store.last_run()) == (None, None, None)
         assert list(store.outcomes()) == list(store.outcomes(1)) == store.outcome_counts(10) == []
         assert (store.citing_pages(1, 10), store.citation_counts(1)) == ([], CitationCounts(0, 0))
@@ -308,7 +310,9 @@ class TestLinks:
         rows = [("waiting", "revisit"), ("done", "revisit"), ("waiting", "cited by hubs"), ("waiting", "http 503")]
         links = [link(n, f"http://a.test/{n}", state=state, reason=why) for n, (state, why) in enumerate(rows, start=1)]
         store.write(Batch(hosts={1: host(1, "a.test")}, links=links))
-        assert reopen().favoured_links().tolist() == [1, 3]
+        waiting = reopen().waiting()
+        assert dict(zip(waiting.ids.tolist(), waiting.tiers.tolist(), strict=True)) == {1: FAVOURED, 3: FAVOURED, 4: 0}
+        assert waiting.hosts.tolist() == [1, 1, 1]
 
     def test_links_that_failed(self, reopen):
         store = reopen()
@@ -320,12 +324,18 @@ class TestLinks:
             ("dropped", 0),
             ("waiting", 1),
             ("done", 1),
+            ("waiting", 1_000),
+            ("dropped", 1_000),
         ]
         links = [
             link(n, f"http://a.test/{n}", state=state, tries=tries) for n, (state, tries) in enumerate(rows, start=1)
         ]
         store.write(Batch(hosts={1: host(1, "a.test")}, links=links))
-        assert {tries: found.tolist() for tries, found in reopen().tried_links().items()} == {1: [3, 6], 2: [2]}
+        waiting = reopen().waiting()
+        tiers = dict(zip(waiting.ids.tolist(), waiting.tiers.tolist(), strict=True))
+        assert tiers == {1: 0, 2: 2, 6: 1, 8: MOST_TRIES}
+        dormant = dict(zip(waiting.dormant.tolist(), waiting.dormant_tiers.tolist(), strict=True))
+        assert dormant == {3: 1, 5: 0, 9: MOST_TRIES}
 
     def test_when_links_were_last_tried_and_where_the_answer_is(self, reopen):
         store = reopen()
@@ -449,6 +459,18 @@ class TestPages:
         self.fill(reopen())
         assert [visit.lease.id for visit, _ in reopen().visits(2)] == [3, 4]
         assert list(reopen().visits(4)) == []
+
+    def test_visits_to_pages_that_cite_a_link(self, reopen):
+        self.fill(reopen())
+        reopen().write(Batch(edges=[(3, 0, 2, "", ""), (4, 0, 2, "", ""), (4, 1, 2, "", "")]))
+
+        def citing(link: int, parent: int | None, upto: int) -> list[tuple[int, list[int]]]:
+            found = reopen().citing_visits(link, parent=parent, upto=upto)
+            return [(visit.lease.id, targets.tolist()) for visit, targets in found]
+
+        assert citing(2, None, 4) == [(1, [2, 3]), (3, [2]), (4, [2, 2])]
+        assert citing(2, 2, 3) == [(1, [2, 3]), (2, []), (3, [2])]
+        assert citing(9, None, 4) == []
 
     def test_what_the_judge_says_of_the_first_pages(self, reopen):
         store = reopen()

@@ -5,15 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lycosa.crawl.distiller import (
-    NAME,
-    CitationGraph,
-    Distillation,
-    DistillSettings,
-    distill,
-    rank_sites,
-    relevance_threshold,
-)
+from lycosa.crawl.centrality import NAME, DistillSettings, relevance_threshold
+from lycosa.crawl.citation_graph import CitationGraph
+from lycosa.crawl.distiller import Distillation, distill, rank_sites
 from lycosa.errors import ConfigError, InputError
 from lycosa.store.rows import Batch, JudgementRow
 from lycosa.store.sqlite import SqliteStore

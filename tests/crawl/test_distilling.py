@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pytest
 
+from distilled import distilling
+from lycosa.crawl.centrality import DistillingSettings
 from lycosa.crawl.commit import CrawlLedger
-from lycosa.crawl.distiller import Distilling, DistillingSettings
+from lycosa.crawl.distiller import Distilling
 from lycosa.errors import ConfigError
 from lycosa.judges.keywords import KeywordJudge
 from lycosa.strategies.protocol import StrategyParts
@@ -33,18 +35,6 @@ def web(html: Callable) -> dict[str, str]:
             words = "recreational cycling tandem" if (number + place) % 2 else "soup and bread"
             pages[f"http://{host}.test/{number}"] = html(*hubs, f"http://{host}.test/{number}/more", text=words)
     return pages
-
-
-def distilling(crawl, settings: DistillingSettings) -> Callable[[], None]:
-    """To be called after each turn; made when the ledger is there."""
-    made: list[Distilling] = []
-
-    def look() -> None:
-        if not made:
-            made.append(Distilling(settings, ledger=crawl.ledger, clock=crawl.clock))
-        made[0].look()
-
-    return look
 
 
 class TestDistilling:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
 from collections import Counter, defaultdict
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import lycosa
+from distilled import distilling
+from loopback import Answer, serving
+from lycosa.crawl.centrality import DistillingSettings
 from lycosa.crawl.citation_graph import CitationGraph
-from lycosa.crawl.distiller import Distilling, DistillingSettings, distill
+from lycosa.crawl.distiller import distill
 from lycosa.fetch.conditions import conditions
 from lycosa.judges.keywords import KeywordJudge
 from lycosa.model import Kind, Outcome, Response
@@ -23,17 +24,6 @@ from lycosa.strategies.table import STRATEGIES, strategy
 HOSTS = ("a", "b", "c", "d")
 GONE = Outcome(Kind.HTTP_ERROR, "http 410", status=410)
 SETTINGS = DistillingSettings(every=4, revisited=1, revisit_after=0.0, admitted=0.5)
-
-
-def distilling(crawl, settings=SETTINGS):
-    made: list[Distilling] = []
-
-    def look() -> None:
-        if not made:
-            made.append(Distilling(settings, ledger=crawl.ledger, clock=crawl.clock))
-        made[0].look()
-
-    return look
 
 
 @pytest.fixture
@@ -70,10 +60,15 @@ NAMES = (*STRATEGIES, "hard+best-first", "decay+breadth-first", "decay+hunter", 
 def test_a_killed_crawl_goes_on_as_if_it_had_not_been(rig, web, name):
     """Killed after every page, with hubs fetched again in between, whose links have changed."""
     straight, broken = rig(web(), name="straight"), rig(web(), name="broken")
-    straight.crawl("http://a.test/", strategy=made(name), width=1, watch=distilling(straight))
+    straight.crawl("http://a.test/", strategy=made(name), width=1, watch=distilling(straight, SETTINGS))
     for pages in range(1, 60):
         broken.crawl(
-            "http://a.test/", pages=pages, strategy=made(name), width=1, watch=distilling(broken), is_killed=True
+            "http://a.test/",
+            pages=pages,
+            strategy=made(name),
+            width=1,
+            watch=distilling(broken, SETTINGS),
+            is_killed=True,
         )
     again = [url for url, count in Counter(straight.asked).items() if count > 1]
     assert again or name.startswith("hard")  # which finds no hubs here
@@ -85,7 +80,7 @@ def test_a_killed_crawl_goes_on_as_if_it_had_not_been(rig, web, name):
 
 def test_links_that_are_new_on_a_hub_are_followed(rig, web):
     crawl = rig(web())
-    crawl.crawl("http://a.test/", width=1, watch=distilling(crawl))
+    crawl.crawl("http://a.test/", width=1, watch=distilling(crawl, SETTINGS))
     assert any("/later/" in url for url in crawl.pages)
     assert crawl.sql("select source_id, target_id from links group by 1, 2 having count(*) > 1") == []
     counts = dict(crawl.sql("select url, count(*) from links join frontier on id = source_id group by 1"))
@@ -103,7 +98,7 @@ def test_a_hub_that_fails_remains_a_page(rig, web, unavailable, answer):
         pages[f"http://{host}.test/"] = [first, *([unavailable(), second] if answer == "unavailable" else [GONE])]
     crawl = rig(pages)
     for pages_wanted in range(1, 40):
-        crawl.crawl("http://a.test/", pages=pages_wanted, width=1, watch=distilling(crawl), is_killed=True)
+        crawl.crawl("http://a.test/", pages=pages_wanted, width=1, watch=distilling(crawl, SETTINGS), is_killed=True)
     assert len(crawl.pages) == len(set(crawl.pages))
     numbers = [row[0] for row in crawl.sql("select number from pages order by 1")]
     assert numbers == list(range(1, len(numbers) + 1))
@@ -151,52 +146,37 @@ def test_conditions_are_only_what_a_server_may_say():
 # Against a server.
 
 
-class Hubs(BaseHTTPRequestHandler):
+class Hubs:
     """Four sites on loopback, told apart by their names, with versions of pages that can be asked for."""
 
-    pages: dict[str, str]
+    def __init__(self) -> None:
+        self.pages: dict[str, str] = {}
+        self.log: list[tuple[str, str, int]] = []
 
-    protocol_version = "HTTP/1.1"
-    log: list[tuple[str, str, int]]
-
-    def do_GET(self) -> None:
-        host = self.headers["Host"].partition(":")[0].removesuffix(".test")
-        url = f"{host}{self.path}"
+    def answer(self, request) -> Answer:
+        host = request.headers["Host"].partition(":")[0].removesuffix(".test")
+        url = f"{host}{request.path}"
         body = self.pages.get(url, "")
         tag = f'"{hash(body)}"'
-        known = self.headers.get("If-None-Match", "")
+        known = request.headers.get("If-None-Match", "")
         status = 404 if not body else 304 if known == tag else 200
         self.log.append((url, known, status))
-        self.send_response(status)
-        data = body.encode() if status == 200 else b""
-        self.send_header("ETag", tag)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_: object) -> None:
-        pass
+        return Answer(status, "text/html", body if status == 200 else "", {"ETag": tag})
 
 
 @pytest.fixture
 def site(html):
-    handler = type("Site", (Hubs,), {"pages": {}, "log": []})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    port = server.server_address[1]
-    for host in HOSTS:
-        others = [f"http://{other}.test:{port}/{number}" for other in HOSTS if other != host for number in range(1, 9)]
-        handler.pages[f"{host}/"] = html(*others, text="recreational cycling links")
-        for number in range(1, 9):
-            hubs = [f"http://{other}.test:{port}/" for other in HOSTS]
-            words = "recreational cycling tandem" if number % 2 else "soup and bread"
-            handler.pages[f"{host}/{number}"] = html(*hubs, text=f"{words} {number} {host}")
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://a.test:{port}/", handler
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    hubs = Hubs()
+    with serving(hubs.answer) as (place, _):
+        port = place.partition(":")[2]
+        sites = [f"http://{host}.test:{port}/" for host in HOSTS]
+        for host in HOSTS:
+            others = [f"{site}{number}" for site in sites if f"/{host}." not in site for number in range(1, 9)]
+            hubs.pages[f"{host}/"] = html(*others, text="recreational cycling links")
+            for number in range(1, 9):
+                words = "recreational cycling tandem" if number % 2 else "soup and bread"
+                hubs.pages[f"{host}/{number}"] = html(*sites, text=f"{words} {number} {host}")
+        yield f"http://a.test:{port}/", hubs
 
 
 @pytest.mark.parametrize("kept", ["cache", "archive"])

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lycosa.crawl.distiller import Distilling, DistillingSettings
+from lycosa.crawl.centrality import DistillingSettings
+from lycosa.crawl.distiller import Distilling
 from lycosa.frontier.keys import FAVOURED
 from lycosa.judges.keywords import KeywordJudge
 from lycosa.results.explain import explain

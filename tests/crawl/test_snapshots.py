@@ -10,7 +10,7 @@ import pytest
 
 from crawl.test_answers import CYCLING, JUDGED, SEEDS, Killed, Nobody
 from crawl.test_answers import web as web
-from lycosa.crawl import snapshots
+from lycosa.crawl import rejudge, snapshots
 from lycosa.crawl.answers import Answers, new_answers
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.rejudge import JUDGED_AT, Learning, Rejudge
@@ -54,6 +54,9 @@ class Crawl:
         self.name = name
         self.directory = rig.directory / "snapshots"
         self.study = None
+        self.newer = None
+        """Finds another version of a trained judge, after this one."""
+        self.version = 0
         self.told = 0
         """Number of visits told by the last run before it began."""
         rig.reading = lambda: Reading(urls=rig.urls, judge=judge)
@@ -84,19 +87,26 @@ class Crawl:
         def beside() -> tuple[Answers, Rejudge, Snapshotting]:
             rig, study = self.rig, self.study
             learning = Learning(study=study, threshold=self.judge.threshold, ledger=rig.ledger) if study else None
-            rejudge = Rejudge(
-                ledger=rig.ledger, readers=Nobody(), reading=rig.reading(), clock=rig.clock, learning=learning
+            judging = Rejudge(
+                ledger=rig.ledger,
+                readers=Nobody(),
+                reading=rig.reading(),
+                clock=rig.clock,
+                learning=learning,
+                newer=self.newer,
+                version=self.version,
             )
-            rejudge.begin()
+            judging.begin()
             snapshotting = Snapshotting(
                 ledger=rig.ledger,
                 directory=self.directory,
-                settings=SETTINGS,
+                settings=lambda: {**SETTINGS, "trained judge": judging.version} if self.newer else SETTINGS,
                 clock=rig.clock,
                 covered=covered,
-                judged_pages=(lambda: study.judged_pages) if study else None,
+                judged=(lambda: study.judged_pages) if study else (lambda: judging.takeovers),
+                is_judged_by_study=study is not None,
             )
-            return Answers(ledger=rig.ledger, clock=rig.clock, learn=rejudge.hurry), rejudge, snapshotting
+            return Answers(ledger=rig.ledger, clock=rig.clock, learn=judging.hurry), judging, snapshotting
 
         def look() -> None:
             if not parts:
@@ -234,7 +244,7 @@ class TestWriting:
         begin = Snapshotting._begin
 
         def watched(self) -> None:
-            is_judged_anew.append(self._judged_pages() != self._judged_at)
+            is_judged_anew.append(self._judged() != self._judged_at)
             begin(self)
 
         monkeypatch.setattr(Snapshotting, "_begin", watched)
@@ -275,10 +285,68 @@ class TestWriting:
         crawl.crawl(*SEEDS, pages=20)
         crawl.rig.ledger._revised = {30: 0.123}
         snapshotting = Snapshotting(
-            ledger=crawl.rig.ledger, directory=crawl.directory, settings=SETTINGS, clock=crawl.rig.clock
+            ledger=crawl.rig.ledger,
+            directory=crawl.directory,
+            settings=lambda: SETTINGS,
+            clock=crawl.rig.clock,
+            judged=lambda: 0,
         )
         snapshotting.look(is_last=True)
         assert crawl.rig.sql("select score from frontier where id = 30") == [(0.123,)]
+
+
+class TestTrainedAgain:
+    """Somebody gave feedback while the crawl ran: another version of the judge has judged all pages."""
+
+    @pytest.fixture
+    def crawl(self, plain, monkeypatch) -> Crawl:
+        monkeypatch.setattr(rejudge, "LOOK_EVERY", 0.0)
+        # Written before the crawl goes on, however slow the disk is.
+        monkeypatch.setattr(snapshots._Writing, "start", snapshots._Writing.run)
+        monkeypatch.setattr(snapshots._Writing, "join", lambda _: None)
+        crawl = plain()
+        crawl.version = 1
+        return crawl
+
+    def taught_at(self, crawl: Crawl, pages: int) -> None:
+        def newer(version: int):
+            if version > 1 or crawl.rig.ledger.pages < pages:
+                return None
+            other = SqliteStore(crawl.rig.directory / "crawl.db")  # as the process that trained it does
+            other.write(Batch(grades=[(0.77, True, number) for number in range(1, pages)]))
+            other.close()
+            return 2, KeywordJudge(WORDS, threshold=0.3), "version 2 took over"
+
+        crawl.newer = newer
+
+    def settings(self, version: int) -> dict:
+        return {**SETTINGS, "trained judge": version}
+
+    def test_snapshots_since_then_serve_the_next_run(self, crawl):
+        self.taught_at(crawl, 12)
+        crawl.kill(*SEEDS, at=30)
+        assert crawl.rig.sql("select message from events where kind = 'judge'") == [("version 2 took over",)]
+        assert crawl.known(self.settings(2))[1].pages >= 26
+        assert crawl.why_refused(self.settings(1)) == "it was made with another trained judge"
+
+    def test_one_is_written_at_once(self, crawl, monkeypatch):
+        """Those before are useless."""
+        self.taught_at(crawl, 12)
+        monkeypatch.setattr(snapshots, "FIRST", 10)
+        crawl.kill(*SEEDS, at=16)
+        assert crawl.known(self.settings(2))[1].pages == 12
+
+    def test_the_next_run_makes_the_same_choices(self, crawl, plain):
+        straight = plain("straight")
+        straight.version = 1
+        self.taught_at(straight, 12)
+        straight.crawl(*SEEDS, pages=45)
+        self.taught_at(crawl, 12)
+        crawl.kill(*SEEDS, at=30)
+        crawl.version = 2
+        made, covered = crawl.known(self.settings(2))
+        crawl.crawl(pages=45, made=made, covered=covered)
+        assert crawl.rig.sql(ORDER) == straight.rig.sql(ORDER)
 
 
 class TestRefused:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from lycosa.crawl.reading import Reading
+from lycosa.crawl.rejudge import Rejudge
 from lycosa.crawl.start_threshold import StartThreshold
 from lycosa.errors import InputError
+from lycosa.judges.formula import parse
+from lycosa.judges.topic_judges import FormulaJudge
+from lycosa.judges.weighted_keywords import WeightedKeywordsClassifier
+from lycosa.model import Kind, Outcome
 from lycosa.store.rows import SeedPage
+from lycosa.strategies.protocol import StrategyParts
+from lycosa.strategies.table import strategy
 
 
 def seeds(*scores: float | None) -> list[SeedPage]:
@@ -45,3 +54,72 @@ def test_none_that_fits() -> None:
     with pytest.raises(InputError, match=r"no start page has a score above 0\.01"):
         StartThreshold.of(seeds(0.0, None))
     assert StartThreshold.from_bytes(None) is None
+
+
+GOOD, DEAD = ["http://a.test/", "http://b.test/"], "http://dead.test/"
+SILENT = Outcome(Kind.UNREACHABLE, "timeout", is_transient=True)
+ADOPTED: list[Reading] = []
+
+
+class Nobody:
+    """Readers that only remember."""
+
+    def adopt(self, reading: Reading) -> None:
+        ADOPTED.append(reading)
+
+
+@pytest.fixture
+def crawl_from(rig, html):
+    """Crawls 20 pages about cycling from some seeds; what was said of the judge, with the number of pages by then."""
+    classifier = WeightedKeywordsClassifier({"Cycling": {"cycling": 1.0}}).fit([], ["Cycling"])
+    judge = FormulaJudge(classifier, parse("Cycling"))
+    web = {url: html(*(f"{url}{at}" for at in range(12)), text="cycling " * 3) for url in GOOD}
+    web |= {f"{url}{at}": html(text="cycling" if at % 2 else "soup") for url in GOOD for at in range(12)}
+
+    def crawl(seeds, more=None) -> list[tuple[int, str]]:
+        ADOPTED.clear()
+        made = rig({**web, DEAD: SILENT, **(more or {})})
+        made.reading = lambda: Reading(urls=made.urls, judge=judge)
+        parts: list[Rejudge] = []
+        said: list[tuple[int, str]] = []
+
+        def look() -> None:
+            if not parts:
+                parts.append(
+                    Rejudge(
+                        ledger=made.ledger,
+                        readers=Nobody(),
+                        reading=made.reading(),
+                        clock=made.clock,
+                        has_open_threshold=True,
+                    )
+                )
+            parts[0].look()
+            told = made.sql("select message from events where kind = 'judge' order by rowid")
+            said.extend((made.ledger.pages, message) for (message,) in told[len(said) :])
+
+        chosen = strategy("best-first", StrategyParts.of(judge.abilities, rng=np.random.default_rng(1)))
+        made.crawl(*seeds, strategy=chosen, width=3, pages=20, watch=look)
+        return said
+
+    return crawl
+
+
+def test_a_dead_start_page_is_not_waited_for(crawl_from) -> None:
+    ((pages, told),) = crawl_from([DEAD, *GOOD])
+    assert pages <= 4
+    assert told.startswith("minimum relevance ")
+    assert told.endswith("; 1 start page could not be fetched so far, and will not change it")
+    assert len(ADOPTED) == 1
+
+
+def test_one_that_has_not_had_its_turn_is_waited_for(crawl_from, html) -> None:
+    """Its host rests for a second after the first page; its page scores lowest, and decides."""
+    late = "http://a.test/late"
+    ((pages, told),) = crawl_from([*GOOD, late], {late: html(text="cycling " + "soup bread oven " * 100)})
+    assert 3 <= pages <= 6
+    assert told.endswith(f"the smallest score of the 3 start pages, {late}")
+
+
+def test_without_any_start_page_nothing_is_decided(crawl_from) -> None:
+    assert crawl_from([DEAD]) == []

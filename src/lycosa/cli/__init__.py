@@ -114,6 +114,11 @@ def common(
 def main() -> None:
     try:
         app()
+    except BrokenPipeError:  # … | head: whoever read has read enough
+        from lycosa.cli.terminal import print_nowhere
+
+        print_nowhere(sys.stdout)
+        sys.exit(1)
     except (LycosaError, OSError, UnicodeError) as error:
         # The last two: a path that is too long, an argument that is no text, a full disk where nobody expected it.
         if os.environ.get("LYCOSA_DEBUG"):

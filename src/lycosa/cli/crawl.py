@@ -19,7 +19,7 @@ from lycosa.cli.review import asking
 from lycosa.cli.scope import DEPTH, LANGUAGE, MAX_PER_SITE, NOT, RELEVANT, SITE, UNDER, Scope
 from lycosa.cli.settings import CONFIG, SETTING, parse_setting
 from lycosa.cli.shown_pages import OnlyPages, Show
-from lycosa.cli.terminal import err, is_terminal, out, plain
+from lycosa.cli.terminal import err, going_on_unread, is_terminal, out, plain
 from lycosa.crawl.answers_file import read_answers
 from lycosa.crawl.certainty import CERTAINTY, Certainty
 from lycosa.crawl.commit import STEERED
@@ -189,7 +189,9 @@ def crawl(
         err.print("[yellow]note:[/] no contact is set; --contact you@example.org lets site owners reach you")
     report = start(crawl, _watcher(crawl, show, as_json=as_json, quiet=quiet))
     if not quiet:
-        summary(crawl.workspace, report.reason, as_json=as_json)
+        with going_on_unread():
+            summary(crawl.workspace, report.reason, as_json=as_json)
+            sys.stdout.flush()
     _check_any_page(crawl.workspace, report.reason)
 
 

@@ -10,8 +10,9 @@ from rich.table import Table
 
 from lycosa.cli.opened import DIRECTORY, opened
 from lycosa.cli.terminal import err, json_line, out, plain
+from lycosa.crawl.centrality import NAME, DistillSettings
 from lycosa.crawl.citation_graph import CitationGraph
-from lycosa.crawl.distiller import NAME, Distillation, DistillSettings, RankedPage
+from lycosa.crawl.distiller import Distillation, RankedPage
 from lycosa.crawl.distiller import distill as run_distiller
 from lycosa.errors import InputError
 

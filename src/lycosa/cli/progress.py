@@ -16,7 +16,7 @@ from rich.table import Table
 
 from lycosa.cli.keys import keys_pressed, pressed
 from lycosa.cli.shown_pages import OnlyPages, SeedLines, Show, page_line
-from lycosa.cli.terminal import err, out, plain, printable, sparkline
+from lycosa.cli.terminal import err, out, plain, printable, show, sparkline
 from lycosa.crawl.stall import clock_time
 from lycosa.crawl.watching import Event, View
 from lycosa.lib.clock import SystemClock
@@ -263,7 +263,7 @@ class Lines:
         if self._meter is not None and now >= self._next:
             self._next = now + self._every
             shot = self._meter.snapshot(now)
-            print(shot.as_json() if self._as_json else shot.as_line(), flush=True)
+            show(shot.as_json() if self._as_json else shot.as_line())
 
     def tell(self, event: Event) -> None:
         if event.page is not None:
@@ -277,7 +277,7 @@ class Lines:
                 self._seeds.tell(event.message)
             key = "cause" if event.kind == "stall" else "message"
             plain_text = printable(f"{event.kind}: {event.message}")
-            print(json.dumps({"event": event.kind, key: event.message}) if self._as_json else plain_text, flush=True)
+            show(json.dumps({"event": event.kind, key: event.message}) if self._as_json else plain_text)
 
     def end(self) -> None:
         pass

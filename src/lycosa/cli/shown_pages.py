@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 
-from lycosa.cli.terminal import err, plain, printable
+from lycosa.cli.terminal import err, going_on_unread, plain, printable, show
 from lycosa.crawl.commit import FoundPage
 from lycosa.crawl.watching import Event, Silence
 
@@ -45,10 +45,11 @@ class SeedLines:
 
     def tell(self, message: str) -> None:
         self._count += 1
-        if self._count <= SHOWN_SEEDS:
-            err.print(f"[yellow]seed[/] {plain(message, 400)}")
-        elif self._count == SHOWN_SEEDS + 1:
-            err.print("[yellow]seed[/] and more that cannot start: lycosa status lists them")
+        with going_on_unread(of_errors=True):
+            if self._count <= SHOWN_SEEDS:
+                err.print(f"[yellow]seed[/] {plain(message, 400)}")
+            elif self._count == SHOWN_SEEDS + 1:
+                err.print("[yellow]seed[/] and more that cannot start: lycosa status lists them")
 
 
 class OnlyPages(Silence):
@@ -63,5 +64,5 @@ class OnlyPages(Silence):
         if event.kind == "seed":
             self._seeds.tell(event.message)
         if event.page is not None and self._show.wants(event):
-            print(page_json(event.kind, event.page) if self._as_json else page_line(event.page), flush=True)
+            show(page_json(event.kind, event.page) if self._as_json else page_line(event.page))
         super().tell(event)

@@ -27,7 +27,7 @@ Beside the line, after each turn of the loop:
     start_threshold  the minimum relevance that start pages decide (paper AR)
     certainty     how sure it is of what it says of its pages
     distiller     hubs and authorities (paper FC), and what is fetched first because of them;
-                  citation_graph holds who cites whom
+                  centrality finds them, citation_graph holds who cites whom
     searching     search engines, asked at the start, every so many pages, and when nothing else is left;
                   found_pages enters what they name
     seeds         which seeds cannot start, and why; the end of a crawl that nothing can start

@@ -7,6 +7,7 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.crawl.centrality import site_of
 from lycosa.errors import InputError
 from lycosa.store.protocol import Store
 
@@ -118,7 +119,3 @@ class CitationGraph:
             site_of_host[host] = numbers.setdefault(site, len(numbers))
         self.site_names = list(numbers)
         self.sites = site_of_host[self._hosts[self.pages]]
-
-
-def site_of(host: str) -> str:
-    return host.removeprefix("www.")

@@ -1,6 +1,6 @@
 """The distiller: which pages of a crawl are central to its topic (paper FC, sections 3.2, 3.3 and 4.7).
 
-    read (CitationGraph.update) → admit (relevance_threshold) → iterate (lib.linkgraph.hits) → look up the best
+    read (CitationGraph.update) → hubs and authorities (centrality.central_pages) → look up the best
 
 Hubs are pages that cite many relevant pages, authorities are relevant pages that good hubs cite. From the best hubs
 follow the two things FC does with them: pages that they cite and nobody has fetched yet are worth fetching first, and
@@ -25,53 +25,32 @@ Where FC leaves a choice, or is left:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.crawl.citation_graph import CitationGraph, site_of
+from lycosa.crawl.centrality import (
+    NAME,
+    Central,
+    DistillingSettings,
+    DistillSettings,
+    UnvisitedPage,
+    central_pages,
+    cited_by_hubs,
+    site_of,
+)
+from lycosa.crawl.citation_graph import CitationGraph
 from lycosa.crawl.commit import CrawlLedger
-from lycosa.errors import ConfigError
-from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.lib.clock import Clock
-from lycosa.lib.linkgraph import Hits, hits
 from lycosa.store.rows import Batch, State
-from lycosa.strategies.saved_state import seal, unseal
 
-NAME = "distiller"
-"""Under this name the caller keeps `Distillation.state` in the store's `state` table."""
 CONFIDENCE = 1.96
 """Standard errors to either side of a share: 95 %."""
 DISTILLED_AT = "distilled at"
 """Name of state in the store: the number of pages at the last distillation."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DistillSettings:
-    admitted: float = 0.15
-    """Share of the judged pages, the most relevant ones, that may be authorities."""
-    top: int = 25
-    """Number of hubs, authorities and sites reported; these hubs say which unvisited pages are worth fetching."""
-    unvisited: int = 500
-    """Maximum number of unvisited pages reported."""
-    iterations: int = 50
-    """Maximum number of iterations."""
-    tolerance: float = 1e-6
-    """The iteration ends when all hub scores together, whose sum is 1, change by less."""
-    across_sites: bool = True
-    """Count only links between different sites. A crawl of a single site has no others: turn it off there."""
-
-    def __post_init__(self) -> None:
-        require_at_least(self, "distill", top=1, unvisited=0, iterations=1)
-        require_above_zero(self, "distill", "admitted", "tolerance")
-        if self.admitted > 1:
-            raise ConfigError(
-                f"distill.admitted is {self.admitted}: it is a share of the pages, above 0 and at most 1; "
-                "0.15 admits the most relevant 15 %"
-            )
 
 
 class RankedPage(NamedTuple):
@@ -96,15 +75,6 @@ class RankedSite(NamedTuple):
     """relevant / pages, where pages are the judged ones."""
     bound: float
     """The lower end of the density's confidence interval, by which sites are ordered."""
-
-
-class UnvisitedPage(NamedTuple):
-    link: int
-    url: str
-    score: float
-    """The sum of the scores of the top hubs that cite it."""
-    hubs: int
-    """How many these are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,48 +110,21 @@ def distill(citations: CitationGraph, settings: DistillSettings, *, earlier: byt
     A crawl that distills again and again keeps its `citations`, so that `update` reads but the new pages, and hands in
     the `state` of the last distillation as `earlier`, so that few iterations are needed. An unreadable one is as none.
     """
-    threshold = relevance_threshold(citations.relevance, settings.admitted)
-    is_admitted = citations.relevance > threshold
-    sources, targets = citations.edges_to(is_admitted)
-    start = _earlier_hubs(earlier, citations.pages)
-    result = hits(
-        sources,
-        targets,
-        count=len(citations.pages),
-        relevance=citations.relevance,
-        threshold=threshold,
-        sites=citations.sites if settings.across_sites else None,
-        start=start,
-        iterations=settings.iterations,
-        tolerance=settings.tolerance,
-    )
-    hubs = _best(result.hubs, settings.top)
+    found = central_pages(citations, settings, earlier=earlier)
     return Distillation(
-        hubs=_pages(citations, hubs, result.hubs),
-        authorities=_pages(citations, _best(result.authorities, settings.top), result.authorities),
+        hubs=_pages(citations, found.hubs, found.scores.hubs),
+        authorities=_pages(citations, found.authorities, found.scores.authorities),
         sites=rank_sites(citations)[: settings.top],
-        unvisited=_unvisited(citations, hubs, result.hubs, settings),
+        unvisited=_unvisited(citations, found, settings),
         pages=len(citations.pages),
-        admitted=int(is_admitted.sum()),
-        threshold=threshold,
-        edges=result.edges,
-        iterations=result.iterations,
-        change=result.change,
-        is_warm=start is not None,
-        state=_state(citations.pages, result),
+        admitted=int((citations.relevance > found.threshold).sum()),
+        threshold=found.threshold,
+        edges=found.scores.edges,
+        iterations=found.scores.iterations,
+        change=found.scores.change,
+        is_warm=found.is_warm,
+        state=found.state,
     )
-
-
-def relevance_threshold(relevance: NDArray[np.float64], admitted: float) -> float:
-    """ρ, so that R > ρ holds for the share `admitted` of the pages, and for those that tie with the last of them."""
-    if not (relevance > 0).any():
-        raise ConfigError(
-            f"distill.admitted = {admitted} admits none of {len(relevance)} judged pages: "
-            "none has a relevance above 0; distill later in the crawl, or widen the topic"
-        )
-    wanted = min(len(relevance), max(1, int(np.ceil(admitted * len(relevance) - 1e-9))))
-    last = np.partition(relevance, len(relevance) - wanted)[len(relevance) - wanted]
-    return float(relevance[relevance < last].max(initial=0.0)) if last > 0 else 0.0
 
 
 def rank_sites(citations: CitationGraph) -> list[RankedSite]:
@@ -204,15 +147,6 @@ def _wilson(successes: NDArray[np.int64], tries: NDArray[np.int64]) -> NDArray[n
     spread = np.sqrt(square * (share * (1 - share) + square / 4))
     bound: NDArray[np.float64] = (share + square / 2 - spread) / (1 + square)
     return bound
-
-
-def _best(scores: NDArray[np.float64], count: int) -> list[int]:
-    """The places of the greatest scores above 0; of equal ones the page found first."""
-    places = np.flatnonzero(scores)
-    if len(places) > count:
-        least = np.partition(scores[places], len(places) - count)[len(places) - count]
-        places = places[scores[places] >= least]
-    return [int(place) for place in places[np.argsort(-scores[places], kind="stable")][:count]]
 
 
 def _pages(citations: CitationGraph, places: list[int], scores: NDArray[np.float64]) -> list[RankedPage]:
@@ -240,55 +174,14 @@ def _page(
     )
 
 
-def _unvisited(
-    citations: CitationGraph, hubs: list[int], scores: NDArray[np.float64], settings: DistillSettings
-) -> list[UnvisitedPage]:
-    found: dict[int, UnvisitedPage] = {}
-    for place in hubs:
+def _unvisited(citations: CitationGraph, central: Central, settings: DistillSettings) -> list[UnvisitedPage]:
+    def cited(place: int) -> Iterable[tuple[int, str]]:
         own = citations.site_names[citations.sites[place]]
-        # Several links to one page on one hub are one citation.
-        for link, url, host in dict.fromkeys(citations.store.unvisited_links(int(citations.pages[place]))):
+        for link, url, host in citations.store.unvisited_links(int(citations.pages[place])):
             if not settings.across_sites or site_of(host) != own:
-                known = found.get(link, UnvisitedPage(link, url, 0.0, 0))
-                found[link] = UnvisitedPage(link, url, known.score + float(scores[place]), known.hubs + 1)
-    return sorted(found.values(), key=lambda page: (-page.score, page.link))[: settings.unvisited]
+                yield link, url
 
-
-def _state(pages: NDArray[np.int64], result: Hits) -> bytes:
-    """Hub scores are enough: the authorities follow from them in the first half of an iteration."""
-    is_hub = result.hubs > 0
-    return seal(NAME, {}, pages[is_hub].astype(np.uint32), result.hubs[is_hub].astype(np.float32))
-
-
-def _earlier_hubs(earlier: bytes | None, pages: NDArray[np.int64]) -> NDArray[np.float32] | None:
-    """By page its earlier score, 0 where it had none; None if there is nothing to go on from."""
-    if not earlier:
-        return None
-    try:
-        _, (links, scores) = unseal(NAME, earlier)
-    except ValueError:
-        return None
-    if not len(links):
-        return None
-    at = np.minimum(np.searchsorted(links, pages), len(links) - 1)
-    start: NDArray[np.float32] = np.where(links[at] == pages, scores[at], np.float32(0))
-    return start if start.any() else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DistillingSettings(DistillSettings):
-    """Hubs and authorities, found while the crawl goes on (paper FC, section 3.3)."""
-
-    every: int = 0
-    """Number of pages between two distillations; 0 means none. Pages that the top hubs cite are then fetched first."""
-    revisited: int = 5
-    """Number of top hubs fetched again after a distillation, for new links."""
-    revisit_after: float = 3600.0
-    """Minimum number of seconds between two fetches of a hub."""
-
-    def __post_init__(self) -> None:
-        DistillSettings.__post_init__(self)
-        require_at_least(self, "distill", every=0, revisited=0, revisit_after=0)
+    return cited_by_hubs(((central.scores.hubs[place], cited(place)) for place in central.hubs), settings.unvisited)
 
 
 class Distilling:

@@ -8,6 +8,7 @@ them.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.frontier.frontier import Frontier
+from lycosa.frontier.keys import FAVOURED, UNTRIED
 
 TOO_FAR = "too far"
 HOST_CAP = "host cap"
@@ -67,3 +69,25 @@ def rising(frontier: Frontier, links: NDArray[np.int64], scores: NDArray[np.floa
     # Links that do not wait have the score NaN there, which nothing exceeds.
     is_better: NDArray[np.bool_] = scores.astype(np.float32) > frontier.scores(links)
     return is_better
+
+
+class Favoured(NamedTuple):
+    """Links that come before all others from now on, and those that no longer do."""
+
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    added: int
+    """Number of those that did not come first before."""
+
+
+def favour(frontier: Frontier, links: Sequence[int], *, kept: Collection[int] = ()) -> Favoured:
+    """Put those of the links first that wait and never failed, and no others but those `kept`."""
+    candidates = np.array(links, dtype=np.int64)
+    candidates = candidates[frontier.is_waiting(candidates)]
+    first = candidates[~frontier.is_tried(candidates)]
+    waiting = frontier.waiting_links()
+    before = waiting[frontier.is_favoured(waiting)]
+    last = before[~np.isin(before, first) & ~np.isin(before, list(kept))]
+    frontier.set_tiers(first, FAVOURED)
+    frontier.set_tiers(last, UNTRIED)
+    return Favoured(first, last, int(np.count_nonzero(~np.isin(first, before))))

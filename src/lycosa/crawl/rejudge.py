@@ -31,6 +31,7 @@ from lycosa.crawl.certainty import CERTAINTY, Certainty
 from lycosa.crawl.commit import CrawlLedger
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.resume import THRESHOLD
+from lycosa.crawl.seeds import awaited_seeds
 from lycosa.crawl.start_threshold import START_THRESHOLD, StartThreshold
 from lycosa.errors import InputError
 from lycosa.judges.protocol import Judge, LearnedTopic
@@ -38,7 +39,7 @@ from lycosa.lib.clock import Clock
 from lycosa.lib.text import stems
 from lycosa.lib.wordhash import SIZE, number_of
 from lycosa.store.protocol import Store
-from lycosa.store.rows import Batch
+from lycosa.store.rows import Batch, State
 
 JUDGE_VERSION, JUDGED_AGAIN, LEARNED_AT, JUDGED_AT = "judge", "judged again", "learned at", "judged at"
 """Names of state in the store."""
@@ -93,6 +94,8 @@ class Rejudge:
         self._has_open_threshold = has_open_threshold
         self._looked_at = 0.0
         self._judged_again = ledger.state.store.state(JUDGED_AGAIN)
+        self.takeovers = 0
+        """Number of times in this run that a trained judge has judged all pages."""
 
     def begin(self) -> None:
         """Go on with the judge of the last run; take over a version that was trained while the crawl rested."""
@@ -127,6 +130,11 @@ class Rejudge:
             self._take_over(f"all pages were judged again by version {self._version}")
         self._judged_again = judged_again
 
+    @property
+    def version(self) -> int:
+        """Of the trained judge in use; 0 if there is none."""
+        return self._version
+
     def hurry(self) -> None:
         """Judge all pages again at the next look: a person has said what some of them are."""
         if self._learning is not None:
@@ -145,10 +153,14 @@ class Rejudge:
         self._ledger.write(batch, event=("judge", lesson))
         self._ledger.state.recount()
         self._ledger.score_again(f"judge version {self._version}")
+        self.takeovers += 1
 
     def _find_threshold(self, *, is_last: bool = False) -> None:
-        """When all start pages have been dealt with: the smallest positive score among them (AR, section 2.3)."""
-        if not is_last and self._ledger.state.store.waiting_seeds():
+        """When all start pages have had their try: the smallest positive score among them (AR, section 2.3).
+
+        One that failed and will be tried again, or whose host does not answer, is not waited for: that may take hours.
+        """
+        if not is_last and awaited_seeds(self._ledger):
             return
         seeds = self._ledger.state.store.seed_pages()
         if all(seed.relevance is None for seed in seeds):
@@ -160,7 +172,8 @@ class Rejudge:
         state, warning = {}, ""
         try:
             found = StartThreshold.of(seeds)
-            threshold, why, warning = found.value, found.in_words, found.warning
+            missing = sum(seed.state == State.WAITING for seed in self._ledger.state.store.lost_seeds())
+            threshold, why, warning = found.value, found.in_words + _without(missing), found.warning
             state[START_THRESHOLD] = found.to_bytes()
         except InputError:
             threshold = judge.abilities.threshold
@@ -180,6 +193,13 @@ class Rejudge:
     def _adopt(self, judge: Judge) -> None:
         self._reading = replace(self._reading, judge=judge)
         self._readers.adopt(self._reading)
+
+
+def _without(missing: int) -> str:
+    """What is to be said of start pages that may still come."""
+    if not missing:
+        return ""
+    return f"; {missing:,} start page{'s' * (missing > 1)} could not be fetched so far, and will not change it"
 
 
 class Learning:

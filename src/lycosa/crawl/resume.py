@@ -26,7 +26,7 @@ from lycosa.fetch.archive import Archive, Position, recover
 from lycosa.fetch.politeness import Politeness
 from lycosa.fetch.robots import RobotsFile, RobotsState
 from lycosa.frontier.frontier import Frontier
-from lycosa.frontier.keys import FAVOURED, MOST_TRIES
+from lycosa.frontier.keys import UNTRIED
 from lycosa.lib.hashindex import HashIndex
 from lycosa.lib.snapshot import Tree
 from lycosa.model import Judgement, Visit
@@ -126,9 +126,9 @@ def resume(
     `covered`: what the strategy knows already, from a snapshot.
     """
     waiting = store.waiting()
-    for tries, tried in store.tried_links().items():
-        frontier.set_tiers(tried, min(tries, MOST_TRIES))
-    frontier.set_tiers(store.favoured_links(), FAVOURED)
+    for numbers, tiers in ((waiting.ids, waiting.tiers), (waiting.dormant, waiting.dormant_tiers)):
+        for tier in np.unique(tiers[tiers != UNTRIED]).tolist():
+            frontier.set_tiers(numbers[tiers == tier], tier)
     dropped = frontier.load(waiting.ids, waiting.hosts, waiting.scores)
     try:
         if strategy.abilities.is_retold:

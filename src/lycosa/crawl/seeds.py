@@ -86,6 +86,18 @@ def seed_troubles(store: Reports) -> list[SeedTrouble]:
     return [SeedTrouble(named(store, seed.id), why) for seed, why in found if why]
 
 
+def awaited_seeds(ledger: CrawlLedger) -> list[LostSeed]:
+    """The seeds that have had no try yet and will have it soon: nothing is known against them or their hosts."""
+    state = ledger.state
+    robots = _robots_troubles(state.store)
+    waiting = [seed for seed in state.store.lost_seeds() if seed.state == State.WAITING]
+    return [
+        seed
+        for seed in waiting
+        if not why_not(seed, robots.get(origin(seed.url))) and not state.hosts[seed.host_id].failures
+    ]
+
+
 def robots_trouble(store: Store, place: str) -> NoRobots | None:
     """Why nothing may be fetched from an origin, if its robots.txt is unreachable."""
     return _robots_troubles(store).get(place)

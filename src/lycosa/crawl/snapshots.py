@@ -170,22 +170,24 @@ class Snapshotting:
         *,
         ledger: CrawlLedger,
         directory: Path,
-        settings: Settings,
+        settings: Callable[[], Settings],
         clock: Clock,
         covered: Covered = NOTHING,
-        judged_pages: Callable[[], int] | None = None,
+        judged: Callable[[], int],
+        is_judged_by_study: bool = False,
     ) -> None:
-        """`covered`: by the snapshot the crawl was resumed from. `judged_pages`: when a study last judged all pages;
-        None if there is none, and the crawl's judge alone decides."""
+        """`settings`: as they are when a snapshot is taken; a judge may have been trained since the crawl began.
+        `covered`: by the snapshot the crawl was resumed from. `judged`: a number that changes whenever all pages are
+        judged again, which makes an earlier snapshot useless; by a study, or by a trained judge that took over."""
         self._ledger = ledger
         self._directory = directory
-        self._settings = _as_json(settings)
+        self._settings = settings
         self._clock = clock
-        self._judged_pages = judged_pages or (lambda: 0)
-        self._is_judged_by_study = judged_pages is not None
+        self._judged = judged
+        self._is_judged_by_study = is_judged_by_study
         self._snapshots = ledger.state.strategy.abilities.snapshots
         self._pages = covered.pages
-        self._judged_at = self._judged_pages()
+        self._judged_at = self._judged()
         self._writing: _Writing | None = None
         self._taken_at = clock.now()
         self._cost = 0.0
@@ -205,7 +207,7 @@ class Snapshotting:
         pages = self._ledger.pages
         if pages < FIRST or self._problem:
             return False
-        has_news = self._judged_pages() != self._judged_at
+        has_news = self._judged() != self._judged_at
         if is_last:
             return pages > self._pages or has_news
         if pages - self._pages < max(FIRST, pages // GROWTH):
@@ -216,7 +218,7 @@ class Snapshotting:
         began = time.thread_time()
         self._ledger.write_scores()
         tree = self._tree()
-        self._pages, self._judged_at, self._taken_at = tree["pages"], self._judged_pages(), self._clock.now()
+        self._pages, self._judged_at, self._taken_at = tree["pages"], self._judged(), self._clock.now()
         if problem := self._no_room(size_of(tree)):
             self._complain(problem)
             return
@@ -229,7 +231,7 @@ class Snapshotting:
         store, pages = self._ledger.state.store, self._ledger.pages
         since = store.pages_since(pages - 1)
         return {
-            "settings": self._settings,
+            "settings": _as_json(self._settings()),
             "pages": pages,
             "last_page": int(since.ids[0]),
             "answered": [row.id for row in store.answers() if row.after_pages == pages],

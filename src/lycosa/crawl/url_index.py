@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.crawl.hosts import HostTable
-from lycosa.crawl.link_rules import FoundLink, LinkRules, joining, rising
+from lycosa.crawl.link_rules import FoundLink, LinkRules, favour, joining, rising
 from lycosa.fetch.urls import host_key, url_hash
 from lycosa.frontier.frontier import Frontier
-from lycosa.frontier.keys import FAVOURED, UNTRIED
-from lycosa.frontier.links import LinkState
+from lycosa.frontier.keys import FAVOURED
 from lycosa.lib.hashindex import HashIndex
 from lycosa.lib.snapshot import Tree
 from lycosa.model import Lease, Link, Page
@@ -183,19 +182,12 @@ class UrlIndex:
     def favour(self, hubs: Mapping[int, int], batch: Batch) -> int:
         """Of these links, each with the number of hubs that cite it, put those first that wait; return how many are new
         there. Links that were put first before, and are not among these, wait again for their own turn."""
-        frontier = self._frontier
-        first = np.array([link for link in hubs if frontier.state_of(link) is LinkState.WAITING], dtype=np.int64)
-        first = first[~frontier.is_tried(first)]
-        waiting = frontier.waiting_links()
-        before = waiting[frontier.is_favoured(waiting)]
-        last = before[~np.isin(before, first) & ~np.isin(before, list(self._revisits))]
-        frontier.set_tiers(first, FAVOURED)
-        frontier.set_tiers(last, UNTRIED)
-        for link in first.tolist():
+        found = favour(self._frontier, list(hubs), kept=self._revisits)
+        for link in found.first.tolist():
             count = hubs[link]
             batch.states.append(StateRow(State.WAITING, 0, RAISED, f"{count} hub{'s' * (count > 1)}", link))
-        batch.states.extend(StateRow(State.WAITING, 0, "", "", link) for link in last.tolist())
-        return int(np.count_nonzero(~np.isin(first, before)))
+        batch.states.extend(StateRow(State.WAITING, 0, "", "", link) for link in found.last.tolist())
+        return found.added
 
     def revisit(self, pages: Sequence[LinkRow], batch: Batch) -> None:
         """Queue fetched pages once more, before all others."""

@@ -1,4 +1,4 @@
-"""The k examples nearest to a page vote on its topics (paper GP, section III: the kNN classifier).
+"""The k examples nearest to a page vote on its topics (paper GP, sections 2.3 and 3.1: the kNN classifier).
 
 A page and an example are as similar as the cosine of their TF-IDF vectors. With the neighbours' similarities s_n,
 

@@ -1,4 +1,4 @@
-"""Topics as weighted keywords, written by hand or taken from examples (paper AR, section 2).
+"""Topics as weighted keywords, written by hand or taken from examples (paper AR, sections 2.3 and 4).
 
 AR: evaluation functions "by hand, based on domain knowledge", "scoring functions for weighted keyword queries". With
 the weights w (negative ones count against the topic) and the counts tf of the words on a page,

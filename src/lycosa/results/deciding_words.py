@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lycosa.crawl.resume import retold
+from lycosa.crawl.resume import Covered, retold
 from lycosa.errors import ArchiveError
 from lycosa.judges.protocol import Judge, LearnedTopic
 from lycosa.model import Page
@@ -27,8 +27,8 @@ class DecidingWords:
     store: Reports
     pages: ArchivedPages
     judge: Judge
-    begin: Callable[[], tuple[LearnedTopic | None, Strategy]]
-    """Begins the study of the topic that the crawl's strategy makes, if it makes one."""
+    begin: Callable[[], tuple[LearnedTopic | None, Strategy, Covered]]
+    """Begins the study of the topic that the crawl's strategy makes, if it makes one, with what a snapshot tells it."""
 
     def __call__(self, page: int) -> Words | None:
         """Those of a page, by the judge as it is now; None if its text is not in the archive."""
@@ -52,10 +52,10 @@ class DecidingWords:
 
     def _learned(self) -> Judge:
         """The judge, with what it has learned in the crawl."""
-        study, strategy = self.begin()
+        study, strategy, covered = self.begin()
         if study is None:
             return self.judge
-        for _ in retold(self.store, strategy):
+        for _ in retold(self.store, strategy, covered):
             pass
         study.verdicts()
         return study.as_judge(self.judge.abilities.threshold)

@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from lycosa.crawl.resume import NOTHING, Covered
 from lycosa.crawl.seeds import robots_trouble
 from lycosa.crawl.start_threshold import START_THRESHOLD, StartThreshold
 from lycosa.errors import InputError
@@ -28,6 +29,8 @@ SHOWN_CITATIONS = 5
 SHOWN_TERMS = 8
 WordsOfPage = Callable[[int], Mapping[str, float] | None]
 ReasonsOfPage = Callable[[int], Sequence[str]]
+Known = Callable[[], tuple[Strategy, Covered]]
+"""A new strategy with what a snapshot has told it, which must be nothing if it has rules."""
 _PAGES = ("on relevant pages", "on pages that are not relevant")
 _TEXT = ("the words near the link speak for it", "the words near the link speak against it")
 _URL = ("the words of its URL speak for it", "the words of its URL speak against it")
@@ -65,12 +68,14 @@ def explain(
     *,
     urls: Urls,
     strategy: Strategy,
+    known: Known | None = None,
     words: WordsOfPage = _unknown,
     reasons: ReasonsOfPage = _no_reasons,
     rules: Sequence[str] = (),
 ) -> Iterator[tuple[str, str]]:
-    """(heading, text) pairs. `words`: those that decided on a page, for pages that were stored without; `reasons`: what
-    else did; `rules`: how the crawl's judge decides (`JudgeAbilities.rules`)."""
+    """(heading, text) pairs. `known`: asked for a strategy that knows something already, if what it knows matters;
+    `words`: those that decided on a page, for pages that were stored without; `reasons`: what else did; `rules`: how
+    the crawl's judge decides (`JudgeAbilities.rules`)."""
     canonical, reason = urls.canonical(url)
     if not canonical:
         raise InputError(f"{url!r} is not a URL that can be crawled: {reason}")
@@ -86,13 +91,13 @@ def explain(
     assert host is not None
     yield "state", _state(store, link, host)
     yield from _discovery(store, link)
-    found = _rulings(store, strategy, link)
+    found = _rulings(store, strategy, link, known)
     if link.state == State.WAITING:
         is_seed = not link.distance and link.parent_id is None and link.score == strategy.seed_score()
         yield "score", f"{link.score:.3f}, like every seed" if is_seed else strategy.reason(link.score)
         if link.tries:
             yield "turn", f"after all links that were {'never tried' if link.tries == 1 else 'tried less often'}"
-        yield from _factors(store, link, host, strategy, found)
+        yield from _factors(store, link, host, found)
         yield from (("rule", rule) for rule in rules)
     elif link.state != State.EXCLUDED:
         yield "score", f"{link.score:.3f} when it was fetched"
@@ -106,11 +111,14 @@ def explain(
     yield "host", _host(host)
 
 
-def _rulings(store: Reports, strategy: Strategy, link: LinkRow) -> Rulings | None:
+def _rulings(store: Reports, strategy: Strategy, link: LinkRow, known: Known | None) -> Rulings | None:
     """What strategy and rules made of the link; None if there is nothing to tell but its score."""
     is_followed_up = link.state == State.WAITING or strategy.abilities.rules is not None
     has_parts = strategy.abilities.is_retold or strategy.abilities.rules is not None
-    return rulings(store, strategy, link.id, link.parent_id) if is_followed_up and has_parts else None
+    if not is_followed_up or not has_parts:
+        return None
+    strategy, covered = known() if known is not None else (strategy, NOTHING)
+    return rulings(store, strategy, link.id, link.parent_id, covered=covered)
 
 
 def _rules(link: LinkRow, found: Rulings | None) -> Iterator[tuple[str, str]]:
@@ -126,9 +134,7 @@ def _rules(link: LinkRow, found: Rulings | None) -> Iterator[tuple[str, str]]:
             yield "rule", in_words(behind)
 
 
-def _factors(
-    store: Reports, link: LinkRow, host: HostRow, strategy: Strategy, found: Rulings | None
-) -> Iterator[tuple[str, str]]:
+def _factors(store: Reports, link: LinkRow, host: HostRow, found: Rulings | None) -> Iterator[tuple[str, str]]:
     """The parts of the score, on the citing page that gave it or, if none did, gives the best one now."""
     if found is None:
         return
@@ -141,7 +147,7 @@ def _factors(
         visit, cited = found.parent, Link(link.url)
     else:
         return
-    factors = (best.factors if best is not None else {}) or strategy.abilities.factors(visit, cited)
+    factors = (best.factors if best is not None else {}) or found.strategy.abilities.factors(visit, cited)
     if factors and tuple(factors) == FEATURES:
         yield "because", _because(store, link, host, cited.anchor, factors)
         strongest = sorted(factors.items(), key=lambda part: -abs(part[1]))[:SHOWN_PARTS]

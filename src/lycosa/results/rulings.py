@@ -3,6 +3,9 @@
 All visits are told again to a new strategy, which therefore passes through the same changes of focus. For each page
 that cites the link, its rules are asked what they do with the links of that page at that moment, and the link is
 treated as the frontier treats it: a better page moves it up, a change of focus scores it again.
+
+A strategy without rules is asked only what it makes of the link now. If a snapshot has told it what it knows, only the
+visits since are told, and those to pages that cite the link are looked up.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lycosa.crawl.resume import STRATEGY, retold
+from lycosa.crawl.resume import NOTHING, STRATEGY, Covered, retold
 from lycosa.model import Visit
 from lycosa.store.protocol import Store
 from lycosa.strategies.protocol import Links, Scores, Strategy
@@ -44,7 +47,7 @@ class Rulings:
     """What became of one link."""
 
     def __init__(self, strategy: Strategy, link: int, parent: int | None) -> None:
-        self._strategy = strategy
+        self.strategy = strategy
         self._abilities = strategy.abilities
         self._link = link
         self._parent = parent
@@ -64,7 +67,7 @@ class Rulings:
         """Tell the strategy of a visit, and see what it makes of the link."""
         places = (targets == self._link).nonzero()[0]
         words = self._words(visit) if len(places) else ()
-        scores = self._strategy.tell(visit, targets)
+        scores = self.strategy.tell(visit, targets)
         if visit.lease.id == self._parent:
             self.parent = visit
         if visit.lease.id == self._link:
@@ -78,6 +81,15 @@ class Rulings:
         if self._abilities.take_change() and not self.is_fetched:
             self.standing = self.best_now() or self.standing
         return scores
+
+    def remember(self, visit: Visit, targets: Links) -> None:
+        """Take note of a visit that the strategy, which must have no rules, knows from a snapshot."""
+        places = (targets == self._link).nonzero()[0]
+        if visit.lease.id == self._parent:
+            self.parent = visit
+        if len(places) and visit.lease.id != self._link:
+            place = int(places[0])
+            self.citing.append(Ruling(visit, targets, place, float(self._abilities.again(visit, targets)[place])))
 
     def behind(self, score: float) -> Ruling | None:
         """The one that gave the link this score. A judge that has changed its mind since may have taken another way."""
@@ -106,10 +118,16 @@ class Rulings:
         return self._abilities.factors(visit, visit.page.links[place])
 
 
-def rulings(store: Store, strategy: Strategy, link: int, parent: int | None = None) -> Rulings:
-    """Tell the strategy, which must be new, everything again. In the end it knows what the crawl's own knows."""
+def rulings(
+    store: Store, strategy: Strategy, link: int, parent: int | None = None, *, covered: Covered = NOTHING
+) -> Rulings:
+    """Tell the strategy everything again but what it knows from a snapshot. In the end it knows what the crawl's own
+    knows."""
+    assert not covered.pages or strategy.abilities.rules is None
     found = Rulings(strategy, link, parent)
-    for _ in retold(store, strategy, tell=found.tell):
+    for visit, targets in store.citing_visits(link, parent=parent, upto=covered.pages) if covered.pages else ():
+        found.remember(visit.guiding, targets)
+    for _ in retold(store, strategy, covered, tell=found.tell):
         pass
     with contextlib.suppress(ValueError):  # the state of another strategy, or of another version
         strategy.restore(store.state(STRATEGY) or b"")

@@ -1,4 +1,4 @@
-"""Bookmarks as examples of an interest (paper FC, section 3: the user's own bookmarks start the crawl).
+"""Bookmarks as examples of an interest (paper FC, section 2.1: the user's own bookmarks are imported).
 
 Three kinds of file are recognised by their content: the Netscape format that every browser exports, a list of URLs with
 one on each line (a title may follow), and plain text, which is an example itself and may contain URLs.

@@ -53,14 +53,8 @@ class Store(Protocol):
 
     def waiting(self) -> rows.WaitingLinks: ...
 
-    def tried_links(self) -> dict[int, NDArray[np.int64]]:
-        """By number of tries: the links that failed, and wait or were dropped."""
-
     def links_to_revisit(self) -> set[int]:
         """Fetched pages that wait to be fetched again."""
-
-    def favoured_links(self) -> NDArray[np.int64]:
-        """Waiting links that come before all others: cited by hubs, or hubs to be fetched again."""
 
     def visits(self, after: int = 0) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
         """The first visit to every page in order of fetching, with the numbers of its links; pages are light.
@@ -68,6 +62,9 @@ class Store(Protocol):
         `after`: only pages with a greater `number`. A page that a person has answered on has no guide: the answer
         guides the crawl.
         """
+
+    def citing_visits(self, link: int, *, parent: int | None, upto: int) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+        """Of the visits to pages with a `number` up to `upto`: those to pages that cite a link, and to `parent`."""
 
     def hosts(self) -> Iterator[rows.HostRow]: ...
 

@@ -220,8 +220,12 @@ class WaitingLinks(NamedTuple):
     ids: NDArray[np.int64]
     hosts: NDArray[np.int64]
     scores: NDArray[np.float64]
+    tiers: NDArray[np.uint8]
+    """As the frontier has them (`frontier.keys`): by the number of failed tries; or FAVOURED, which come before all
+    others: cited by hubs, or hubs to be fetched again."""
     dormant: NDArray[np.int64]
     """Links that wait once they are found again: dropped, or excluded as NOFOLLOW or NOT_WORTH."""
+    dormant_tiers: NDArray[np.uint8]
 
 
 class NewPages(NamedTuple):

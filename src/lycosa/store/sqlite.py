@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.errors import StoreError
+from lycosa.frontier.keys import FAVOURED, MOST_TRIES
 from lycosa.model import Lease, Visit
 from lycosa.store import rows
 from lycosa.store.rows import NOFOLLOW, NOT_WORTH, RAISED, REVISIT, Answer, State
 from lycosa.store.sqlite_connection import explained, fields, select
 from lycosa.store.sqlite_reports import SqliteReports
-from lycosa.store.stored_visits import visits
+from lycosa.store.stored_visits import citing_visits, visits
 
 CHUNK = 1 << 16
 """Number of links read at a time for the distiller."""
@@ -71,15 +72,18 @@ where a.id > ? order by a.id
 """
 LEASE = "select id, url, host_id, score, distance, tries, redirects from frontier where id = ?"
 PRINTS = "select fingerprint, id from pages where fingerprint != 0 and duplicate_of is null order by number"
+TIERS = 256
 WAITING = f"""
-select case state when '{State.WAITING}' then host_id when '{State.DROPPED}' then -1
+select case state
+       when '{State.WAITING}' then host_id * {TIERS}
+            + case when reason in ('{REVISIT}', '{RAISED}') then {FAVOURED} else min(tries, {MOST_TRIES}) end
+       when '{State.DROPPED}' then -1 - min(tries, {MOST_TRIES})
        when '{State.EXCLUDED}' then -(reason in ('{NOFOLLOW}', '{NOT_WORTH}')) else 0 end, score
 from frontier order by id
 """
-"""Of all links, as a single scan is fast and numbers have no gaps: the host of a waiting one, -1 for a dormant one."""
-TRIED = f"select tries, id from frontier where tries > 0 and state in ('{State.WAITING}', '{State.DROPPED}')"
+"""Of all links, as a single scan is fast and numbers have no gaps: host and tier of a waiting one, the tier of a
+dormant one, 0 for others."""
 TO_REVISIT = f"select f.id from pages p cross join frontier f on f.id = p.id where f.state = '{State.WAITING}'"
-FAVOURED = f"select id from frontier where state = '{State.WAITING}' and reason in ('{REVISIT}', '{RAISED}')"
 LAST_FETCHES = """
 select link_id, max(at) from outcomes where link_id in (select value from json_each(?)) group by 1
 """
@@ -248,25 +252,22 @@ class SqliteStore(SqliteReports):
         return prints, ids
 
     def waiting(self) -> rows.WaitingLinks:
-        hosts, scores = self._columns(WAITING, 2, kind=np.float64)  # which is exact for numbers up to 2⁵³
-        if len(hosts) != self.count_links():
+        codes, scores = self._columns(WAITING, 2, kind=np.float64)  # which is exact for numbers up to 2⁵³
+        if len(codes) != self.count_links():
             raise StoreError(f"{self.path}: links are missing from the table frontier; restore it from a copy")
-        places, dormant = np.flatnonzero(hosts > 0), np.flatnonzero(hosts < 0)
-        return rows.WaitingLinks(places + 1, hosts[places].astype(np.int64), scores[places], dormant + 1)
-
-    def tried_links(self) -> dict[int, NDArray[np.int64]]:
-        tries, ids = self._columns(TRIED, 2)
-        return {int(count): ids[tries == count] for count in np.unique(tries)}
+        places, dormant = np.flatnonzero(codes > 0), np.flatnonzero(codes < 0)
+        hosts, tiers = np.divmod(codes[places].astype(np.int64), TIERS)
+        dormant_tiers = (-1 - codes[dormant]).astype(np.uint8)
+        return rows.WaitingLinks(places + 1, hosts, scores[places], tiers.astype(np.uint8), dormant + 1, dormant_tiers)
 
     def links_to_revisit(self) -> set[int]:
         return {link for (link,) in self._rows(TO_REVISIT)}
 
-    def favoured_links(self) -> NDArray[np.int64]:
-        (ids,) = self._columns(FAVOURED, 1)
-        return ids
-
     def visits(self, after: int = 0) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
         return visits(self.path, self._db, after)
+
+    def citing_visits(self, link: int, *, parent: int | None, upto: int) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+        return citing_visits(self.path, self._db, link, parent=parent or 0, upto=upto)
 
     def hosts(self) -> Iterator[rows.HostRow]:
         return iter(self._all(rows.HostRow._make, select(rows.HostRow, "hosts")))

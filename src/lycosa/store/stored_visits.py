@@ -26,7 +26,11 @@ select f.id, f.url, f.host_id, f.score, f.distance, f.tries, f.redirects, p.titl
        iif(j.own_relevance is null, j.guide_relevance, null), j.guide_is_relevant
 from pages p join frontier f on f.id = p.id left join judgements j on j.page_id = p.id
      left join notes n on n.page_id = p.id
-where p.number > ? order by p.number
+"""
+AFTER = f"{PAGES} where p.number > ? order by p.number"
+CITING = f"""
+{PAGES} where p.number <= ? and (p.id = ? or p.id in (select source_id from links where target_id = ?))
+order by p.number
 """
 LINKS = f"""
 select t.id, t.url, l.anchor, l.rel, l.position, l.other_anchors
@@ -36,8 +40,20 @@ FETCHED = Outcome(Kind.FETCHED, "http 200", status=200)
 
 
 def visits(path: Path, db: sqlite3.Connection, after: int = 0) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+    return _told(path, db, AFTER, (after,))
+
+
+def citing_visits(
+    path: Path, db: sqlite3.Connection, link: int, *, parent: int, upto: int
+) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+    return _told(path, db, CITING, (upto, parent, link))
+
+
+def _told(
+    path: Path, db: sqlite3.Connection, query: str, values: tuple[int, ...]
+) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
     with explained(path):
-        for row in db.execute(PAGES, (after,)):
+        for row in db.execute(query, values):
             links = db.execute(LINKS, (row[0],)).fetchall()
             yield _visit(row, links), np.array([link[0] for link in links], dtype=np.int64)
 

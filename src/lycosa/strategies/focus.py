@@ -1,7 +1,7 @@
 """Rules that keep a crawl to its topic and can wrap any strategy: `hard+best-first`, `decay+breadth-first`.
 
-Soft focus needs no rule: the score of a link is the largest R of the pages that cite it, and links that were tried less
-often come first (paper FC, section 3.3; the frontier sees to it). That is `best-first`.
+Soft focus needs no rule: the score of a link is the largest R of the pages that cite it (paper FC, section 3.1), and
+links that were tried less often come first (FC, section 3.3; the frontier sees to it). That is `best-first`.
 
 Hard focus (FC, section 3.1): a page's links are followed only where the leaf of the taxonomy that fits it best is a
 good topic or lies under one. With a judge without a taxonomy, they are followed if the page is relevant.
@@ -31,7 +31,7 @@ from lycosa.strategies.rescoring import scores_of_revisit
 from lycosa.strategies.wrapper import Wrapper
 
 RESETS = {"lenient": 0.1, "average": 0.2, "rigid": 0.3}
-"""T_r of the presets (GP, section 6)."""
+"""T_r of the presets (GP, section 5)."""
 UNKNOWN = 255
 
 

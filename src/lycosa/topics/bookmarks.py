@@ -1,4 +1,4 @@
-"""Bookmarks as topics: each folder is a topic, each bookmark in it an example (paper FC, section 2)."""
+"""Bookmarks as topics: each folder is a topic, each bookmark in it an example (paper FC, section 2.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people say about pages teaches the judge of a book (paper FC, section 2: mark, refine and retrain).
+"""What people say about pages teaches the judge of a book (paper FC, section 2.1: mark, refine and retrain).
 
 A mark changes as little as it takes under which topics the page is filed in the book, so that the interest holds for a
 useful page, and does not for one that is not useful:

@@ -1,9 +1,9 @@
-"""Further examples for a topic: pages near its examples that share its words (paper FC, section 2).
+"""Further examples for a topic: pages near its examples that share its words (paper FC, section 2.1).
 
-FC shows "URLs of pages in the neighborhood of the example whose titles have many words in common with it". Near means a
-few links away, in either direction (`within`). The words are those that set the topic apart from the others: a word's
-weight is its contribution to the divergence between inside and outside, Pr[in]·log(Pr[in] / Pr[out]), where Pr is the
-share of documents that contain it (`distinctive_words`).
+FC shows "URLs of pages in the neighborhood of the example whose titles have many words in common with the most
+distinctive words of the topic". Near means a few links away, in either direction (`within`). The words are those that
+set the topic apart from the others: a word's weight is its contribution to the divergence between inside and outside,
+Pr[in]·log(Pr[in] / Pr[out]), where Pr is the share of documents that contain it (`distinctive_words`).
 
     rank = (share of the weight in title and anchor + share of it in the text) · 2 / (1 + distance)
 

@@ -1,4 +1,4 @@
-"""Where a crawl for topics starts if no seeds are given: from their own examples (paper FC, section 3.2: D(C*)).
+"""Where a crawl for topics starts if no seeds are given: from their own examples (paper FC, section 3: D(C*)).
 
 Differs from FC, which has a few dozen of them: of many examples only some are taken, as a crawl that fetches every
 example first finds nothing new for a long time. They are taken from one host after the other, so that many hosts can

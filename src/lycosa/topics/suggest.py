@@ -1,11 +1,11 @@
-"""Suggestions for a person who describes an interest (paper FC, sections 2 and 3).
+"""Suggestions for a person who describes an interest (paper FC, sections 2.1, 2.2 and 4.1).
 
 - `fitting_topics`: where in the tree do these examples belong? For each of them the likeliest leaves, and the deepest
   topic that is more likely than not; the same for all of them together. Topics that were moved or renamed since the
   judge was trained are meant where they are now, those that were removed are not.
 - `neighbouring_topics`: what else is prominent one link away from relevant pages, and whether to widen the focus.
   FC's crawl on mutual funds stagnated because links from such pages lead to investment in general, which it
-  rejected; the remedy is "to add some of the parents and/or siblings of the good nodes".
+  rejected; the remedy is "to add some of the parents and/or siblings of the relevant topics".
 
 Differs from FC, which leaves it to the person to notice: a focus is called inseparable from a relative (parent or
 sibling of a good topic) if links from relevant pages lead into that relative, outside the focus, at least as often as

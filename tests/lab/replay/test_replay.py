@@ -7,12 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from distilled import distilling
+from lycosa.crawl.centrality import DistillingSettings
 from lycosa.crawl.reading import Reading
 from lycosa.errors import ConfigError
 from lycosa.judges.keywords import KeywordJudge
 from lycosa.lab.evaluate.runs import LOOK_AHEAD, ORACLE, Scores
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 from lycosa.lab.replay.compare import ComparePlan, guide_of, run_topic, runs_of_task
+from lycosa.lab.replay.distilling import ReplayDistilling
 from lycosa.lab.replay.replay import JudgedWorld, replay
 from lycosa.lab.replay.tasks import make_task
 from lycosa.lab.worlds.build import build_generated
@@ -110,6 +113,37 @@ def test_a_replay_makes_the_guesses_of_the_full_machine(rig, monkeypatch, tmp_pa
     assert len(guesses) > 2
     track = replay(JudgedWorld(world, judge), made("hunter", judge, None), seeds, pages=60)
     assert [world.url(page) for page in track.pages] == crawl.pages
+
+
+@pytest.mark.parametrize("across_sites", [True, False], ids=["between sites", "within sites, too"])
+@pytest.mark.parametrize("name", ["best-first", "breadth-first", "hunter"])
+def test_a_replay_distils_as_the_full_machine_does(
+    name: str, across_sites: bool, web: GeneratedWeb, world: World, rig, monkeypatch
+) -> None:
+    judge = KeywordJudge(web.topic_keywords(0))
+    settings = DistillingSettings(every=15, revisited=0, top=10, unvisited=20, across_sites=across_sites)
+    seeds = web.seeds(0, 3, np.random.default_rng(1))
+    crawl = rig(Served(web))
+    monkeypatch.setattr(crawl, "reading", lambda: Reading(urls=crawl.urls, judge=judge))
+    monkeypatch.setattr(Furniture, "of", lambda *_: b"")
+    polite = {"delay": 0.0, "fetch_time_factor": 0.0}
+    strategy_of_crawl, watch = made(name, judge, None), distilling(crawl, settings)
+    crawl.crawl(*map(web.url, seeds), strategy=strategy_of_crawl, width=1, pages=90, watch=watch, **polite)
+    distilled = ReplayDistilling(settings)
+    judged = JudgedWorld(world, judge)
+    track = replay(judged, made(name, judge, None), seeds, pages=90, distilling=distilled)
+    assert [world.url(page) for page in track.pages] == crawl.pages
+    assert distilled.times == len(crawl.sql("select 1 from events where kind = 'distilled'")) > 3
+    fetched = {world.url(number) for number in distilled.raised} & set(crawl.pages)
+    assert len(fetched) > 3
+    assert track.pages != replay(judged, made(name, judge, None), seeds, pages=90).pages
+
+
+def test_hubs_that_a_live_crawl_would_fetch_again_are_counted(web: GeneratedWeb, world: World) -> None:
+    judge = KeywordJudge(web.topic_keywords(0))
+    distilled = ReplayDistilling(DistillingSettings(every=20, revisited=5, top=3))
+    replay(JudgedWorld(world, judge), made("best-first", judge, None), [0, 1, 2], pages=60, distilling=distilled)
+    assert (distilled.times, distilled.revisits) == (3, 9)
 
 
 def test_what_is_not_recorded_is_missing_and_costs_no_page(world: World, web: GeneratedWeb) -> None:

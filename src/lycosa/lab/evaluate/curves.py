@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def harvest_rate(relevant: ArrayLike) -> NDArray[np.float64]:
-    """Share of relevant pages among the first n, for each n (paper FC, section 4: harvest ratio).
+    """Share of relevant pages among the first n, for each n (paper FC, section 4.2: harvest ratio).
 
     With flags by label this is precision by label; with the judge's flags, precision by judge; with judged relevance
     in [0, 1], FC's own measure, the mean of R over the pages fetched.
@@ -16,7 +16,7 @@ def harvest_rate(relevant: ArrayLike) -> NDArray[np.float64]:
 
 
 def moving_harvest_rate(relevant: ArrayLike, window: int) -> NDArray[np.float64]:
-    """Share of relevant pages among the last `window` up to each page (paper FC, section 4, figure 4)."""
+    """Share of relevant pages among the last `window` up to each page (paper FC, section 4.2, figures 3 and 4)."""
     values = np.asarray(relevant, dtype=np.float64)
     sums = np.cumsum(values)
     sums[window:] = sums[window:] - sums[:-window]

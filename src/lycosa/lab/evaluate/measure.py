@@ -48,10 +48,10 @@ class Metric(NamedTuple):
 
 METRICS: Mapping[str, Metric] = {
     "recall": Metric("target recall", "share of the targets found (TC, equation 1)"),
-    "harvest": Metric("harvest rate", "share of fetched pages that are relevant by label (FC, section 4)"),
+    "harvest": Metric("harvest rate", "share of fetched pages that are relevant by label (FC, section 4.2)"),
     "recent_harvest": Metric("recent harvest rate", "harvest rate of the last pages only"),
     "judged": Metric("precision by judge", "share of fetched pages that the judge calls relevant"),
-    "relevance": Metric("mean judged relevance", "mean of the judge's R over fetched pages (FC, section 4)"),
+    "relevance": Metric("mean judged relevance", "mean of the judge's R over fetched pages (FC, section 4.2)"),
     "similarity": Metric("similarity", "mean TF-IDF cosine to the topic's description (TC, equation 2)", False),
     "relevant": Metric("relevant pages", "relevant pages found, by label", False),
     "capped_harvest": Metric("site-capped harvest", "harvest rate where only the first few pages of a host count"),

@@ -27,6 +27,7 @@ from lycosa.judges.topic_judges import TopicJudge
 from lycosa.lab.evaluate.measure import measure
 from lycosa.lab.evaluate.overlap import overlap_of
 from lycosa.lab.evaluate.runs import BOUNDS, Comparison, Floats, Ints, Run, Scores, Skipped, Terms, Truth
+from lycosa.lab.replay.distilling import ReplayDistilling
 from lycosa.lab.replay.look_ahead import LookAhead
 from lycosa.lab.replay.oracle import Oracle
 from lycosa.lab.replay.replay import JudgedWorld, replay
@@ -253,30 +254,37 @@ def task_of(plan: ComparePlan, topic: str, rng: np.random.Generator) -> Task:
 
 def runs_of_task(plan: ComparePlan, guide: Guide, task: Task, repeat: int) -> Iterator[Run]:
     """One crawl for each strategy, from the same seeds."""
-    for name in plan.names:
-        if name in ORACLES:
-            chosen: Any = partial(ORACLES[name], guide.judged.world, task.relevant & task.is_graded)
-        else:
-            parts = StrategyParts.of(
-                guide.topic,
-                rng=_rng(plan.seed, task.topic, repeat, name),
-                buffer=plan.buffer or None,
-                words_of=guide.words_of,
-            )
-            chosen = strategy_named(plan.by_name.get(name, name), parts, plan.settings)
-        track = replay(guide.judged, chosen, task.seeds.tolist(), pages=plan.pages, buffer=plan.buffer or None)
-        yield Run(
-            strategy=name,
-            topic=task.topic,
-            repeat=repeat,
-            pages=np.array(track.pages, dtype=np.int32),
-            relevance=np.array(track.relevance),
-            distance=np.array(track.distance, dtype=np.int32),
-            cpu=np.array(track.cpu),
-            frontier=np.array(track.frontier, dtype=np.int32),
-            seeds=task.seeds,
-            given=task.given,
+    return (run_of_task(plan, guide, task, repeat, name) for name in plan.names)
+
+
+def run_of_task(
+    plan: ComparePlan, guide: Guide, task: Task, repeat: int, name: str, *, distilling: ReplayDistilling | None = None
+) -> Run:
+    """One crawl by one of the plan's strategies; `distilling`: puts first what hubs cite."""
+    if name in ORACLES:
+        chosen: Any = partial(ORACLES[name], guide.judged.world, task.relevant & task.is_graded)
+    else:
+        parts = StrategyParts.of(
+            guide.topic,
+            rng=_rng(plan.seed, task.topic, repeat, name),
+            buffer=plan.buffer or None,
+            words_of=guide.words_of,
         )
+        chosen = strategy_named(plan.by_name.get(name, name), parts, plan.settings)
+    seeds, buffer = task.seeds.tolist(), plan.buffer or None
+    track = replay(guide.judged, chosen, seeds, pages=plan.pages, buffer=buffer, distilling=distilling)
+    return Run(
+        strategy=name,
+        topic=task.topic,
+        repeat=repeat,
+        pages=np.array(track.pages, dtype=np.int32),
+        relevance=np.array(track.relevance),
+        distance=np.array(track.distance, dtype=np.int32),
+        cpu=np.array(track.cpu),
+        frontier=np.array(track.frontier, dtype=np.int32),
+        seeds=task.seeds,
+        given=task.given,
+    )
 
 
 def _overlaps(

@@ -27,6 +27,7 @@ from lycosa.fetch.urls import url_hash
 from lycosa.frontier.frontier import Frontier
 from lycosa.judges.contrast.page_vector import telling_words
 from lycosa.judges.protocol import Judge
+from lycosa.lab.replay.distilling import ReplayDistilling, ReplayedCitations
 from lycosa.lab.replay.person import AskedReplay, Person
 from lycosa.lab.replay.search import ReplayBoard, SearchPlan, drive, replay_search
 from lycosa.lab.worlds.world import World
@@ -95,6 +96,11 @@ class Discovery:
             self.distance.extend([distance] * count)
             self.redirects.extend([redirects] * count)
         return numbers
+
+    @property
+    def links_of(self) -> NDArray[np.int64]:
+        """By URL of the world: the number of its link, 0 if it was not met. Changes as more URLs are met."""
+        return self._number_of
 
     def guess(self, url: str, distance: int) -> int | None:
         """A number for a URL that the world need not know; None if it was met before."""
@@ -196,6 +202,7 @@ class ReplayLedger:
         follow_nofollow: bool = False,
         rules: StopRules = NO_RULES,
         person: Person | None = None,
+        distilling: ReplayDistilling | None = None,
     ) -> None:
         self._judged = judged
         self._world = judged.world
@@ -206,6 +213,7 @@ class ReplayLedger:
         self._take_change = strategy.abilities.take_change
         self._guessing = strategy.abilities.guessing
         self._person = person
+        self._distilling = distilling
         self._follow_nofollow = follow_nofollow
         self._scores: NDArray[np.float64] = np.zeros(len(self._world.urls) + 1)
         """By link, as the strategy gave them: the frontier has them rounded."""
@@ -257,6 +265,14 @@ class ReplayLedger:
             self.track.changes.append((len(self.track.pages), change))
         if self._person is not None and self._person.is_due(len(self.track.pages)):
             self._ask(self._person)
+        if self._distilling is not None and self._distilling.is_due(len(self.track.pages)):
+            self._distil(self._distilling)
+
+    def _distil(self, distilling: ReplayDistilling) -> None:
+        track, discovery = self.track, self._discovery
+        links = np.array([lease.id for lease in self._leases], dtype=np.int64)
+        citations = ReplayedCitations(self._world, fetched=track.pages, links=links, relevance=track.relevance)
+        distilling.distil(citations, frontier=self._frontier, links_of=discovery.links_of, world=self._world)
 
     def _ask(self, person: Person) -> None:
         learn = self._strategy.abilities.answer
@@ -389,12 +405,13 @@ def replay(
     advice: Callable[[], str] = str,
     person: Person | None = None,
     search: SearchPlan | None = None,
+    distilling: ReplayDistilling | None = None,
 ) -> Track:
     """Crawl the world from the seeds until `pages` are fetched, a rule says stop, or nothing is left.
 
     A function instead of a strategy is handed the discovery: only bounds such as the oracle need it. `person`: who
     answers questions; the strategy has to learn from answers. `search`: search engines over the world, asked as in a
-    live crawl.
+    live crawl. `distilling`: puts first what hubs cite.
     """
     discovery = Discovery(judged.world)
     timed = TimedStrategy(strategy(discovery) if callable(strategy) else strategy)
@@ -407,6 +424,7 @@ def replay(
         follow_nofollow=follow_nofollow,
         rules=rules,
         person=person,
+        distilling=distilling,
     )
     ledger.add_seeds(seeds)
     stop = Stop(Budget(pages=pages), started=0.0, rules=rules, advice=advice)

@@ -1,4 +1,4 @@
-"""Random order: the unfocused crawl that focused ones are compared with (paper FC, section 3.4).
+"""Random order: the unfocused crawl that focused ones are compared with (paper FC, section 4.2).
 
 Each link has one random score, no matter on which pages it is found: at any time every waiting link is equally likely
 to be the next, and equally likely to be dropped from a full buffer. The score is a hash of the link's number and a
