@@ -25,7 +25,7 @@ from lycosa.errors import InputError
 from lycosa.fetch.urls import url_hash
 from lycosa.lab.generated.graph import distances
 from lycosa.lab.worlds.container import AnyArray, Container
-from lycosa.lab.worlds.lazy import PageLinks, PageTerms, Strings
+from lycosa.lab.worlds.lazy import PageLead, PageLinks, PageTerms, Strings
 from lycosa.lab.worlds.writer import FORMAT, LINK_COLUMNS, NO_FOLLOW, NO_INDEX, PAGE_COLUMNS, TERM_COLUMNS
 from lycosa.lib.languages import stemmed_as
 from lycosa.lib.nearest import nearest
@@ -79,6 +79,8 @@ class World:
         none = np.zeros(0, np.int64)
         self._other_anchor_links = arrays.get("other_anchor_links", none)
         self._other_anchors = arrays.get("other_anchors", none)
+        self._lead_terms = arrays.get("lead_terms", none)
+        self._lead_offsets = arrays.get("lead_offsets", np.zeros(len(arrays["status"]) + 1, np.int64))
         self._hash_order = arrays["hash_order"]
         self._topic_pages, self._topic_offsets = arrays["topic_pages"], arrays["topic_page_offsets"]
         self.statuses: NDArray[np.int16] = arrays["status"]
@@ -183,6 +185,7 @@ class World:
             words=int(self.words[page]),
             link_hashes=self.link_hashes[low:high].tobytes(),
             stemmed_in=stemmed_as(language),
+            lead=self._lead_of(page),
         )
 
     # ── links ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -266,6 +269,13 @@ class World:
         low, high = self._term_offsets[page : page + 2].tolist()
         names = map(self.vocabulary.__getitem__, self._term_ids[low:high].tolist())
         return dict(zip(names, self._term_counts[low:high].tolist(), strict=True))
+
+    def _lead_of(self, page: int) -> PageLead:
+        low, high = self._lead_offsets[page : page + 2].tolist()
+        return PageLead(high - low, partial(self._lead, low, high))
+
+    def _lead(self, low: int, high: int) -> list[str]:
+        return list(map(self.vocabulary.__getitem__, self._lead_terms[low:high].tolist()))
 
     def term_matrix(self) -> TermMatrix:
         return TermMatrix(self._term_counts, self._term_ids, self._term_offsets)

@@ -10,7 +10,7 @@ of the pages, which gives a page and its URL the same number: `finish` renumbers
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Self
@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.fetch.urls import host_key, url_hash
+from lycosa.judges.svm import SvmSettings
+from lycosa.judges.tfidf import lead_of
 from lycosa.lab.generated.graph import gather
 from lycosa.lab.worlds.container import Column, Spills, write
 from lycosa.lib.hashindex import HashIndex
@@ -46,7 +48,10 @@ LINK_COLUMNS = {"link_urls": "i4", "anchors": "i4", "contexts": "i4", "paths": "
 OTHER_ANCHOR_COLUMNS = {"other_anchor_links": "i8", "other_anchors": "i4"}
 """By further anchor of a link: the link, ascending, and the text. Worlds of earlier versions have none."""
 TERM_COLUMNS = {"term_ids": "i4", "term_counts": "i4"}
-STARTS = {"link_offsets": 0, "page_term_offsets": 0}
+LEAD_COLUMNS = {"lead_terms": "i4", "lead_offsets": "i8"}
+"""The first stems of each page in order, of which bi-grams are made. Worlds of earlier versions have none."""
+LEAD = SvmSettings().bigram_window
+STARTS = {"link_offsets": 0, "page_term_offsets": 0, "lead_offsets": 0}
 
 
 class StringColumn:
@@ -118,7 +123,7 @@ class WorldWriter:
         self._hosts: dict[str, int] = {}
         self._url_hosts = spills.column("i4")
         self._page_urls = spills.column("i4")
-        names = PAGE_COLUMNS | LINK_COLUMNS | OTHER_ANCHOR_COLUMNS | TERM_COLUMNS
+        names = PAGE_COLUMNS | LINK_COLUMNS | OTHER_ANCHOR_COLUMNS | TERM_COLUMNS | LEAD_COLUMNS
         self._columns = {name: spills.column(type_, STARTS.get(name, ())) for name, type_ in names.items()}
         self._pages = HashIndex()
         """Page numbers by URL hash."""
@@ -170,6 +175,7 @@ class WorldWriter:
         for i, name in enumerate(("anchors", "contexts", "paths", "rels")):
             columns[name].append(numbers[3 + i * len(links) : 3 + (i + 1) * len(links)])
         self._add_terms(page.terms)
+        columns["lead_terms"].append(self._numbered(page.lead or lead_of(page, LEAD)))
         flags = NO_INDEX * page.is_noindex + NO_FOLLOW * page.is_nofollow
         title, language, canonical = numbers[:3].tolist()
         self._add_record(
@@ -220,6 +226,7 @@ class WorldWriter:
         for name in PAGE_COLUMNS.keys() - STARTS.keys():
             self._columns[name].append(values[name])
         self._columns["page_term_offsets"].append(ends)
+        self._columns["lead_offsets"].append(zeros + len(self._columns["lead_terms"]))
         self.documents += len(urls)
 
     def add_graph(self, counts: NDArray[np.int64], targets: NDArray[np.int64]) -> None:
@@ -294,13 +301,17 @@ class WorldWriter:
         return numbers
 
     def _add_terms(self, terms: Mapping[str, int]) -> None:
+        self._columns["term_ids"].append(self._numbered(terms))
+        self._columns["term_counts"].append(np.fromiter(terms.values(), np.int32, len(terms)))
+
+    def _numbered(self, terms: Collection[str]) -> NDArray[np.int32]:
+        """Their numbers in the vocabulary, which new ones join."""
         known = self._term_numbers
-        new = [term for term in terms if term not in known]
+        new = [term for term in dict.fromkeys(terms) if term not in known]
         for term in new:
             known[term] = len(known)
         self._terms.append(new)
-        self._columns["term_ids"].append(np.fromiter(map(known.__getitem__, terms), np.int32, len(terms)))
-        self._columns["term_counts"].append(np.fromiter(terms.values(), np.int32, len(terms)))
+        return np.fromiter(map(known.__getitem__, terms), np.int32, len(terms))
 
     def _add_record(self, url: str, **values: int) -> None:
         value = np.array([url_hash(url)])
@@ -312,6 +323,7 @@ class WorldWriter:
         values["page_term_offsets"] = len(columns["term_ids"])
         for name in PAGE_COLUMNS:
             columns[name].append(values.get(name, 0))
+        columns["lead_offsets"].append(len(columns["lead_terms"]))
 
 
 def _text_hashes(texts: Sequence[str]) -> NDArray[np.int64]:
