@@ -89,6 +89,8 @@ class ComparePlan:
     """Examples of each topic, for a judge that is trained."""
     together: str = ""
     """The name of all topics as a single task, in which pages of any of them are relevant."""
+    bounds: tuple[str, ...] = BOUNDS
+    """Orders that crawl beside the strategies."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "compare", distance=0, pages=1, buffer=0, repeats=1, seeds=1, examples=1)
@@ -105,7 +107,7 @@ class ComparePlan:
     @property
     def names(self) -> tuple[str, ...]:
         """Strategies in the order of the tables, the bounds last."""
-        return (*(name for name in self.by_name if name not in BOUNDS), *BOUNDS)
+        return (*(name for name in self.by_name if name not in BOUNDS), *self.bounds)
 
     @property
     def by_name(self) -> dict[str, str | Callable[..., Strategy]]:
@@ -186,7 +188,7 @@ def run_topic(job: Job) -> Scores | Skipped:
     guide: Guide | None = None
     overlaps: dict[str, Mapping[str, Floats]] = {}
     for repeat in range(plan.repeats):
-        rng = _rng(plan.seed, topic, repeat)
+        rng = task_rng(plan, topic, repeat)
         try:
             task = task_of(plan, topic, rng)
             if guide is None or plan.seeds_are_examples:
@@ -315,6 +317,11 @@ def _terms(world: World) -> Terms:
 def _rng(seed: int, *names: str | int) -> np.random.Generator:
     """A generator that depends only on the seed and the names, not on the order in which jobs run."""
     return np.random.default_rng([seed, *(zlib.crc32(str(name).encode()) for name in names)])
+
+
+def task_rng(plan: ComparePlan, topic: str, repeat: int) -> np.random.Generator:
+    """What the task of a topic's repeat is drawn by."""
+    return _rng(plan.seed, topic, repeat)
 
 
 @lru_cache(maxsize=2)

@@ -81,6 +81,10 @@ class World:
         self._other_anchors = arrays.get("other_anchors", none)
         self._lead_terms = arrays.get("lead_terms", none)
         self._lead_offsets = arrays.get("lead_offsets", np.zeros(len(arrays["status"]) + 1, np.int64))
+        self.judged_relevance: NDArray[np.float32] | None = arrays.get("judged_relevance")
+        """By page: what the judge of the crawl said that the world was made of; NaN: nothing. None: no such crawl."""
+        self.judged_relevant: NDArray[np.uint8] | None = arrays.get("judged_relevant")
+        """By page: 1 if it was called relevant."""
         self._hash_order = arrays["hash_order"]
         self._topic_pages, self._topic_offsets = arrays["topic_pages"], arrays["topic_page_offsets"]
         self.statuses: NDArray[np.int16] = arrays["status"]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,15 @@ LEAD_COLUMNS = {"lead_terms": "i4", "lead_offsets": "i8"}
 """The first stems of each page in order, of which bi-grams are made. Worlds of earlier versions have none."""
 LEAD = SvmSettings().bigram_window
 STARTS = {"link_offsets": 0, "page_term_offsets": 0, "lead_offsets": 0}
+
+
+class Judgements(NamedTuple):
+    """What the judge of a crawl said of its pages."""
+
+    judge: str
+    """Its name."""
+    by_url: Mapping[str, tuple[float, bool]]
+    """By canonical URL: relevance, and whether the page was called relevant."""
 
 
 class StringColumn:
@@ -129,6 +138,7 @@ class WorldWriter:
         """Page numbers by URL hash."""
         self._labels: dict[str, set[int]] = {}
         self._redirected: set[int] = set()
+        self._judgements: Judgements | None = None
         self.documents = 0
 
     def __enter__(self) -> Self:
@@ -247,6 +257,10 @@ class WorldWriter:
         for number in (self._pages.find(self._urls.hashes.array()) < 0).nonzero()[0].tolist():
             yield data[offsets[number] : offsets[number + 1]].tobytes().decode()
 
+    def judge(self, judgements: Judgements) -> None:
+        """Keep what a judge said of these pages; URLs that are not recorded are passed over."""
+        self._judgements = judgements
+
     def finish(self, meta: Mapping[str, Any]) -> None:
         """Renumber the URLs, pages first, and write the file."""
         page_urls = self._page_urls.array().astype(np.int64)
@@ -267,8 +281,11 @@ class WorldWriter:
         columns |= self._texts.strings.columns("text") | self._terms.columns("term")
         columns |= StringColumn(self._spills, list(self._hosts)).columns("host")
         columns |= self._topic_columns()
-        counts = {"documents": self.documents, "redirects": self.redirects}
-        write(self._target, columns=columns, meta={"kind": "world", "format": FORMAT, **counts, **meta})
+        facts: dict[str, Any] = {"documents": self.documents, "redirects": self.redirects}
+        if self._judgements is not None:
+            columns |= self._judged_columns(self._judgements)
+            facts["judge"] = self._judgements.judge
+        write(self._target, columns=columns, meta={"kind": "world", "format": FORMAT, **facts, **meta})
 
     def _renumbered_links(
         self, number_of: NDArray[np.int32], hashes: NDArray[np.int64], pages: int
@@ -290,6 +307,14 @@ class WorldWriter:
         columns["topic_pages"] = self._spills.column("i4", np.concatenate([np.zeros(0, np.int32), *rows]))
         columns["topic_page_offsets"] = self._spills.column("i8", np.cumsum([0, *map(len, rows)]))
         return columns
+
+    def _judged_columns(self, judgements: Judgements) -> dict[str, Column]:
+        relevance, is_relevant = np.full(len(self), np.nan, np.float32), np.zeros(len(self), np.uint8)
+        for url, said in judgements.by_url.items():
+            if (page := self._page(url)) >= 0 and page not in self._redirected:
+                relevance[page], is_relevant[page] = said
+        column = self._spills.column
+        return {"judged_relevance": column("f4", relevance), "judged_relevant": column("u1", is_relevant)}
 
     def _page(self, url: str) -> int:
         return int(self._pages.find(np.array([url_hash(url)]))[0])
