@@ -7,4 +7,5 @@ trained_judges   the judges of a comparison by name, and those trained on a few 
 look_ahead       the upper bound: an order that knows which links are relevant and where each path leads
 oracle           an order that knows only which waiting links are relevant
 compare          every strategy on every task, measured
+manifest         what a comparison was made of: code, world, constants
 """

@@ -27,6 +27,7 @@ from lycosa.lab.evaluate.measure import measure
 from lycosa.lab.evaluate.overlap import overlap_of
 from lycosa.lab.evaluate.runs import BOUNDS, Comparison, Floats, Ints, Run, Scores, Skipped, Terms, Truth
 from lycosa.lab.replay.look_ahead import LookAhead
+from lycosa.lab.replay.manifest import manifest_of
 from lycosa.lab.replay.oracle import Oracle
 from lycosa.lab.replay.replay import JudgedWorld, replay
 from lycosa.lab.replay.tasks import Task, keywords, make_task
@@ -150,7 +151,13 @@ def compare(
         first = f": {skipped[0].topic}: {skipped[0].reason}" if skipped else ""
         raise InputError(f"none of the {len(plan.tasks)} topics could be used{first}")
     return Comparison(
-        title=title, about=_about(plan, scores), strategies=plan.names, scores=scores, pages=plan.pages, skipped=skipped
+        title=title,
+        about=_about(plan, scores),
+        strategies=plan.names,
+        scores=scores,
+        pages=plan.pages,
+        skipped=skipped,
+        manifest=manifest_of(plan),
     )
 
 
@@ -253,6 +260,7 @@ def task_of(plan: ComparePlan, topic: str, rng: np.random.Generator) -> Task:
 
 def runs_of_task(plan: ComparePlan, guide: Guide, task: Task, repeat: int) -> Iterator[Run]:
     """One crawl for each strategy, from the same seeds."""
+    shortest = guide.judged.world.distances(task.seeds)
     for name in plan.names:
         if name in ORACLES:
             chosen: Any = partial(ORACLES[name], guide.judged.world, task.relevant & task.is_graded)
@@ -265,13 +273,16 @@ def runs_of_task(plan: ComparePlan, guide: Guide, task: Task, repeat: int) -> It
             )
             chosen = strategy_named(plan.by_name.get(name, name), parts, plan.settings)
         track = replay(guide.judged, chosen, task.seeds.tolist(), pages=plan.pages, buffer=plan.buffer or None)
+        pages = np.array(track.pages, dtype=np.int32)
+        # A page that a strategy guessed may be one that no way leads to.
+        distance = np.where(shortest[pages] >= 0, shortest[pages], np.array(track.distance, dtype=np.int32))
         yield Run(
             strategy=name,
             topic=task.topic,
             repeat=repeat,
-            pages=np.array(track.pages, dtype=np.int32),
+            pages=pages,
             relevance=np.array(track.relevance),
-            distance=np.array(track.distance, dtype=np.int32),
+            distance=distance,
             cpu=np.array(track.cpu),
             frontier=np.array(track.frontier, dtype=np.int32),
             seeds=task.seeds,
