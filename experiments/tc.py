@@ -28,7 +28,6 @@ from lycosa.lab.replay.compare import ComparePlan
 from lycosa.lab.worlds.world import World
 
 RESULTS = Results("tc")
-BUFFERS = (256, 512, 1024, 2048)
 GENERAL = ("best-first-1", "best-first-256", "shark-1", "shark-256")
 ALL = tuple(dict.fromkeys((*MAIN, *GENERAL, *SPIDERS)))
 PORTION = 5
@@ -55,11 +54,16 @@ class Scale:
     long_pages: int
     agent_topics: int = 8
     """Of figure 21: the paper's own number."""
+    buffers: tuple[int, ...] = (256, 512, 1024, 2048)
+    is_short: bool = False
+    """Quality is that of the crawls for the cost, and there are no long crawls."""
 
 
 FULL = Scale(topics=50, repeats=10, pages=1_000, cost_topics=16, long_topics=16, long_pages=4_000)
-SHORTER = Scale(topics=24, repeats=1, pages=1_000, cost_topics=12, long_topics=12, long_pages=4_000)
-"""For a machine with little time: fewer topics, one crawl of each. The page says how many."""
+SHORTER = Scale(
+    topics=12, repeats=1, pages=1_000, cost_topics=12, long_topics=0, long_pages=0, buffers=(256, 2048), is_short=True
+)
+"""For a machine with little time: fewer topics and buffers, one crawl of each, no long crawls. The page says so."""
 QUICK = Scale(topics=6, repeats=1, pages=300, cost_topics=2, long_topics=2, long_pages=600)
 
 
@@ -85,6 +89,8 @@ class Experiments:
 
     def quality(self, buffer: int) -> Comparison:
         """Figures 12, 13, 18, 19, 20, 22: what is found. Crawls of a topic share similarities."""
+        if self.scale.is_short:
+            return self.cost(buffer)
         return self._kept(f"quality, buffer {buffer}", replace(self._base, buffer=buffer, is_timed=False))
 
     def cost(self, buffer: int) -> Comparison:
@@ -164,7 +170,7 @@ def over_buffers(
         lines.append(
             Line(name, np.array([mean[at] for mean, _ in values]), np.array([error[at] for _, error in values]))
         )
-    x = np.log2(np.array(BUFFERS[: len(comparisons)], dtype=np.float64))
+    x = np.log2(np.array([comparison.manifest["plan"]["buffer"] for comparison in comparisons], dtype=np.float64))
     return Plot(title, "log₂ of the buffer (links that may wait)", "", x, lines, is_share=is_share, has_points=True)
 
 
@@ -178,7 +184,7 @@ def final(metric: str) -> Callable[[Comparison], tuple[np.ndarray, np.ndarray]]:
 
 def queue_costs() -> Plot:
     """Figure 14, by the paper's formulas: L · B for a heap, L + B log B for a hash that is sorted; (L + 1) log B."""
-    buffers = np.array(BUFFERS, dtype=np.float64)
+    buffers = np.array(FULL.buffers, dtype=np.float64)
     sorting = buffers * np.log2(buffers)
     values = (
         LINKS_A_PAGE * buffers,
@@ -206,10 +212,12 @@ def final_performance(comparison: Comparison) -> tuple[np.ndarray, np.ndarray]:
 
 
 def page(experiments: Experiments) -> str:
-    quality = [experiments.quality(buffer) for buffer in BUFFERS]
-    cost = [experiments.cost(buffer) for buffer in BUFFERS]
-    long, at_targets = experiments.long(), experiments.at_targets()
     scale, sizes = experiments.scale, experiments.sizes
+    buffers = scale.buffers
+    cost = [experiments.cost(buffer) for buffer in buffers]
+    at_targets = experiments.at_targets()
+    quality = [experiments.quality(buffer) for buffer in buffers]
+    long = experiments.long() if scale.long_topics else None
     parts = [
         HEAD.format(
             topics=len(quality[0].scores),
@@ -218,19 +226,20 @@ def page(experiments: Experiments) -> str:
             low=min(sizes),
             high=max(sizes),
             cost_topics=len(cost[0].scores),
-            long_topics=len(long.scores),
+            long_topics=len(long.scores) if long else 0,
             long_pages=scale.long_pages,
             distances=_distances(experiments.seed_distances()),
         ),
+        *([RAN_SHORTER] if scale.is_short else []),
         "## What holds here\n",
         "| figure | the paper's finding | here | evidence |\n|---|---|---|---|",
         *verdicts(
             [
                 *first_steps(at_targets),
                 *dynamic(quality[0]),
-                *scaling(quality, BUFFERS),
+                *scaling(quality, buffers),
                 *costs(cost),
-                *long_crawls(long),
+                *(long_crawls(long) if long else []),
             ]
         ),
         NOTES,
@@ -240,7 +249,7 @@ def page(experiments: Experiments) -> str:
         "",
         "## Figure 12: target recall and similarity over pages\n",
     ]
-    for comparison, buffer in zip(quality, BUFFERS, strict=True):
+    for comparison, buffer in zip(quality, buffers, strict=True):
         parts.append(
             save(f"12-recall-{buffer}", over_pages(comparison, "recall", MAIN, f"Target recall, buffer {buffer}"))
         )
@@ -265,21 +274,19 @@ def page(experiments: Experiments) -> str:
         "\n## Figure 20: InfoSpiders, learning and evolution\n",
         *(
             save(f"20-{metric}-{buffer}", over_pages(comparison, metric, SPIDERS, f"{title}, buffer {buffer}"))
-            for comparison, buffer in zip(quality, BUFFERS, strict=True)
+            for comparison, buffer in zip(quality, buffers, strict=True)
             for metric, title in (("recall", "Target recall"), ("similarity", "Similarity"))
         ),
         f"\n## Figure 21: errors of a single agent, mean over {scale.agent_topics} topics\n",
-        save("21-errors", errors_plot(*experiments.agent_errors(BUFFERS[0]))),
+        save("21-errors", errors_plot(*experiments.agent_errors(buffers[0]))),
         "\n## Figure 22: InfoSpiders with the buffer\n",
         *_buffer_pair("22", quality, SPIDERS),
         "\n## Figure 23: cost of learning and evolution\n",
         save("23-cost", over_buffers(spiders, final("cost"), SPIDERS, "Relative cost")),
         save("23-performance", over_buffers(spiders, final_performance, SPIDERS, "Performance per cost")),
-        f"\n## Figure 24: long crawls, {scale.long_pages:,} pages\n",
-        save("24-recall", over_pages(long, "recall", LONG, "Target recall")),
-        save("24-similarity", over_pages(long, "similarity", LONG, "Similarity to the description")),
+        *(_long(long, scale) if long else []),
         "\n## All figures at the end of the crawls\n",
-        *_tables(quality),
+        *_tables(quality, buffers),
     ]
     return "\n".join(parts) + "\n"
 
@@ -298,9 +305,17 @@ def _distances(shares: np.ndarray) -> str:
     return ", ".join(f"{share:.0%} {name}" for name, share in zip(names, shares, strict=True) if share > 0)
 
 
-def _tables(quality: Sequence[Comparison]) -> list[str]:
+def _long(long: Comparison, scale: Scale) -> list[str]:
+    return [
+        f"\n## Figure 24: long crawls, {scale.long_pages:,} pages\n",
+        save("24-recall", over_pages(long, "recall", LONG, "Target recall")),
+        save("24-similarity", over_pages(long, "similarity", LONG, "Similarity to the description")),
+    ]
+
+
+def _tables(quality: Sequence[Comparison], buffers: Sequence[int]) -> list[str]:
     lines = []
-    for comparison, buffer in zip(quality, BUFFERS, strict=True):
+    for comparison, buffer in zip(quality, buffers, strict=True):
         recall, similarity, harvest = (
             over_topics(final_values(comparison, name)) for name in ("recall", "similarity", "harvest")
         )
@@ -331,6 +346,9 @@ Seeds are drawn three links back from the targets, as in the paper, but shorter 
 from a seed to a target has {distances}. There are no editors' descriptions of the topics: the
 description is the text of the targets themselves. Similarity to it is thus circular: it rewards finding the targets
 once more, besides recall, and pages that are like them.
+"""
+RAN_SHORTER = """This page was made by `experiments/tc.py --shorter`: fewer topics, two sizes of the buffer, one crawl for
+each topic, and no long crawls (figure 24). What is found and what it costs are of the same crawls.
 """
 READING = """
 """

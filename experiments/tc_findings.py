@@ -70,6 +70,8 @@ def scaling(quality: Sequence[Comparison], buffers: Sequence[int]) -> list[Evide
         ("13", "breadth-first", "… but its similarity rises from 256 to 512", "similarity", 1, rises),
         ("22", "infospiders", "InfoSpiders lose as the buffer grows", "recall", -1, falls),
     ):
+        if last == 1 and len(buffers) == 2:
+            continue  # only the smallest and the largest were crawled with
         small, large = (
             final_values(comparison, metric)[:, comparison.strategies.index(name)]
             for comparison in (quality[0], quality[last])
