@@ -347,8 +347,8 @@ from a seed to a target has {distances}. There are no editors' descriptions of t
 description is the text of the targets themselves. Similarity to it is thus circular: it rewards finding the targets
 once more, besides recall, and pages that are like them.
 """
-RAN_SHORTER = """This page was made by `experiments/tc.py --shorter`: fewer topics, two sizes of the buffer, one crawl for
-each topic, and no long crawls (figure 24). What is found and what it costs are of the same crawls.
+RAN_SHORTER = """This page was made by `experiments/tc.py --shorter`: fewer topics, two sizes of the buffer, one crawl
+for each topic, and no long crawls (figure 24). What is found and what it costs are of the same crawls.
 """
 READING = """
 """

@@ -26,7 +26,16 @@ from lycosa.fetch.urls import url_hash
 from lycosa.lab.generated.graph import distances
 from lycosa.lab.worlds.container import AnyArray, Container
 from lycosa.lab.worlds.lazy import PageLead, PageLinks, PageTerms, Strings
-from lycosa.lab.worlds.writer import FORMAT, LINK_COLUMNS, NO_FOLLOW, NO_INDEX, PAGE_COLUMNS, TERM_COLUMNS
+from lycosa.lab.worlds.writer import (
+    FORMAT,
+    LINK_COLUMNS,
+    MILLION,
+    NO_FOLLOW,
+    NO_INDEX,
+    NOT_JUDGED,
+    PAGE_COLUMNS,
+    TERM_COLUMNS,
+)
 from lycosa.lib.languages import stemmed_as
 from lycosa.lib.nearest import nearest
 from lycosa.model import Link, Page
@@ -81,8 +90,7 @@ class World:
         self._other_anchors = arrays.get("other_anchors", none)
         self._lead_terms = arrays.get("lead_terms", none)
         self._lead_offsets = arrays.get("lead_offsets", np.zeros(len(arrays["status"]) + 1, np.int64))
-        self.judged_relevance: NDArray[np.float32] | None = arrays.get("judged_relevance")
-        """By page: what the judge of the crawl said that the world was made of; NaN: nothing. None: no such crawl."""
+        self._judged = arrays.get("judged_millionths")
         self.judged_relevant: NDArray[np.uint8] | None = arrays.get("judged_relevant")
         """By page: 1 if it was called relevant."""
         self._hash_order = arrays["hash_order"]
@@ -280,6 +288,13 @@ class World:
 
     def _lead(self, low: int, high: int) -> list[str]:
         return list(map(self.vocabulary.__getitem__, self._lead_terms[low:high].tolist()))
+
+    @cached_property
+    def judged_relevance(self) -> NDArray[np.float32] | None:
+        """By page: what the judge of the crawl said that the world was made of; NaN: nothing. None: no such crawl."""
+        if self._judged is None:
+            return None
+        return np.where(self._judged == NOT_JUDGED, np.nan, self._judged / MILLION).astype(np.float32)
 
     def term_matrix(self) -> TermMatrix:
         return TermMatrix(self._term_counts, self._term_ids, self._term_offsets)

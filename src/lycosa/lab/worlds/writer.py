@@ -54,6 +54,10 @@ LEAD = SvmSettings().bigram_window
 STARTS = {"link_offsets": 0, "page_term_offsets": 0, "lead_offsets": 0}
 
 
+MILLION, NOT_JUDGED = 1_000_000, -1
+"""Relevance is stored in millionths, in worlds that are made of a crawl."""
+
+
 class Judgements(NamedTuple):
     """What the judge of a crawl said of its pages."""
 
@@ -309,12 +313,12 @@ class WorldWriter:
         return columns
 
     def _judged_columns(self, judgements: Judgements) -> dict[str, Column]:
-        relevance, is_relevant = np.full(len(self), np.nan, np.float32), np.zeros(len(self), np.uint8)
-        for url, said in judgements.by_url.items():
+        millionths, is_relevant = np.full(len(self), NOT_JUDGED, np.int32), np.zeros(len(self), np.uint8)
+        for url, (relevance, is_called_relevant) in judgements.by_url.items():
             if (page := self._page(url)) >= 0 and page not in self._redirected:
-                relevance[page], is_relevant[page] = said
+                millionths[page], is_relevant[page] = round(relevance * MILLION), is_called_relevant
         column = self._spills.column
-        return {"judged_relevance": column("f4", relevance), "judged_relevant": column("u1", is_relevant)}
+        return {"judged_millionths": column("i4", millionths), "judged_relevant": column("u1", is_relevant)}
 
     def _page(self, url: str) -> int:
         return int(self._pages.find(np.array([url_hash(url)]))[0])
