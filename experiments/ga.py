@@ -39,18 +39,21 @@ from ga_crawls import (
     trial,
     weights_of,
 )
-from ga_findings import Figures, case_name, findings, overview
+from ga_findings import CARRIED, Figures, View, by_seed_set, case_name, farthest, findings, overview, views
 from ga_switches import (
-    EVOLUTIONS,
     GENERATIONS,
     LONG_EVOLUTIONS,
     LONG_SWITCHES,
+    SEARCHES,
     TRIALS,
     Compared,
     Tried,
     in_long_crawls,
     table,
     tried,
+)
+from ga_switches import (
+    SWITCHES as ALL_SWITCHES,
 )
 
 from lycosa.lab.evaluate.pictures import Bars, Line, Plot, draw_bars, styles
@@ -62,6 +65,8 @@ from lycosa.strategies.papers.evolved import EvolvedSettings
 RESULTS = Results("ga")
 FULL = Scale(population=50, generations=50, repeats=15, others=15, made_pages=1_000_000, switch_pages=100_000)
 QUICK = Scale(population=8, generations=4, repeats=3, others=2, made_pages=50_000, switch_pages=20_000)
+SHORTER = replace(FULL, made_pages=200_000, switch_pages=20_000, has_long_switches=False, evolutions=3)
+"""For a machine with little time: smaller generated webs, and no switches in long crawls. The page says so."""
 SHOWN = (BEST_FIRST, PAPER, *EVOLVED)
 GROUPS = {
     "the paper's heavy three": ("comm_in", "comm_out", "parent_1"),
@@ -96,17 +101,26 @@ def run_all(scale: Scale, processes: int) -> tuple[list[Figures], list[Compared]
                 for case in study.cases
             ]
             others = [pool.apply_async(kept_transfer, (study, labels, best, scale.repeats)) for labels in study.others]
-            figures.append((study, evolved, same, others))
+            figures.append((study, evolved, winners, same, others))
+        carried = {
+            study.name: pool.apply_async(kept_trial, (study, case.labels, bred, case.lengths, scale.repeats))
+            for study, case, bred in _carried_over([(study, winners) for study, _, winners, _, _ in figures])
+        }
         cases = [
             (study, case) for study in studies(replace(scale, made_pages=scale.switch_pages)) for case in study.cases
         ]
         comparing = [
-            (study, case, [pool.apply_async(kept_tried, (study, case, scale, luck)) for luck in range(EVOLUTIONS)])
+            (
+                study,
+                case,
+                [pool.apply_async(kept_tried, (study, case, scale, luck)) for luck in range(scale.evolutions)],
+            )
             for study, case in cases
         ]
         comparing_long = [
             (study, case, [pool.apply_async(kept_long, (study, case, scale, luck)) for luck in range(LONG_EVOLUTIONS)])
             for study, case in cases
+            if scale.has_long_switches
         ]
         found = [
             Figures(
@@ -114,10 +128,24 @@ def run_all(scale: Scale, processes: int) -> tuple[list[Figures], list[Compared]
                 evolved,
                 {case.kind: job.get() for case, job in zip(study.cases, same, strict=True)},
                 [job.get() for job in others],
+                carried[study.name].get() if study.name in carried else None,
             )
-            for study, evolved, same, others in figures
+            for study, evolved, _, same, others in figures
         ]
         return found, *([_compared(*each) for each in jobs] for jobs in (comparing, comparing_long))
+
+
+Bred = Mapping[str, Mapping[str, EvolvedSettings]]
+"""By kind of topic, by name."""
+
+
+def _carried_over(bred: Sequence[tuple[Study, Bred]]) -> Iterator[tuple[Study, Case, Mapping[str, EvolvedSettings]]]:
+    """The paper's design: each web's broad topic, with the strategies bred on the narrow topic of a web of its kind."""
+    narrow = {study.name.split(",")[0]: winners["narrow"] for study, winners in bred if "narrow" in winners}
+    for study, _ in bred:
+        for case in study.cases:
+            if case.kind == "broad":
+                yield study, case, narrow[study.name.split(",")[0]]
 
 
 def _compared(study: Study, case: Case, jobs: Sequence[AsyncResult[tuple[bool, Tried]]]) -> Compared:
@@ -155,9 +183,10 @@ def kept_transfer(
 
 
 def kept_tried(study: Study, case: Case, scale: Scale, luck: int) -> tuple[bool, Tried]:
-    said = f"{study.name}: every switch evolved on the {case.kind} topic, number {luck + 1} of {EVOLUTIONS}"
-    key = f"switches {key_of(study)} {case} {scale.population} {min(GENERATIONS, scale.generations)} {TRIALS} {luck}"
-    return RESULTS.kept(said, key, lambda: tried(study, case, scale, luck))
+    said = f"{study.name}: every switch evolved on the {case.kind} topic, number {luck + 1} of {scale.evolutions}"
+    generations = min(GENERATIONS, scale.generations)
+    key = f"switches {key_of(study)} {case} {scale.population} {generations} {TRIALS} {luck} {SEARCHES}"
+    return RESULTS.kept(said, key, lambda: tried(study, case, scale, luck, (*SEARCHES, *ALL_SWITCHES)))
 
 
 def kept_long(study: Study, case: Case, scale: Scale, luck: int) -> tuple[bool, Tried]:
@@ -181,11 +210,11 @@ def save_bars(name: str, bars: Bars) -> str:
     return f"![{bars.title}](../images/ga/{name}.png)"
 
 
-def pictures(figures: Figures, kind: str) -> Iterator[str]:
-    study, trial_ = figures.study, figures.same[kind]
-    file = f"{study.name.split(',')[0]}-{kind}"
-    where = f"{study.name}, {kind} topic"
-    lengths = [f"{length:,}" for length in figures.lengths[kind]]
+def pictures(view: View) -> Iterator[str]:
+    study, trial_ = view.figures.study, view.trial
+    file = f"{study.name.split(',')[0]}-{view.kind.replace(' → ', '-to-')}"
+    where = f"{study.name}, {view.kind}"
+    lengths = [f"{length:,}" for length in view.case.lengths]
     for number, metric, title, is_share in (
         ("3", "fitness", "Fitness", True),
         ("5", "community", "Community cohesiveness", False),
@@ -196,10 +225,14 @@ def pictures(figures: Figures, kind: str) -> Iterator[str]:
         bars = Bars(f"{title}: {where}", "pages of a crawl", [*lengths, ""], series, is_share=is_share)
         yield save_bars(f"{number}-{metric}-{file}", bars)
     reached = max(_last_distance(trial_.histogram[name]) for name in SHOWN)
-    series = [Line(name, trial_.histogram[name][: reached + 1]) for name in SHOWN]
-    title = f"Pages by links from the seeds, crawls of {lengths[-1]}: {where}"
     groups = [str(distance) for distance in range(reached + 1)]
-    yield save_bars(f"9-distance-{file}", Bars(title, "links from the seeds", groups, series, is_share=True))
+    for name, title, by_strategy in (
+        ("9-distance", "Pages", trial_.histogram),
+        ("9-good", "Good pages", trial_.good_histogram),
+    ):
+        series = [Line(strategy, by_strategy[strategy][: reached + 1]) for strategy in SHOWN]
+        title = f"{title} by links from the seeds, crawls of {lengths[-1]}: {where}"
+        yield save_bars(f"{name}-{file}", Bars(title, "links from the seeds", groups, series, is_share=True))
 
 
 def _with_room(line: Line) -> Line:
@@ -235,11 +268,18 @@ def page(
         HEAD.format(**vars(scale)),
         _webs(all_figures),
         LACKS.format(**vars(scale)),
+        *([RAN_SHORTER] if scale == SHORTER else []),
         "## What holds here\n",
         *overview(found, rows),
         OVERVIEW_NOTES,
-        READING if scale == FULL and len(all_figures) == READ else "",
-        "## The evidence\n",
+        READING if scale in (FULL, SHORTER) and len(all_figures) == READ else "",
+        "## Seed sets of both sizes\n",
+        "Fitness in the shortest crawls, by the number of seeds; the findings above take all trials together.\n",
+        *by_seed_set(all_figures),
+        "\n## How far crawls go (figures 9 and 10)\n",
+        "In crawls of the longest length, along the crawl's own way. The paper: 14 to 10 (broad), 12 to 10.\n",
+        *farthest(all_figures),
+        "\n## The evidence\n",
         "| figure | the paper's finding | here | evidence |\n|---|---|---|---|",
         *rows,
         NOTES.replace("Wilcoxon over topics", "Wilcoxon over\nrepeats, or over topics where it says so").replace(
@@ -247,18 +287,20 @@ def page(
         ),
         "## Table 1: weights of the best strategies\n",
         *_weights(all_figures),
-        SWITCHES.format(**vars(scale), evolutions=EVOLUTIONS, switch_generations=GENERATIONS, trials=TRIALS),
+        SEARCHED.format(**vars(scale), switch_generations=GENERATIONS, trials=TRIALS),
+        *table(compared, SEARCHES),
+        SEARCHED_READING if scale in (FULL, SHORTER) and len(all_figures) == READ else "",
+        SWITCHES,
         *table(compared),
         SWITCHES_NOTES,
-        LONG,
-        *table(in_long, LONG_SWITCHES),
-        SWITCHES_READING if scale == FULL and len(all_figures) == READ else "",
+        *([LONG, *table(in_long, LONG_SWITCHES)] if in_long else []),
+        SWITCHES_READING if scale in (FULL, SHORTER) and len(all_figures) == READ else "",
         "\n## Evolution\n",
         generations_picture(all_figures),
     ]
-    for figures in all_figures:
-        for kind in figures.same:
-            parts += [f"\n## {figures.study.name}, {kind} topic: figures 3 to 10\n", *pictures(figures, kind)]
+    for view in views(all_figures):
+        numbers = {"narrow": ": figures 3, 5, 6, 10", CARRIED: ": figures 4, 7, 8, 9"}.get(view.kind, "")
+        parts += [f"\n## {view.figures.study.name}, {view.kind}{numbers}\n", *pictures(view)]
     return "\n".join(parts) + "\n"
 
 
@@ -276,7 +318,8 @@ def _webs(all_figures: Sequence[Figures]) -> str:
         pages = next(iter(figures.same.values())).pages
         lines.append(
             f"| {study.name} | {pages:,} | {size.get('broad', '–')} | {size.get('narrow', '–')} | {len(study.others)} "
-            f"| {study.seeds}; trials {study.trial_seeds} | {study.order.size}/{study.order.refill} |"
+            f"| {study.seeds}; trials {study.trial_seeds[0]} and {study.trial_seeds[1]} "
+            f"| {study.order.size}/{study.order.refill} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -306,16 +349,20 @@ made by `make reproduce-ga`; its figures carry the paper's numbers.
 
 Strategies are evolved with the paper's algorithm: population {population}, {generations} generations, crossover 0.90,
 mutation 0.01, nine weights of 7 bits, three crawls a strategy. Then the three fittest (E1, E2, E3), best first and
-the paper's own weights (ga2003) are tried {repeats} times on the same topic from other seeds, at three lengths, and the
-fittest on other topics of the same web. Crawls are simulated by the compiled kernel, which makes the same downloads as
-`crawl.run` (tests/lab/evolve/test_kernel.py). Fitness is by label; what guides is a judge trained on up to 50 pages of
-the topic and five times as many others. Pages a crawl was given (examples, seeds) earn nothing.
+the paper's own weights (ga2003) are tried {repeats} times from each of two sizes of other seed sets, at three lengths:
+on the narrow topic that they were evolved on, and carried over to a broad one, which is the paper's design; and, which
+it has not, those evolved on the broad topic itself, and the fittest on other topics of the same web. Crawls are
+simulated by the compiled kernel, which makes the same downloads as `crawl.run` (tests/lab/evolve/test_kernel.py).
+Fitness is by label; what guides is the raw margin of an SVM on words and bi-grams, trained on up to 50 pages of the
+topic and five times as many others. Pages a crawl was given (examples, seeds) earn nothing. k, the number of
+generations of parents, is the paper's 5 (`lycosa evolve --parents`).
 """
 
 OVERVIEW_NOTES = """
 “?” is “no difference shown”; an empty field: the paper says nothing of the kind for such a topic. E1, the fittest,
-speaks for the evolved strategies. Other topics are not in the paper: they ask whether weights can be carried over. All
-other rows are of one topic each and speak of other seeds for it, not of other topics.
+speaks for the evolved strategies. The paper carries strategies over from its narrow topic to one broad one (“narrow →
+broad”); the rows of other topics ask the same of many. All other rows are of one topic each and speak of other seeds
+for it. Columns “broad” are of strategies evolved on the broad topic itself, which the paper has not.
 """
 
 READ = 4
@@ -341,13 +388,25 @@ READING = """In short:
 - **The population has converged** long before the end: E1, E2 and E3 hardly differ.
 """
 
+SEARCHED = """
+## Was evolution worth it? Other searches with as many trials
+
+The paper's algorithm (plain) beside what `lycosa evolve` does, random search and CMA-ES. Each has as many strategies to
+try on the same crawls ({switch_generations} generations of {population}), on the shortest crawls of each topic,
+{evolutions} times with other seeds and random numbers; each winner is tried from {trials} sets of seeds that nothing
+was evolved on or chosen by. The generated webs have {switch_pages:,} pages here. Harvest minus that of the plain
+algorithm of the same luck:
+"""
 SWITCHES = """
 ## Switches of `lycosa evolve`, each compared
 
-The paper's future work. With each switch a strategy is evolved {evolutions} times ({switch_generations} generations of
-{population}) on the shortest crawls of the same topics, each time with other seeds and random numbers, and so is the
-plain one; each is tried from {trials} sets of seeds that nothing was evolved on. The generated webs have
-{switch_pages:,} pages here. Harvest with the switch minus harvest of the plain strategy of the same luck:
+The paper's future work, each switch on top of the paper's algorithm, bred and tried in the same way. Harvest with the
+switch minus harvest of the plain strategy of the same luck:
+"""
+RAN_SHORTER = """
+This page was made by `experiments/ga.py --shorter`: generated webs of 200,000 pages instead of 1,000,000 (20,000 for
+the other searches and the switches instead of 100,000), each of those bred 3 times instead of 5, and no switches in
+long crawls. All else is as in full.
 """
 SWITCHES_NOTES = f"""
 Bold: significant at p < 0.05 (Wilcoxon, corrected for all cells together, Holm). A topic's cell is over its trials, of
@@ -357,6 +416,8 @@ of more than one site). “–”: the switch has no measure of its own, or the 
 LONG = f"""
 The paper expects most of sub-strategies in long crawls. So phases once more, evolved and tried in the longest crawls of
 each topic, {LONG_EVOLUTIONS} times:
+"""
+SEARCHED_READING = """
 """
 SWITCHES_READING = """
 In short:
@@ -389,9 +450,10 @@ evolution is not measured.
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small webs and populations; does not touch docs/")
+    parser.add_argument("--shorter", action="store_true", help="smaller generated webs; the page says so")
     parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
     options = parser.parse_args()
-    scale = QUICK if options.quick else FULL
+    scale = QUICK if options.quick else SHORTER if options.shorter else FULL
     os.nice(10)
     RESULTS.publish(page(*run_all(scale, options.processes), scale), is_quick=options.quick)
     largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024

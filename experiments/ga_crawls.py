@@ -3,8 +3,9 @@
 No peeking: strategies are evolved on crawls that begin at the judge's examples. Trials on the same topic begin at other
 pages of it, and trials on other topics have other judges, too. What a crawl was given earns it nothing.
 
-Graded by labels; guided by an SVM trained on up to 50 pages of the topic and five times as many others. In the
-generated webs, pages without a word of text, relevance is drawn at random around the truth instead: see `made_ground`.
+Graded by labels; guided by the raw margins of an SVM trained on words and bi-grams of up to 50 pages of the topic and
+five times as many others. In the generated webs, pages without a word of text, relevance is drawn at random around the
+truth instead: see `made_ground`.
 """
 
 from __future__ import annotations
@@ -56,6 +57,9 @@ class Scale:
     """Of a generated web."""
     switch_pages: int
     """Of a generated web that the switches of `lycosa evolve` are compared on (ga_switches.py)."""
+    has_long_switches: bool = True
+    evolutions: int = 5
+    """Of each switch, with other luck."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,8 @@ class Study:
     others: tuple[tuple[str, ...], ...]
     seeds: int
     """Of each crawl while evolving."""
-    trial_seeds: int
+    trial_seeds: tuple[int, int]
+    """Of each crawl of a trial: half of the trials have the smaller set, half the larger (the paper: 50 and 250)."""
     order: CurrentListSettings
     path: Path | None = None
     made: WebPlan | None = None
@@ -118,7 +123,7 @@ def studies(scale: Scale) -> list[Study]:
                 ),
                 tuple(tuple(world.match(each)) for each in subjects)[: scale.others],
                 seeds=10,
-                trial_seeds=5,
+                trial_seeds=(5, 25),
                 order=short,
                 path=wiki,
             )
@@ -132,7 +137,7 @@ def studies(scale: Scale) -> list[Study]:
                 (Case("broad", (broad,), (250, 500, 1_000)), Case("narrow", (narrow,), (40, 80, 160))),
                 tuple((each,) for each in rest)[: scale.others],
                 seeds=10,
-                trial_seeds=5,
+                trial_seeds=(5, 25),
                 order=short,
                 path=docs,
             )
@@ -145,7 +150,7 @@ def studies(scale: Scale) -> list[Study]:
                 (Case(kind, ("0",), (step, 2 * step, 3 * step)),),
                 tuple((str(number),) for number in range(1, 1 + scale.others)),
                 seeds=139,
-                trial_seeds=50,
+                trial_seeds=(50, 250),
                 order=CurrentListSettings(),
                 made=WebPlan(seed=3, pages=pages, hosts=pages // 50, topics=topics),
             )
@@ -259,11 +264,18 @@ def bred(
     start: Sequence[Genome] = (),
 ) -> Iterator[Population]:
     """Generation after generation, tried in crawls of so many pages that begin at the judge's examples."""
+    fitness = training_fitness(study, ground, pages, encoding, luck=luck, measure=measure)
+    return evolve(fitness, settings, rng=np.random.default_rng([*luck]), start=start)
+
+
+def training_fitness(
+    study: Study, ground: Ground, pages: int, encoding: Encoding, *, luck: Sequence[int], measure: str = HARVEST
+) -> CrawlFitness:
     rng = np.random.default_rng([*luck, 2])
     starts = [np.sort(rng.choice(ground.examples, min(study.seeds, len(ground.examples)), False)) for _ in range(RUNS)]
     is_good = ground.is_good.copy()
     is_good[ground.examples] = False
-    fitness = CrawlFitness(
+    return CrawlFitness(
         simulator=Simulator(ground.web),
         plans=[CrawlPlan(seeds=seeds.astype(np.int64), pages=pages, order=study.order) for seeds in starts],
         grading=Grading(is_good, ground.sites),
@@ -271,7 +283,6 @@ def bred(
         measure=measure,
         encoding=encoding,
     )
-    return evolve(fitness, settings, rng=np.random.default_rng([*luck]), start=start)
 
 
 def weights_of(genome: Genome) -> EvolvedSettings:
@@ -285,14 +296,22 @@ def weights_of(genome: Genome) -> EvolvedSettings:
 
 @dataclass(frozen=True)
 class Trial:
-    """By strategy: repeats × lengths, but for the histogram, which is the mean over the repeats at the last length."""
+    """By strategy: repeats × lengths, those from the smaller seed sets first; the histograms are means over the
+    repeats at the last length."""
 
     fitness: Mapping[str, Floats]
     community: Mapping[str, Floats]
     overall: Mapping[str, Floats]
     distance: Mapping[str, Floats]
-    """The mean, of the pages fetched."""
+    """The mean, of the pages fetched (`distances_of`)."""
+    good_distance: Mapping[str, Floats]
+    """The same of the good pages among them."""
+    farthest: Mapping[str, Floats]
+    """The largest distance."""
     histogram: Mapping[str, Floats]
+    """Share of the pages fetched, by distance."""
+    good_histogram: Mapping[str, Floats]
+    """Good pages at each distance, as a share of all pages fetched."""
     good: int
     """Pages of the topic."""
     pages: int
@@ -308,11 +327,13 @@ def trial(
     """Each strategy from the same seeds, which no strategy was evolved on, and with the same luck."""
     ground = ground_of(study, labels)
     measured: dict[str, dict[str, list[Floats]]] = {}
-    for name, way, seeds in crawls(study, ground, {**FIXED, **evolved}, lengths[-1], range(repeats)):
-        for metric, values in measures(way, ground, seeds, lengths).items():
-            measured.setdefault(metric, {}).setdefault(name, []).append(values)
+    for size in study.trial_seeds:
+        for name, way, seeds in crawls(study, ground, {**FIXED, **evolved}, lengths[-1], range(repeats), size):
+            for metric, values in measures(way, ground, seeds, lengths).items():
+                measured.setdefault(metric, {}).setdefault(name, []).append(values)
     arrays = {metric: {name: np.array(rows) for name, rows in by.items()} for metric, by in measured.items()}
-    arrays["histogram"] = {name: rows.mean(axis=0) for name, rows in arrays["histogram"].items()}
+    for histogram in ("histogram", "good_histogram"):
+        arrays[histogram] = {name: rows.mean(axis=0) for name, rows in arrays[histogram].items()}
     return Trial(**arrays, good=int(ground.is_good.sum()), pages=len(ground.is_good))
 
 
@@ -320,23 +341,35 @@ def transfer(study: Study, labels: tuple[str, ...], evolved: Mapping[str, Evolve
     """The same on a topic that nothing was evolved on: fitness alone."""
     ground = ground_of(study, labels)
     found: dict[str, list[Floats]] = {}
-    for name, way, seeds in crawls(study, ground, {**FIXED, **evolved}, study.lengths[-1], range(repeats)):
+    for name, way, seeds in crawls(
+        study, ground, {**FIXED, **evolved}, study.lengths[-1], range(repeats), study.trial_seeds[0]
+    ):
         found.setdefault(name, []).append(fitness_of(way, ground, seeds, study.lengths))
     return {name: np.mean(rows, axis=0) for name, rows in found.items()}
 
 
 def crawls(
-    study: Study, ground: Ground, strategies: Mapping[str, EvolvedSettings], pages: int, repeats: Iterable[int]
+    study: Study,
+    ground: Ground,
+    strategies: Mapping[str, EvolvedSettings],
+    pages: int,
+    repeats: Iterable[int],
+    seed_set: int,
 ) -> Iterator[tuple[str, Ints, Ints]]:
     """Strategy, pages in order, seeds; of each repeat first one strategy, then the next."""
     simulator = Simulator(ground.web)
-    unseen = np.setdiff1d(np.flatnonzero(ground.is_good), ground.examples)
     for repeat in repeats:
-        rng = np.random.default_rng([SEED, 3, repeat])
-        seeds = np.sort(rng.choice(unseen, min(study.trial_seeds, len(unseen) // 2), replace=False))
+        seeds = trial_start(ground, repeat, seed_set)
         plan = CrawlPlan(seeds=seeds.astype(np.int64), pages=pages, order=study.order)
         for name, settings in strategies.items():
             yield name, simulator.crawl(settings, plan, np.random.default_rng([SEED, 4, repeat])), seeds
+
+
+def trial_start(ground: Ground, repeat: int, seed_set: int) -> Ints:
+    """Good pages that the judge was not shown."""
+    unseen = np.setdiff1d(np.flatnonzero(ground.is_good), ground.examples)
+    rng = np.random.default_rng([SEED, 3, repeat])
+    return np.sort(rng.choice(unseen, min(seed_set, len(unseen) // 2), replace=False))
 
 
 def fitness_of(way: Ints, ground: Ground, seeds: Ints, lengths: tuple[int, ...]) -> Floats:
@@ -351,18 +384,25 @@ def measures(way: Ints, ground: Ground, seeds: Ints, lengths: tuple[int, ...]) -
         way, is_relevant=is_good, seeds=seeds, link_offsets=ground.graph.offsets, link_targets=ground.graph.pages
     )
     distances = distances_of(way, ground.web, seeds)
+    good = [distances[:length][is_good[:length]] for length in lengths]
     ends = [min(length, len(way)) for length in lengths]
     return {
         "fitness": fitness_of(way, ground, seeds, lengths),
         "community": np.array([cohesive.community[end - 1] for end in ends]),
         "overall": np.array([cohesive.overall[end - 1] for end in ends]),
         "distance": np.array([distances[:end].mean() for end in ends]),
+        "good_distance": np.array([found.mean() if len(found) else 0.0 for found in good]),
+        "farthest": np.array([distances[:end].max() for end in ends], dtype=np.float64),
         "histogram": distance_histogram(distances),
+        "good_histogram": distance_histogram(distances[is_good]) * float(is_good.mean()),
     }
 
 
 def distances_of(way: Ints, web: LinkArrays, seeds: Ints) -> Ints:
-    """Links from the nearest seed along the crawl's own way: one more than the page a link was first seen on."""
+    """Links from the nearest seed along the crawl's own way: one more than the page a link was first seen on.
+
+    The paper's reach 14 in a web that was itself crawled to a depth of 4: they cannot be those of shortest ways.
+    """
     distance = np.full(web.urls, -1, dtype=np.int32)
     distance[seeds] = 0
     for page in way.tolist():

@@ -200,6 +200,8 @@ class Page:
 
     stemmed_in: str = "en"
     """Language by whose stop words and stemmer `terms` were made: the page's own, if there is a stemmer for it."""
+    lead: Sequence[str] = ()
+    """The first stems of title and own text, in order, of a page whose text is not at hand (`lab.worlds`)."""
 
     beginning: str = ""
     """The first words of the own text, of a page whose text is not kept (`opening`)."""
@@ -246,13 +248,17 @@ class Judgement:
     """Best matching leaf of the taxonomy, if the judge has one."""
     guide: Guidance | None = None
     """What guides the crawl instead of this verdict: a NOT that is applied afterwards does not keep it from A."""
+    margin: float | None = None
+    """The judge's raw signed score, above 0 for pages of the topic: an SVM's distance from its plane, which paper GA
+    ranks by. None: the judge has no such score."""
 
     @property
     def guiding(self) -> Judgement:
         """The judgement that strategies are told."""
         if self.guide is None:
             return self
-        return replace(self, relevance=self.guide.relevance, is_relevant=self.guide.is_relevant, guide=None)
+        relevance, is_relevant = self.guide
+        return replace(self, relevance=relevance, is_relevant=is_relevant, guide=None, margin=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -370,10 +372,15 @@ def test_only_cr_and_lf_end_a_line(end: str) -> None:
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_are_a_file(body: bytes) -> None:
-    asked = robots(b"User-agent: *\n" + body)
-    assert asked.verdict(ORIGIN + "/a").allowed in {True, False}
-    assert "\x00" not in asked.file.body
+def test_any_bytes_are_a_file(junk: bytes) -> None:
+    """Bytes that cannot spell a rule neither forbid anything nor hide the rules after them."""
+    junk = re.sub(rb"[Ll<>]", b"", junk)
+    only = robots(b"User-agent: *\n" + junk)
+    assert "\x00" not in only.file.body
+    assert only.verdict(ORIGIN + "/a").allowed
+    asked = robots(b"User-agent: *\n" + junk + b"\nUser-agent: *\nDisallow: /a\n")
+    assert not asked.verdict(ORIGIN + "/a").allowed
+    assert asked.verdict(ORIGIN + "/c").allowed
 
 
 def test_what_is_beyond_the_size_is_not_read_nor_is_half_a_line() -> None:

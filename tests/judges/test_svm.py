@@ -9,9 +9,11 @@ import pytest
 
 from lycosa.errors import ConfigError, InputError
 from lycosa.judges.classifier import Example
+from lycosa.judges.knn import KnnClassifier
 from lycosa.judges.svm import SvmClassifier, SvmSettings
+from lycosa.judges.topic_judges import TopicJudge
 from lycosa.lib.text import term_counts
-from lycosa.model import Page
+from lycosa.model import Guidance, Judgement, Page
 
 WORDS = {
     "Sport/Sailing": "sail mast harbour keel wind anchor regatta boat",
@@ -47,6 +49,30 @@ def of(classifier: SvmClassifier, values: np.ndarray) -> dict[str, float]:
     return dict(zip(classifier.topics_, values.tolist(), strict=True))
 
 
+class TestMargins:
+    def test_a_judge_tells_the_best_margin_of_its_good_topics(self, fitted):
+        sailing, cycling, physics = TOPICS
+        of_sailing, of_cycling = page(WORDS[sailing]), page(WORDS[cycling])
+        both = TopicJudge(fitted, [sailing, cycling])
+        for each in (of_sailing, of_cycling):
+            margins = of(fitted, fitted.margins(each))
+            assert both.judge(each).margin == max(margins[sailing], margins[cycling]) > 0
+        assert TopicJudge(fitted, [physics]).judge(of_sailing).margin == of(fitted, fitted.margins(of_sailing))[physics]
+        assert TopicJudge(fitted, [physics]).judge(of_sailing).margin < 0
+
+    def test_one_without_a_plane_or_with_another_kind_of_score_tells_none(self):
+        only = [Example(example.page, ("Top/" + example.topics[0],)) for example in examples()]
+        classifier = SvmClassifier().fit(only, ["Top/" + topic for topic in TOPICS])
+        assert TopicJudge(classifier, ["Top"]).judge(only[0].page).margin is None
+        knn = KnnClassifier().fit(examples(), TOPICS)
+        assert TopicJudge(knn, [TOPICS[0]]).judge(only[0].page).margin is None
+
+    def test_what_guides_instead_of_the_verdict_has_no_margin(self):
+        guided = Judgement(0.1, False, guide=Guidance(0.9, True), margin=-1.0).guiding
+        assert (guided.relevance, guided.is_relevant, guided.margin) == (0.9, True, None)
+        assert Judgement(0.1, False, margin=-1.0).guiding.margin == -1.0
+
+
 class TestJudging:
     def test_pages_are_put_where_they_belong(self, fitted):
         unseen = examples(20, seed=1)
@@ -54,6 +80,34 @@ class TestJudging:
             leaves = [{t: v for t, v in of(fitted, values(e.page)).items() if t in TOPICS} for e in unseen]
             right = sum(max(leaf, key=leaf.get) in e.topics for leaf, e in zip(leaves, unseen, strict=True))
             assert right >= 0.95 * len(unseen)
+
+    def test_margins_are_the_planes_own_decisions_with_their_boundary_at_0(self, fitted):
+        for example in examples(20, seed=1):
+            margins = of(fitted, fitted.margins(example.page))
+            assert max(TOPICS, key=margins.get) in example.topics
+            values = fitted._space.vector(example.page)
+            for topic in TOPICS:
+                plane = fitted._plane_of_topic[fitted.topics_.index(topic)]
+                decision = values.values @ fitted._weights[values.columns, plane] + fitted._offsets[plane]
+                assert margins[topic] == pytest.approx(decision, abs=1e-5)
+        assert {np.sign(margin) for margin in margins.values()} == {-1, 1}
+
+    def test_a_topic_without_a_plane_has_no_margin(self):
+        only = [Example(example.page, ("Top/" + example.topics[0],)) for example in examples()]
+        classifier = SvmClassifier().fit(only, [*("Top/" + topic for topic in TOPICS), "Top/Empty"])
+        margins = of(classifier, classifier.margins(only[0].page))
+        assert np.isnan(margins["Top"])
+        assert np.isnan(margins["Top/Empty"])
+        assert margins["Top/Sport/Sailing"] > 0
+
+    def test_the_page_decided_last_is_not_sent_along(self, fitted):
+        before = len(pickle.dumps(fitted))
+        other = page("sail mast boat " * 2000)
+        assert fitted.margins(other).tolist() == fitted.margins(other).tolist()
+        assert len(pickle.dumps(fitted)) == before
+        again = pickle.loads(pickle.dumps(fitted))
+        assert again.margins(other).tolist() == fitted.margins(other).tolist()
+        assert again.margins(page("bicycle wheel")).tolist() != again.margins(other).tolist()
 
     def test_posteriors_follow_the_tree(self, fitted):
         for example in examples(5, seed=2):

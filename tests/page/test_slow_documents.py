@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -66,5 +68,13 @@ def test_tags_that_never_end():
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.sampled_from([b"<div>", b"</div>", b"<", b">", b"<a b=c>", b"x ", b"<p", b"</"])), st.integers(1, 9))
-def test_anything_goes(parts, times):
-    simplified(b"".join(parts) * (times * 1000))
+def test_whatever_the_tags_the_text_stays_and_nesting_ends(parts, times):
+    body = b"".join(parts) * (times * 1000)
+    simple = simplified(body)
+    assert simple.count(b"x") == body.count(b"x")
+    assert simplified(simple) == simple
+    depth = deepest = 0
+    for tag in re.findall(rb"</?div>", simple):
+        depth = depth + 1 if tag == b"<div>" else max(0, depth - 1)
+        deepest = max(deepest, depth)
+    assert deepest <= (MAX_DEPTH if body.count(b"<") > 8_000 else 8_000)

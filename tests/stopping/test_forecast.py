@@ -130,6 +130,12 @@ class TestLeft:
         expected = module._undiscovered(history, np.array([1, 1, 2, 2, 9]), np.array([0.5, 0.5, 0.3, 0.7, 1.0]))
         assert expected == pytest.approx(6 * 5 / (2 * 4))
 
+    def test_half_of_the_undiscovered_pages_are_left_besides_those_expected(self, monkeypatch):
+        known = forecast(pages(600), links(0.5, count=1000))
+        monkeypatch.setattr(module, "_undiscovered", lambda *_: 400.0)
+        more = forecast(pages(600), links(0.5, count=1000))
+        assert more.left.value - known.left.value == pytest.approx(200, abs=1)
+
     def test_nothing_cited_once_means_nothing_undiscovered(self):
         assert module._undiscovered(pages(10), np.array([5]), np.array([1.0])) == 0
 

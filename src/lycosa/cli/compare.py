@@ -17,6 +17,7 @@ from lycosa.cli.terminal import err, out, plain
 from lycosa.errors import InputError
 from lycosa.lab.evaluate.report import print_table, write_report
 from lycosa.lab.evaluate.runs import Comparison
+from lycosa.lab.evaluate.trec import write_trec
 from lycosa.lab.evolve.checkpoint import evolved_under
 from lycosa.lab.replay.compare import ComparePlan
 from lycosa.lab.replay.compare import compare as run_comparison
@@ -87,14 +88,17 @@ def compare(
     examples: int = typer.Option(
         20, "--examples", "-e", help="Examples of each topic to train a judge on; they are not graded."
     ),
+    trec: bool = typer.Option(
+        False, "--trec", help="Also write runs and qrels in the format of TREC, for ir_measures, ranx or trec_eval."
+    ),
     processes: int = typer.Option(0, "--processes", "-p", help="Number of processes; 0: one for each core."),
     output: Path = typer.Option(Path("report"), "--output", "-o", help="Directory of the report."),
 ) -> None:
     """Compare crawl strategies on a recorded web, where it is known which pages are relevant.
 
     All strategies start from the same seeds and see only what a crawler could know. Beside them crawl the bounds, a
-    random order and one that knows the truth and looks ahead, and a plain oracle. Writes index.html, pictures and
-    results.parquet.
+    random order and one that knows the truth and looks ahead, and a plain oracle. Writes index.html, pictures,
+    results.parquet, and manifest.json: what it was made of.
     """
     opened = World.open(world)
     chosen = [topic for topic in opened.match(*topics) if len(opened.pages_of(topic)) >= smallest]
@@ -125,6 +129,9 @@ def compare(
     for topic, reason in comparison.skipped:
         out.print(f"skipped: {plain(topic)}: {plain(reason)}")
     out.print(f"report: {plain(write_report(comparison, output))}")
+    if trec:
+        files = write_trec(comparison, output, opened.url)
+        out.print(f"runs and qrels: {plain(files[0])} and {len(files) - 1} files in {plain(files[1].parent)}")
 
 
 def _warn_of_other_judges(plan: ComparePlan) -> None:

@@ -14,43 +14,37 @@ from typing import Any
 
 import numpy as np
 import typer
-from rich.table import Table
 
 from lycosa import __version__
 from lycosa.cli.compare import counting_bar, process_count
-from lycosa.cli.terminal import err, out, plain
-from lycosa.errors import InputError
-from lycosa.lab.evaluate.pictures import Bars, Line, Plot, draw, draw_bars, save, styles
-from lycosa.lab.evolve.checkpoint import (
-    Checkpoint,
-    EvolutionState,
-    Generation,
-    rows_of_history,
-    winner_of,
-    write_strategy,
-)
-from lycosa.lab.evolve.encoding import PAPER, SCORES, Encoding
+from lycosa.cli.evolve_results import finish, print_next, print_scores
+from lycosa.cli.terminal import err, plain
+from lycosa.errors import ConfigError, InputError
+from lycosa.lab.evolve.checkpoint import Checkpoint, EvolutionState, Generation, winner_of
+from lycosa.lab.evolve.choosing import FINALISTS, Score, choose, first_genomes
+from lycosa.lab.evolve.encoding import PAPER, PARENTS, SCORES, Encoding
 from lycosa.lab.evolve.fitness import HARVEST, MEASURES, MeanFitness
-from lycosa.lab.evolve.task import EvolutionPlan, EvolutionTask, mean_fitness, prepare
+from lycosa.lab.evolve.rivals import LimitedTrials, cma_es, random_search
+from lycosa.lab.evolve.task import EvolutionPlan, EvolutionTask, Fitnesses, fitnesses, prepare
 from lycosa.lab.replay.trained_judges import TRAINED
 from lycosa.lab.worlds.world import World
 from lycosa.lib.evolve import Fitness, GeneticSettings, Genome, Map
 from lycosa.lib.evolve import evolve as generations_of
-from lycosa.lib.parquet import write_parquet
-from lycosa.strategies.papers.evolved import PHASES, WEIGHTS, EvolvedSettings
 
-REFERENCES = {
-    "best-first": EvolvedSettings(**{**dict.fromkeys(WEIGHTS, 0), "parent_1": 1}),
-    "ga2003": EvolvedSettings(),
-}
-BAR = 40
-"""Length in characters of the longest bars in the table of weights, all phases together."""
+PATIENCE = 10
+"""Generations without a fitter strategy before the population starts anew."""
 
 
 def evolve(
     world: Path = typer.Option(..., "--world", "-w", help="A world file (lycosa world build)."),
     topic: list[str] = typer.Option(
-        ..., "--topic", "-t", help="A topic, or a pattern: 'Science/Biology/*'. May be repeated. Each topic is a task."
+        [], "--topic", "-t", help="A topic, or a pattern: 'Science/Biology/*'. May be repeated. Each topic is a task."
+    ),
+    by_judge: bool = typer.Option(
+        False,
+        "--by-judge",
+        help="For a world made of a crawl (lycosa world build DIR): pages that its judge called relevant are good; "
+        "needs no labels and no --topic.",
     ),
     together: bool = typer.Option(
         False, "--together", help="Make one task of all these topics, in which pages of any of them are good."
@@ -68,6 +62,9 @@ def evolve(
     scores: str = typer.Option(
         PAPER, "--scores", help=f"Scores that links are ranked by: {', '.join(SCORES)} (also anchors and hosts)."
     ),
+    parents: int = typer.Option(
+        PARENTS, "--parents", help="k, 1 to 5: ancestors of a link up to this many links away have weights."
+    ),
     phases: int = typer.Option(
         1, "--phases", help="3: different weights early, midway and late in a crawl; when they change is evolved, too."
     ),
@@ -77,20 +74,26 @@ def evolve(
     crossover: float = typer.Option(0.9, "--crossover", help="Probability that two parents are crossed."),
     mutation: float = typer.Option(0.01, "--mutation", help="Probability that a bit of a child is flipped."),
     winner: list[Path] = typer.Option([], "--from", help="A best.toml to include in the first generation."),
+    rivals: bool = typer.Option(
+        False, "--rivals", help="Also try random search and CMA-ES with as many strategies: was evolution worth it?"
+    ),
     seed: int = typer.Option(1, "--seed", help="Seed of the random number generator."),
     processes: int = typer.Option(0, "--processes", "-p", help="Number of processes; 0: one for each core."),
     output: Path = typer.Option(Path("evolved"), "--output", "-o", help="Directory of the evolution."),
 ) -> None:
-    """Evolve a crawl strategy on a recorded web whose labels say which pages are good.
+    """Evolve a crawl strategy on a recorded web, on which labels or a judge say which pages are good.
 
-    The fitness of a strategy is the mean over the topics, each with its own judge and examples. Ctrl-C keeps the
-    population; the same command continues from it.
+    The fitness of a strategy is the mean over the topics, each with its own judge and examples. Best-first and the
+    paper's own weights are in the first generation. Other crawls than those bred on choose the winner, and a third set,
+    which nothing was chosen by, says what to expect of it. Ctrl-C keeps the population; the same command continues.
 
     Writes best.toml (a strategy for lycosa crawl and lycosa compare), history.parquet, and pictures of fitness and
     weights.
     """
     opened = World.open(world)
-    topics = opened.match(*topic)
+    if by_judge and topic:
+        raise ConfigError("--by-judge and --topic exclude each other: either a judge or labels say what is good")
+    topics = opened.match(*topic) if topic else []
     plan = EvolutionPlan(
         world=world.resolve(),
         topics=tuple(topics),
@@ -99,6 +102,8 @@ def evolve(
         seeds=seeds,
         examples=examples,
         judge=judge,
+        by_judge=by_judge,
+        parents=parents,
         connections=connections,
         measure=fitness,
         scores=scores,
@@ -111,26 +116,50 @@ def evolve(
         crossover_probability=crossover,
         mutation_probability=mutation,
         genes=len(plan.encoding.genes),
+        is_diverse=True,
+        patience=PATIENCE,
     )
     winners = [winner_of(path, plan.encoding) for path in winner]
-    plans = [plan] if together else [replace(plan, topics=(each,)) for each in topics]
+    plans = [plan] if together or by_judge else [replace(plan, topics=(each,)) for each in topics]
     checkpoint = Checkpoint(output, _command(plan, len(plans), settings, winners, opened), settings)
     state = checkpoint.load()
     tasks = _prepared(plans)
-    here = mean_fitness(tasks)
-    references = {name: here.of(weights) for name, weights in REFERENCES.items()}
+    here = fitnesses(tasks)
+    start = state or first_genomes(plan.encoding, winners)
+    choice, beside = None, dict[str, Score]()
     try:
-        with _pool(tasks, here, processes) as run_map:
-            for state in _evolved(here, settings, state or winners, seed, run_map):  # noqa: B020 - continues
+        with _pool(tasks, here.bred, processes) as run_map:
+            for state in _evolved(here.bred, settings, start, seed, run_map):
                 checkpoint.save(state)
+            if state is not None:
+                choice = finish(checkpoint, state, plan.encoding, here)
+            if rivals:
+                beside = _rivals(here, settings, plan.encoding, run_map, seed)
         is_whole = True
     except KeyboardInterrupt:
         is_whole = False
-    if isinstance(state, EvolutionState):
-        _finish(checkpoint, state, references, plan.encoding, len(tasks))
+        if state is not None and choice is None:
+            choice = finish(checkpoint, state, plan.encoding, here)
+    if choice is not None and state is not None:
+        print_scores(choice, beside, tasks=len(tasks), generations=state.population.generation)
+        judge = checkpoint.origin["judge"]
+        print_next(checkpoint, world, topic, judge=judge, pages=pages, by_judge=by_judge)
     if not is_whole:
         err.print("stopped; the same command continues from the last generation")
         sys.exit(130)
+
+
+def _rivals(on: Fitnesses, settings: GeneticSettings, encoding: Encoding, run_map: Map, seed: int) -> dict[str, Score]:
+    """Random search and CMA-ES with as many trials, their winners chosen and tried as that of the evolution."""
+    evaluations = settings.population * (settings.generations + 1)
+    found = {}
+    for number, (name, search) in enumerate({"random search": random_search, "CMA-ES": cma_es}.items()):
+        err.print(f"  {name}: {evaluations:,} strategies")
+        trials = LimitedTrials(on.bred, evaluations, run_map)
+        rng = np.random.default_rng([seed, 10 + number])
+        search(trials, settings, start=first_genomes(encoding, []), rng=rng)
+        found[name] = choose(trials.fittest(settings.generations + FINALISTS), encoding, on).scores["winner"]
+    return found
 
 
 def _command(
@@ -139,6 +168,8 @@ def _command(
     """What identifies an evolution, by the names of the options. The world may be moved."""
     options = asdict(plan) | {"world": plan.world.name}
     del options["measure"]
+    if plan.by_judge:
+        options["judge"] = world.meta.get("judge", "")
     return options | {
         "together": tasks == 1,
         "fitness": plan.measure,
@@ -200,7 +231,7 @@ _fitness_here: list[MeanFitness] = []
 
 def _begin(tasks: Sequence[EvolutionTask]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
-    _fitness_here.append(mean_fitness(tasks))
+    _fitness_here.append(fitnesses(tasks).bred)
 
 
 def _evaluate(genome: Genome) -> float:
@@ -219,81 +250,3 @@ def _pool(tasks: Sequence[EvolutionTask], here: MeanFitness, processes: int) -> 
 
     with multiprocessing.get_context("spawn").Pool(count, _begin, (tasks,)) as pool:
         yield run_map
-
-
-# Results
-
-
-def _finish(
-    checkpoint: Checkpoint, state: EvolutionState, references: dict[str, float], encoding: Encoding, tasks: int
-) -> None:
-    best = state.history[-1]
-    settings = encoding.settings(best.genome)
-    if settings is None:
-        raise InputError("no strategy found a single good page: choose more pages, other seeds or another topic")
-    target = checkpoint.directory / "best.toml"
-    write_strategy(target, settings, checkpoint.origin | {"generation": best.number, "value": best.best})
-    rows = rows_of_history(state.history, encoding)
-    columns = dict.fromkeys(rows[0], "DOUBLE") | {"generation": "INTEGER"}
-    write_parquet(rows, checkpoint.directory / "history.parquet", columns)
-    _draw(checkpoint, state.history, settings, encoding.names)
-    _print_weights(settings, encoding.names)
-    against = ", ".join(f"{name} {value:.4f}" for name, value in references.items())
-    out.print(
-        f"fitness [bold]{best.best:.4f}[/] after {best.number} generations, on the crawls it was evolved on "
-        f"{f'(mean over {tasks} topics; ' if tasks > 1 else '('}on the same crawls: {against})"
-    )
-    fittest = max(references, key=lambda name: references[name])
-    if best.best <= references[fittest]:
-        out.print(f"no fitter than {fittest}: a larger --population or more --generations may help")
-    judge = checkpoint.origin["judge"]  # weights evolved under one judge mean little under another
-    out.print(f"strategy: {plain(target)}")
-    out.print(f"[dim]next: lycosa compare … --judge {judge} --strategies best-first,ga2003,{plain(target)}[/]")
-
-
-def _print_weights(settings: EvolvedSettings, names: tuple[str, ...]) -> None:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("weight")
-    phases = PHASES[: settings.phases]
-    for name in phases if len(phases) > 1 else ["share"]:
-        table.add_column(name, justify="right")
-        table.add_column("")
-    table.add_column("ga2003", justify="right")
-    width = BAR // len(phases) - 3 * (len(phases) > 1)  # a line has at most 80 characters
-    paper = REFERENCES["ga2003"].weights()
-    for name in names:
-        place, cells = WEIGHTS.index(name), []
-        for phase in range(len(phases)):
-            weights = settings.weights(phase)
-            bar = "█" * round(width * float(weights[place] / weights.max()))
-            cells += [f"{weights[place]:.3f}", f"{bar:{width}}"]
-        table.add_row(name, *cells, f"{paper[place]:.3f}")
-    if len(phases) > 1:
-        begins = (cell for visits in (0, *settings.switches()) for cell in (f"{visits:,}", ""))
-        table.add_row("from page", *begins, "", style="dim")
-    out.print(table)
-
-
-def _draw(
-    checkpoint: Checkpoint, history: Sequence[Generation], settings: EvolvedSettings, names: tuple[str, ...]
-) -> None:
-    x = np.array([each.number for each in history], dtype=np.float64)
-    lines = [
-        Line("best", np.array([each.best for each in history])),
-        Line("mean", np.array([each.mean for each in history])),
-    ]
-    title = f"Fitness ({checkpoint.origin['fitness']}) by generation"
-    if len(history) > 1:
-        plot = Plot(title, "generation", "", x, lines, is_share=True)
-        save(checkpoint.directory / "fitness", *draw(plot, styles(["best", "mean"])))
-    places = [WEIGHTS.index(name) for name in names]
-    begins = (0, *settings.switches())
-    phase_names = [f"{PHASES[phase]}, from page {visits:,}" for phase, visits in enumerate(begins)]
-    shares = [
-        Line(name, settings.weights(phase)[places])
-        for phase, name in enumerate(phase_names if settings.phases > 1 else ["evolved"])
-    ]
-    shares.append(Line("ga2003", REFERENCES["ga2003"].weights()[places]))
-    labels = [name.replace("comm_", "com. ").replace("parent_", "par. ") for name in names]  # eleven must fit
-    bars = Bars("Weights of the fittest strategy, their sum 1", "", labels, shares)
-    save(checkpoint.directory / "weights", *draw_bars(bars, styles([line.name for line in shares])))

@@ -10,9 +10,11 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from lycosa.cli.terminal import err, json_line, out, plain
+from lycosa.errors import InputError
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 from lycosa.lab.worlds.build import BuildReport, build, build_generated
 from lycosa.lab.worlds.info import info
+from lycosa.lab.worlds.own_crawl import own_crawl
 from lycosa.lab.worlds.world import World
 
 app = typer.Typer(
@@ -26,7 +28,10 @@ app = typer.Typer(
 
 @app.command("build")
 def build_command(
-    warcs: list[Path] = typer.Argument(help="WARC files, plain or gzipped: of Lycosa, Heritrix, wget, …"),
+    sources: list[Path] = typer.Argument(
+        help="WARC files, plain or gzipped: of Lycosa, Heritrix, wget, … Or the directory of one crawl of Lycosa: "
+        "then the verdicts of its judge are kept, too (lycosa evolve --by-judge)."
+    ),
     labels: Path | None = typer.Option(
         None,
         "--labels",
@@ -35,13 +40,27 @@ def build_command(
     output: Path = typer.Option(..., "--output", "-o", help="World file to write, such as wiki.world."),
     readers: int = typer.Option(2, "--readers", help="Number of processes that read pages."),
 ) -> None:
-    """Build a world file from WARC files, with labels if there are any."""
+    """Build a world file from WARC files or from a crawl, with labels if there are any."""
+    if len(sources) > 1 and (directory := next((path for path in sources if path.is_dir()), None)):
+        raise InputError(f"{directory} is a directory: a world is made of WARC files, or of one crawl by itself")
+    crawl = own_crawl(sources[0]) if sources[0].is_dir() else None
     with _progress("reading pages") as progress:
         task = progress.add_task("", total=None)
         report = build(
-            warcs, labels, output, readers=readers, progress=lambda pages: progress.update(task, completed=pages)
+            crawl.warcs if crawl else sources,
+            labels,
+            output,
+            rules=crawl.rules if crawl else None,
+            judgements=crawl.judgements if crawl else None,
+            readers=readers,
+            progress=lambda pages: progress.update(task, completed=pages),
         )
     _print_report(report, output)
+    if crawl:
+        relevant = sum(is_relevant for _, is_relevant in crawl.judgements.by_url.values())
+        judged = f"{len(crawl.judgements.by_url):,} pages judged by {crawl.judgements.judge}"
+        out.print(f"  {plain(judged)}, {relevant:,} of them relevant")
+        out.print(f"[dim]next: lycosa evolve --world {plain(output)} --by-judge -o evolved/[/]")
 
 
 @app.command()

@@ -358,6 +358,7 @@ def _pack(result: Read, *, whole_pages: bool) -> bytes:
             dict(judgement.terms),
             judgement.best,
             judgement.guide and tuple(judgement.guide),
+            judgement.margin,
         )
     plain = (str(outcome.kind), outcome.reason, outcome.detail, outcome.status)
     return marshal.dumps((plain, page_fields, judgement_fields))
@@ -376,8 +377,9 @@ def _unpack(message: tuple[Any, ...]) -> Read:
         page = Page(url, title, text, language, charset, [Link._make(link) for link in links], *rest)
     judgement = None
     if judgement_fields is not None:
-        relevance, is_relevant, scores, terms, best, guide = judgement_fields
-        judgement = Judgement(relevance, is_relevant, scores, terms, best, Guidance._make(guide) if guide else None)
+        relevance, is_relevant, scores, terms, best, guide, margin = judgement_fields
+        guided = Guidance._make(guide) if guide else None
+        judgement = Judgement(relevance, is_relevant, scores, terms, best, guided, margin)
     return Read(Outcome(Kind(kind), reason, detail, status), page, judgement)
 
 

@@ -210,13 +210,14 @@ class Frontier:
         self._links.tier[link] = UNTRIED
         return True
 
-    def spare(self, links: NDArray[Any]) -> None:
-        """Exempt waiting links from the buffer: until they are leased or dropped, it neither counts nor drops them."""
+    def spare(self, links: NDArray[Any], *, is_spared: bool = True) -> None:
+        """Exempt waiting links from the buffer: until they are leased or dropped, or are spared no more, it neither
+        counts nor drops them."""
         if self._buffered is not None:
             for link in links.tolist():
-                if self._links.state_of(link) == WAITING and link not in self._spared:
-                    self._buffered.remove(self._links.key(link))
-                    self._spared.add(link)
+                if self._links.state_of(link) == WAITING and (link in self._spared) != is_spared:
+                    (self._buffered.remove if is_spared else self._buffered.push)(self._links.key(link))
+                    (self._spared.add if is_spared else self._spared.discard)(link)
 
     # Hosts and addresses.
 

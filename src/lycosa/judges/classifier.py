@@ -33,7 +33,11 @@ class Example(NamedTuple):
 
 
 class Classifier(Protocol):
-    """Learned attributes end in an underscore; an unfitted classifier has none of them."""
+    """Learned attributes end in an underscore; an unfitted classifier has none of them.
+
+    One that decides by a signed score may have `margins` besides: a `Judging` whose values are those scores, above 0
+    on the topic's side and NaN where the topic has no plane of its own (`SvmClassifier.margins`).
+    """
 
     name: str
     topics_: tuple[str, ...]

@@ -42,6 +42,7 @@ _ALL_EXAMPLES = -2
 _UNCALIBRATED = Platt(2.0, 0.0)
 """Used if no example could be held out."""
 _MOST_POOLED = 500_000
+_NO_PAGE: tuple[Page | None, NDArray[np.float64]] = (None, np.zeros(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,7 @@ class SvmClassifier:
 
     def __init__(self, settings: SvmSettings | None = None) -> None:
         self.settings = settings or SvmSettings()
+        self._latest = _NO_PAGE
 
     # ── learning ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -156,6 +158,15 @@ class SvmClassifier:
             found[topic] = scores[members[members >= 0]].max() if (members >= 0).any() else 1.0
         return found
 
+    def margins(self, page: Page) -> NDArray[np.float64]:
+        """By topic: the decision itself, not calibrated; its boundary is 0 (paper GA: PARENT_k, the community).
+
+        NaN for a topic without examples, or with all of them: it has no plane.
+        """
+        found = self._decisions(page)[np.maximum(self._plane_of_topic, 0)]
+        found[self._plane_of_topic < 0] = np.nan
+        return found
+
     def strongest(self, page: Page, topic: str, count: int = 10) -> Mapping[str, float]:
         plane = self._plane_of_topic[number_of(topic, self.topics_)]
         if plane < 0:
@@ -166,10 +177,18 @@ class SvmClassifier:
         return {self._space.terms[int(vector.columns[i])]: float(shares[i]) for i in order if shares[i]}
 
     def _decisions(self, page: Page) -> NDArray[np.float64]:
-        """By plane."""
-        columns, values = self._space.vector(page)
-        scores: NDArray[np.floating] = values @ self._weights.take(columns, axis=0) + self._offsets
-        return scores.astype(np.float64)
+        """By plane. Those of the latest page are kept: posteriors and margins are asked for one after the other."""
+        latest, decisions = self._latest
+        if latest is not page:
+            columns, values = self._space.vector(page)
+            scores: NDArray[np.floating] = values @ self._weights.take(columns, axis=0) + self._offsets
+            decisions = scores.astype(np.float64)
+            self._latest = page, decisions
+        return decisions
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For other processes: without the latest page."""
+        return self.__dict__ | {"_latest": _NO_PAGE}
 
     # ── storing ───────────────────────────────────────────────────────────────────────────────────────────
 

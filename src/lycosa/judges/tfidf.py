@@ -5,7 +5,7 @@
 Words are those of `page.terms`. Bi-grams (paper GA, section 2: "features are words or bi-grams") are pairs of stems
 that follow each other once stop words are removed, from the title and the beginning of the text: that is where a page
 says what it is about, and a page of half a million words costs no more than one of two hundred. Pages of recorded
-worlds have no text; if most examples have none, there are no bi-grams.
+worlds have no text but its first stems (`Page.lead`); if most examples have neither, there are no bi-grams.
 
 Memory while learning is bounded: when the number of distinct terms exceeds `_SLACK` times the vocabulary, those found
 in only one document are forgotten (a rare term may thus lose some of its count, a common one cannot).
@@ -109,10 +109,13 @@ def labelled(space: TermSpace, examples: Iterable[Example], labels: Labels) -> I
 
 def bigrams_of(page: Page, window: int) -> Iterable[str]:
     """Pairs of neighbouring stems, in order, from the first `window` words that are not stop words."""
-    head = stems(
-        f"{page.title[: window * _CHARACTERS]}\n{page.content[: window * _CHARACTERS]}", language=page.stemmed_in
-    )
-    return map(" ".join, pairwise(head[:window]))
+    return map(" ".join, pairwise(page.lead[:window] or lead_of(page, window)))
+
+
+def lead_of(page: Page, window: int) -> list[str]:
+    """The first `window` stems of title and text, in order, from as many characters as these usually take."""
+    characters = window * _CHARACTERS
+    return stems(f"{page.title[:characters]}\n{page.content[:characters]}", language=page.stemmed_in)[:window]
 
 
 def vocabulary(
@@ -133,7 +136,7 @@ def vocabulary(
     documents = with_text = 0
     for page in pages:
         documents += 1
-        with_text += bool(page.content)
+        with_text += bool(page.content or page.lead)
         counts[0].update(page.terms.keys())
         if window:
             counts[1].update(set(bigrams_of(page, window)))

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.errors import ConfigError, InputError
-from lycosa.judges.classifier import Classifier, leaves_of, with_ancestors
+from lycosa.judges.classifier import Classifier, Judging, leaves_of, with_ancestors
 from lycosa.judges.formula import Formula, evaluate, topics_of
 from lycosa.judges.generalise import (
     CONSIDERABLE,
@@ -83,6 +83,7 @@ class TopicJudge(Judge):
         self.languages = tuple(languages)
         self._of_words = classifier.short_texts or classifier.posteriors
         self._base = self._relevance(self._of_words(_EMPTY))
+        self._margins: Judging | None = getattr(classifier, "margins", None)  # the door: few classifiers have any
 
     def judge(self, page: Page) -> Judgement:
         if not page.terms:
@@ -97,7 +98,15 @@ class TopicJudge(Judge):
             scores=self._topics.scores(posteriors, kept),
             terms=self._strongest(page, posteriors) if is_relevant else {},
             best=self._topics.best_leaf(posteriors),
+            margin=self._margin(page),
         )
+
+    def _margin(self, page: Page) -> float | None:
+        """The largest of the good topics: the page is on the positive side of one of the planes, or of none."""
+        if self._margins is None:
+            return None
+        margin = float(np.fmax.reduce(self._margins(page)[self._places]))
+        return None if np.isnan(margin) else margin
 
     @property
     def abilities(self) -> JudgeAbilities:

@@ -9,14 +9,18 @@ processes or a cluster. A genome is evaluated only once: its fitness must depend
 
 The paper leaves some details open; here, of equally fit individuals the older survives, all parents are equally likely
 if all fitness is 0, and the first population is random unless it is given.
+
+Two settings go beyond the paper, whose populations soon consist of copies of one genome. `is_diverse`: a child that is
+in the population already, or was born before it in the same generation, is replaced by a random genome. `patience`:
+after this many generations without a fitter individual the population starts anew (the other half of CHC, Eshelman
+1991): the fittest stays, the others become copies of it with `RESTART_FLIPS` of their bits flipped.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +28,9 @@ import numpy as np
 from lycosa.errors import InputError
 from lycosa.lib.bounds import require_at_least, require_at_most
 
+RESTART_FLIPS = 0.35
+"""Share of the bits flipped at a restart: CHC's own."""
+TRIES = 8
 Genome = str
 """A string of `0` and `1`: plain data that can be stored in a file and read by a person."""
 Fitness = Callable[[Genome], float]
@@ -40,9 +47,13 @@ class GeneticSettings:
     genes: int = 9
     bits: int = 7
     """Length of a gene."""
+    is_diverse: bool = False
+    """No genome joins the population twice."""
+    patience: int = 0
+    """Generations without a fitter individual before the population starts anew; 0: it never does."""
 
     def __post_init__(self) -> None:
-        require_at_least(self, "evolve", population=2, generations=0, genes=1, bits=1)
+        require_at_least(self, "evolve", population=2, generations=0, genes=1, bits=1, patience=0)
         require_at_least(self, "evolve", crossover_probability=0, mutation_probability=0)
         require_at_most(self, "evolve", crossover_probability=1, mutation_probability=1)
 
@@ -60,6 +71,8 @@ class Population:
     """In descending order of fitness."""
     fitness: tuple[float, ...]
     rng: Mapping[str, Any]
+    stale: int = 0
+    """Generations since the last one that had a fitter individual than all before it, or since the last restart."""
 
     @property
     def best(self) -> Genome:
@@ -75,11 +88,12 @@ class Population:
     @classmethod
     def from_data(cls, data: object, settings: GeneticSettings) -> Population:
         """The reverse of `to_data`; InputError if the data is damaged or was made with other settings."""
-        if not isinstance(data, dict) or set(data) != {"generation", "genomes", "fitness", "rng"}:
-            raise InputError("the saved population is damaged: it needs generation, genomes, fitness and rng")
-        generation, genomes, fitness, rng = (data[name] for name in ("generation", "genomes", "fitness", "rng"))
-        if not isinstance(generation, int) or generation < 0:
-            raise InputError(f"the saved population is damaged: its generation is {generation!r}")
+        if not isinstance(data, dict) or set(data) != set(FIELDS):
+            raise InputError(f"the saved population is damaged: it needs {', '.join(FIELDS)}")
+        generation, genomes, fitness, rng, stale = (data[name] for name in FIELDS)
+        for name, value in (("generation", generation), ("stale", stale)):
+            if not isinstance(value, int) or value < 0:
+                raise InputError(f"the saved population is damaged: its {name} is {value!r}")
         if not isinstance(genomes, list | tuple) or not all(is_genome(each, settings.length) for each in genomes):
             raise InputError(
                 f"the saved population is damaged, or has other settings: its genomes must have {settings.length} bits"
@@ -94,7 +108,10 @@ class Population:
             raise InputError(
                 "the saved population is damaged: its random number generator cannot be restored"
             ) from None
-        return cls(generation, tuple(genomes), tuple(map(float, fitness)), rng)
+        return cls(generation, tuple(genomes), tuple(map(float, fitness)), rng, stale)
+
+
+FIELDS = ("generation", "genomes", "fitness", "rng", "stale")
 
 
 def evolve(
@@ -125,19 +142,58 @@ def evolve(
         population = _fittest(0, first, evaluated(first), settings, rng)
         yield population
     for generation in range(population.generation + 1, settings.generations + 1):
-        wheel = np.cumsum(population.fitness)
-        children: list[Genome] = []
-        while len(children) < settings.population:
-            one, other = (population.genomes[spin(wheel, rng)] for _ in range(2))
-            if rng.random() < settings.crossover_probability:
-                cut = int(rng.integers(0, settings.length + 1))
-                one, other = one[:cut] + other[cut:], other[:cut] + one[cut:]
-            for child in (one, other):
-                is_mutant = rng.random() < settings.mutation_probability
-                children.append(flip(child, int(rng.integers(settings.length))) if is_mutant else child)
-        both = [*population.genomes, *children[: settings.population]]
-        population = _fittest(generation, both, evaluated(both), settings, rng)
+        best, stale = population.fitness[0], population.stale + 1
+        if settings.patience and stale > settings.patience:
+            genomes, stale = restarted(population.best, settings, rng), 0
+        else:
+            genomes = [*population.genomes, *children_of(population, settings, rng)]
+        population = _fittest(generation, genomes, evaluated(genomes), settings, rng)
+        population = replace(population, stale=0 if population.fitness[0] > best else stale)
         yield population
+
+
+def children_of(population: Population, settings: GeneticSettings, rng: np.random.Generator) -> list[Genome]:
+    """As many as the population has individuals."""
+    wheel = np.cumsum(population.fitness)
+    children: list[Genome] = []
+    while len(children) < settings.population:
+        one, other = (population.genomes[spin(wheel, rng)] for _ in range(2))
+        if rng.random() < settings.crossover_probability:
+            cut = int(rng.integers(0, settings.length + 1))
+            one, other = one[:cut] + other[cut:], other[:cut] + one[cut:]
+        for child in (one, other):
+            is_mutant = rng.random() < settings.mutation_probability
+            children.append(flip(child, int(rng.integers(settings.length))) if is_mutant else child)
+    del children[settings.population :]
+    return _all_different(children, population.genomes, settings, rng) if settings.is_diverse else children
+
+
+def restarted(best: Genome, settings: GeneticSettings, rng: np.random.Generator) -> list[Genome]:
+    """The best and copies of it with many bits flipped."""
+    count = max(1, round(RESTART_FLIPS * settings.length))
+    genomes = [best]
+    while len(genomes) < settings.population:
+        copy = best
+        for at in rng.choice(settings.length, count, replace=False).tolist():
+            copy = flip(copy, at)
+        genomes.append(copy)
+    return genomes
+
+
+def _all_different(
+    children: Sequence[Genome], parents: Sequence[Genome], settings: GeneticSettings, rng: np.random.Generator
+) -> list[Genome]:
+    """The children, with a random genome for each that is known; for short genomes a few copies may remain."""
+    known = set(parents)
+    found: list[Genome] = []
+    for child in children:
+        for _ in range(TRIES):
+            if child not in known:
+                break
+            child = random_genome(settings, rng)
+        known.add(child)
+        found.append(child)
+    return found
 
 
 def genes(genome: Genome, bits: int) -> list[int]:
@@ -175,9 +231,12 @@ def _first_genomes(given: Sequence[Genome], settings: GeneticSettings, rng: np.r
     for genome in given:
         if not is_genome(genome, settings.length):
             raise InputError(f"{genome!r} is not a genome of {settings.genes} genes of {settings.bits} bits")
-    bits = rng.integers(0, 2, (settings.population, settings.length))
-    drawn = ("".join(map(str, row)) for row in bits.tolist())
-    return list(itertools.islice(itertools.chain(given, drawn), settings.population))
+    drawn = [random_genome(settings, rng) for _ in range(settings.population)]
+    return [*dict.fromkeys(given), *drawn][: settings.population]
+
+
+def random_genome(settings: GeneticSettings, rng: np.random.Generator) -> Genome:
+    return "".join(map(str, rng.integers(0, 2, settings.length).tolist()))
 
 
 def _fittest(

@@ -85,6 +85,8 @@ class Abilities:
 
     needs_whole_pages: bool = False
     """It uses the terms of pages, or the context and path of links; otherwise readers leave these out."""
+    uses_judgement: bool = True
+    """It goes by what the judge says of pages, so that judging them is part of its cost in comparisons."""
     digest: Callable[[Page], bytes] | None = None
     """Computes what it needs of a page, in the reader (`page.digest`); must be picklable."""
     studies_topic: bool = False

@@ -197,6 +197,22 @@ def _ruled(rule: str, inner: str, parts: StrategyParts, settings: Mapping[str, S
     return Tunnelling(strategy(inner, parts, settings), focus, own)
 
 
+def constants_of(name: str, settings: Mapping[str, Setting] | None = None) -> dict[str, Setting]:
+    """All constants that a strategy of this name has, given or by default, as `family.name`; none of one's own."""
+    name, constants = from_file(name)
+    settings = {**(settings or {}), **constants}
+    rule, plus, inner = name.partition("+")
+    if plus and rule in RULES:
+        family, kind = RULES[rule]
+        own = dataclasses.asdict(kind(**_own_settings(family, settings)))
+        return {f"{family}.{key}": value for key, value in own.items()} | constants_of(inner, settings)
+    if name not in STRATEGIES and not _WITH_BATCH.fullmatch(name):
+        return {}
+    entry = _entry(name)
+    own = dataclasses.asdict(entry.settings(**{**_own_settings(entry.family, settings), **entry.fixed}))
+    return {f"{entry.family}.{key}": value for key, value in own.items()}
+
+
 def _entry(name: str) -> Entry:
     found = _WITH_BATCH.fullmatch(name)
     if found:

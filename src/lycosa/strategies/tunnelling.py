@@ -174,7 +174,9 @@ class Tunnelling(Wrapper):
         judgement, steps = visit.judgement, self._focus.steps
         if judgement is None or not judgement.scores or not steps:
             return visit
-        return replace(visit, judgement=replace(judgement, relevance=steps[-1].relevance(judgement.scores)))
+        return replace(
+            visit, judgement=replace(judgement, relevance=steps[-1].relevance(judgement.scores), margin=None)
+        )
 
     def _count(self, visit: Visit) -> None:
         assert visit.judgement is not None

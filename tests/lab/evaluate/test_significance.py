@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lycosa.lab.evaluate.significance import holm, pairwise, stars, wilcoxon
+from lycosa.lab.evaluate.significance import confidence, holm, least_p, pairwise, rank_biserial, stars, wilcoxon
 
 TEN = [0.8, -0.3, 1.1, 2.5, -0.7, 1.9, 0.4, 3.2, -1.5, 2.2]
 TIED = [1, 1, -1, 2, 2, 2, -3, 3, 0, 0, 4]
@@ -86,3 +86,31 @@ def test_pairs_are_corrected_together():
 
 def test_stars():
     assert [stars(p) for p in (0.0005, 0.005, 0.049, 0.05)] == ["***", "**", "*", ""]
+
+
+class TestEffects:
+    def test_the_interval_is_student_s(self):
+        stats = pytest.importorskip("scipy.stats")
+        values = np.array([0.1, 0.3, -0.05, 0.2, 0.15])
+        low, high = confidence(values)
+        expected = stats.t.interval(0.95, 4, values.mean(), stats.sem(values))
+        assert (low, high) == pytest.approx(expected)
+        assert np.isnan(confidence(values[:1])).all()
+
+    def test_the_effect_is_the_share_of_ranks_for_minus_that_against(self):
+        assert rank_biserial(wilcoxon([1, 2, 3])) == 1
+        assert rank_biserial(wilcoxon([-1, -2, -3])) == -1
+        assert rank_biserial(wilcoxon([3, -1, -2])) == 0
+        assert rank_biserial(wilcoxon([4, -1, 2, 3])) == pytest.approx((9 - 1) / 10)
+        assert rank_biserial(wilcoxon([0, 0])) == 0
+
+    def test_pairs_have_both(self):
+        values = np.array([[0.1, 0.3], [0.2, 0.35], [0.2, 0.5]])
+        (pair,) = pairwise(["a", "b"], values)
+        assert pair.effect == -1
+        assert pair.low < pair.difference < pair.high < 0
+
+    def test_the_least_p_is_that_of_differences_of_one_sign(self):
+        for n in range(2, 12):
+            assert least_p(n) == pytest.approx(wilcoxon(np.arange(1, n + 1)).p)
+        assert least_p(3, tests=10) == 1.0

@@ -7,7 +7,17 @@ import pytest
 
 from lycosa.lab.evaluate.measure import METRICS
 from lycosa.lab.evaluate.runs import Comparison, Scores
-from lycosa.lab.evaluate.summary import COLUMNS, curve, final_values, pairs_of, performance, rows, share_of_way, table
+from lycosa.lab.evaluate.summary import (
+    COLUMNS,
+    curve,
+    final_values,
+    pairs_of,
+    performance,
+    rows,
+    share_of_way,
+    table,
+    too_few_topics,
+)
 
 NAMES = ("plain", "clever", "random", "look-ahead")
 
@@ -108,6 +118,21 @@ class TestTable:
         assert [cell.is_best for cell in self.column("recall").cells] == [False, True, False, False]
         assert [cell.is_best for cell in self.column("cost").cells] == [True, False, False, False]
 
+    def test_nothing_is_marked_as_best_inside_the_error(self):
+        close = comparison_of(
+            *({"recall": [[0.5 + swing], [0.51 - swing], [0], [1]]} for swing in (0.1, -0.1, 0.2, -0.2))
+        )
+        (recall,) = (column for column in table(close) if column.name == "recall")
+        assert not any(cell.is_best for cell in recall.cells)  # ahead by 0.01, which is less than the error
+        (one,) = (
+            column for column in table(comparison_of({"recall": [[0.1], [0.9], [0], [1]]})) if column.name == "recall"
+        )
+        assert not any(cell.is_best for cell in one.cells)  # one topic has no error
+
+    def test_a_share_of_the_way_is_best_beyond_both_errors(self):
+        topics = [{"relevant": [[1], [2], [0], [4]]}, {"relevant": [[1], [2.1], [0], [4]]}]
+        assert [cell.is_best for cell in table(comparison_of(*topics))[0].cells] == [False, True, False, False]
+
     def test_stars_are_against_the_baseline(self):
         # Exact p of 8 differences of one sign is 2/2⁸, times 3 for three pairs; random is 0 below in one topic.
         assert eight_topics().baseline == "plain"
@@ -123,6 +148,23 @@ class TestTable:
         pairs = pairs_of(eight_topics(), "recall")
         assert {pair.first for pair in pairs} | {pair.second for pair in pairs} == {"plain", "clever", "random"}
         assert pairs[0].adjusted == pytest.approx(3 * 2 / 2**8)
+
+
+class TestTooFew:
+    def some(self, topics: int) -> Comparison:
+        return comparison_of(*({"recall": [[0.1], [0.2], [0], [1]]} for _ in range(topics)))
+
+    def test_a_warning_where_no_difference_can_be_significant(self):
+        # Three names make three pairs: 3 · 2 / 2ⁿ < 0.05 from n = 7 on.
+        assert too_few_topics(self.some(6)).startswith("6 topics: too few for any difference between 3 strategies")
+        assert "7 or more may do" in too_few_topics(self.some(6))
+        assert too_few_topics(self.some(7)) == ""
+        assert too_few_topics(self.some(1)).startswith("1 topic: ")
+
+    def test_it_is_right(self):
+        best = [pair.adjusted for pair in pairs_of(self.some(6), "recall")]
+        assert min(best) >= 0.05
+        assert min(pair.adjusted for pair in pairs_of(self.some(7), "recall")) < 0.05
 
 
 def test_final_values_are_topics_by_strategies():

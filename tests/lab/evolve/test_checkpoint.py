@@ -65,9 +65,8 @@ def test_another_command_is_refused_with_the_reason(checkpoint):
         Checkpoint(checkpoint.directory, COMMAND | {"judge": "svm"}, SETTINGS).load()
 
 
-def test_older_checkpoints_are_of_all_topics_together(checkpoint, state):
-    assert Checkpoint(checkpoint.directory, COMMAND | {"together": True}, SETTINGS).load() == state
-    with pytest.raises(ConfigError, match="together was True, now it is False"):
+def test_an_option_that_the_checkpoint_does_not_have_is_another_command(checkpoint, state):
+    with pytest.raises(ConfigError, match="together was None, now it is False"):
         Checkpoint(checkpoint.directory, COMMAND | {"together": False}, SETTINGS).load()
 
 

@@ -39,7 +39,7 @@ class MadeWorld:
     It is its own judge.
     """
 
-    def __init__(self, seed: int, *, pages: int = 60, dead: int = 6) -> None:
+    def __init__(self, seed: int, *, pages: int = 60, dead: int = 6, has_margins: bool = False) -> None:
         rng = np.random.default_rng(seed)
         self.urls = [f"http://h{number % 5}.test/{number}" for number in range(pages + dead)]
         self.url_hosts = np.arange(pages + dead) % 5
@@ -53,6 +53,9 @@ class MadeWorld:
         # Few different values: many ties, and scores of exactly 0.
         self.relevance = rng.integers(0, 5, pages) / 4
         self.is_relevant = rng.random(pages) < 0.4
+        self.margins: np.ndarray | None = None
+        if has_margins:  # far below −1, too, where the score of a link is not rank + 1
+            self.margins = rng.choice([-2.5, -1.5, -1.0, -0.25, 0.0, 0.25, 1.5], pages)
         self.anchors = (rng.integers(0, 4, len(self.link_urls)) / 3).astype(np.float32)
         self.world = self
 
@@ -65,7 +68,9 @@ class MadeWorld:
             Link(self.urls[url], str(anchor))
             for url, anchor in zip(self.link_urls[low:high].tolist(), self.anchors[low:high].tolist(), strict=True)
         ]
-        return Page(self.urls[page], links=links), Judgement(float(self.relevance[page]), bool(self.is_relevant[page]))
+        margin = None if self.margins is None else float(self.margins[page])
+        judgement = Judgement(float(self.relevance[page]), bool(self.is_relevant[page]), margin=margin)
+        return Page(self.urls[page], links=links), judgement
 
     def is_redirect(self, page: int) -> bool:
         return bool(self.redirects[page] != DOCUMENT)
@@ -160,6 +165,25 @@ class TestSameWay:
             assert way == replayed(made, settings, plan, number), f"world {number}"
             lengths.append(len(way))
         assert np.mean(lengths) > 30
+
+    @pytest.mark.parametrize("order", ORDERS[:3], ids=NAMES[:3])
+    def test_also_by_the_raw_margins_of_a_judge(self, order):
+        rng = np.random.default_rng(18)
+        differs = 0
+        for number in range(20):
+            made = MadeWorld(number, has_margins=True)
+            plan = CrawlPlan(seeds=rng.choice(len(made), 3, replace=False), pages=len(made), order=order)
+            settings = dataclasses.replace(random_weights(rng), parent_1=127, hub=1, authority=1)
+            verdicts = verdicts_of(made, lambda page, made=made: made.visit(page)[1])
+            assert verdicts.is_relevant.tolist() == [
+                bool(margin > 0) and redirect == DOCUMENT
+                for margin, redirect in zip(made.margins, made.redirects, strict=True)
+            ]
+            web = link_arrays_of(made, verdicts)
+            way = simulated(Simulator(web), settings, plan, number)
+            assert way == replayed(made, settings, plan, number), f"world {number}"
+            differs += way != simulated(Simulator(made.web()), settings, plan, number)
+        assert differs > 10
 
     @pytest.mark.parametrize("order", ORDERS[:3], ids=NAMES[:3])
     def test_also_with_weights_for_anchors_and_hosts(self, order):

@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 
 from lycosa.errors import ConfigError, InputError
-from lycosa.lab.evolve.task import EvolutionPlan, EvolutionTask, mean_fitness, prepare
+from lycosa.lab.evolve.choosing import REFERENCES, choose, first_genomes, is_within
+from lycosa.lab.evolve.encoding import Encoding, weights_with
+from lycosa.lab.evolve.rivals import LimitedTrials, cma_es, random_search
+from lycosa.lab.evolve.task import TRIALS, EvolutionPlan, EvolutionTask, fitnesses, prepare
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 from lycosa.lab.worlds.build import build_generated
 from lycosa.lab.worlds.world import World
-from lycosa.lib.evolve import genome_of
+from lycosa.lib.evolve import GeneticSettings, genome_of
 from lycosa.strategies.papers.current_list import CurrentListSettings
 from lycosa.strategies.papers.evolved import EvolvedSettings
 
@@ -57,9 +60,149 @@ def test_crawls_begin_at_examples_each_elsewhere_and_examples_earn_nothing(task,
     assert task.grading.is_good.sum() == len(members) - len(task.examples)
 
 
+def test_the_winner_is_chosen_and_reported_on_crawls_from_seeds_of_their_own(task, plan):
+    members = np.union1d(*(task.world.pages_of(topic) for topic in plan.topics))
+    sets = [{page for crawl in crawls for page in crawl.seeds.tolist()} for crawls in (task.validation, task.held_out)]
+    assert [len(crawls) for crawls in (task.validation, task.held_out)] == [TRIALS, TRIALS]
+    assert not sets[0] & sets[1]
+    for seeds in sets:
+        assert seeds <= set(members.tolist()) - set(task.examples.tolist())
+    on = fitnesses([task])
+    assert [len(each.tasks[0].plans) for each in on] == [plan.runs, TRIALS, TRIALS]
+    values = [each.of(EvolvedSettings()) for each in on]
+    assert len(set(values)) == 3
+    assert on.held_out.of(EvolvedSettings()) == pytest.approx(np.mean(on.held_out.by_run(EvolvedSettings())))
+
+
+class TestByJudge:
+    @pytest.fixture
+    def judged(self, path, plan) -> EvolutionPlan:
+        """As if the world had been made of a crawl whose judge knew one topic."""
+        world = World.open(path)
+        members = world.pages_of(plan.topics[0])
+        world.judged_relevance = np.full(len(world), 0.1, np.float32)
+        world.judged_relevance[members] = 0.8
+        world.judged_relevance[:2] = np.nan
+        world.judged_relevant = np.zeros(len(world), np.uint8)
+        world.judged_relevant[np.setdiff1d(members, [0, 1])] = 1
+        self.world = world
+        return dataclasses.replace(plan, topics=(), by_judge=True)
+
+    def prepared(self, plan, monkeypatch) -> EvolutionTask:
+        monkeypatch.setattr(World, "open", lambda path: self.world)
+        return prepare(plan)
+
+    def test_what_the_judge_called_relevant_is_good_and_guides(self, judged, monkeypatch):
+        task = self.prepared(judged, monkeypatch)
+        good = self.world.judged_relevant.astype(bool)
+        assert task.grading.is_good.tolist() == good.tolist() == task.verdicts.is_relevant.tolist()
+        assert task.verdicts.ordered_score[good] == pytest.approx(0.6)
+        assert not len(task.examples)
+        starts = [{page for crawl in crawls for page in crawl.seeds.tolist()} for crawls in
+                  (task.crawls, task.validation, task.held_out)]  # fmt: skip
+        assert all(good[list(seeds)].all() for seeds in starts)
+        assert not starts[0] & starts[1] | starts[0] & starts[2] | starts[1] & starts[2]
+        assert task.fitness().of(EvolvedSettings()) > 0
+
+    def test_a_world_without_judgements_says_how_to_get_them(self, plan):
+        with pytest.raises(InputError, match=r"made\.world has no judgements: build it from the directory of a crawl"):
+            prepare(dataclasses.replace(plan, topics=(), by_judge=True))
+
+    def test_a_judge_that_called_nothing_relevant(self, judged, monkeypatch):
+        self.world.judged_relevant[:] = 0
+        with pytest.raises(InputError, match="called relevant: 0 of"):
+            self.prepared(judged, monkeypatch)
+
+    def test_anchors_were_not_judged(self, judged):
+        with pytest.raises(ConfigError, match="say nothing of anchors"):
+            dataclasses.replace(judged, scores="all")
+
+
+class TestChoosing:
+    def test_the_best_of_the_validation_wins_and_is_reported_on_other_crawls(self, task):
+        on, encoding = fitnesses([task]), task.plan.encoding
+        genomes = [genome_of(numbers, 7) for numbers in ([127] + [0] * 8, [0, 0, 60, 60, 127, 9, 0, 0, 0], [0] * 9)]
+        choice = choose(genomes, encoding, on)
+        known = {**REFERENCES, **{genome: encoding.settings(genome) for genome in genomes[:2]}}
+        best = max(known, key=lambda name: on.validation.of(known[name]))
+        assert choice.winner == known[best]
+        assert choice.name == (best if best in REFERENCES else "evolved")
+        score = choice.scores["winner"]
+        assert score.validation == max(on.validation.of(settings) for settings in known.values())
+        assert score.held_out == pytest.approx(on.held_out.of(choice.winner))
+        assert score.bred == on.bred.of(choice.winner)
+        assert choice.scores["ga2003"].held_out == pytest.approx(on.held_out.of(EvolvedSettings()))
+        assert set(choice.p) == {"best-first", "ga2003"}
+
+    def test_where_nothing_is_better_a_known_strategy_stays(self, task):
+        choice = choose([genome_of([127] + [0] * 8, 7)], task.plan.encoding, fitnesses([task]))
+        assert choice.name in REFERENCES
+        assert choice.winner == REFERENCES[choice.name]
+        assert choice.p[choice.name] == 1.0
+
+    def test_a_known_strategy_that_needs_other_weights_is_left_out(self):
+        short = Encoding(names=weights_with("paper", 2))
+        assert is_within(REFERENCES["best-first"], short)
+        assert not is_within(REFERENCES["ga2003"], short)
+
+    def test_every_population_begins_with_the_known_ones(self):
+        encoding = Encoding()
+        first = first_genomes(encoding, ["1" * 63])
+        assert first[0] == "1" * 63
+        assert [encoding.settings(genome).parent_1 for genome in first[1:]] == [127, 102]
+
+
+def test_k_says_which_ancestors_have_weights(plan):
+    assert weights_with("paper", 1) == ("hub", "authority", "comm_in", "comm_out", "parent_1")
+    assert len(dataclasses.replace(plan, parents=3).encoding.genes) == 7
+    for wrong in (0, 6):
+        with pytest.raises(ConfigError, match=f"evolve.parents is {wrong}: it must be from 1 to 5"):
+            dataclasses.replace(plan, parents=wrong)
+
+
+class TestRivals:
+    SETTINGS = GeneticSettings(population=8, generations=4, genes=2)
+
+    @pytest.mark.parametrize("search", [random_search, cma_es])
+    def test_they_have_as_many_trials_and_begin_with_what_is_known(self, search):
+        asked: list[str] = []
+
+        def fitness(genome: str) -> float:
+            asked.append(genome)
+            return 1.0 / (1 + abs(int(genome[:7], 2) - 100) + abs(int(genome[7:], 2) - 20))
+
+        start = [genome_of([0, 0], 7), genome_of([127, 127], 7)]
+        trials = LimitedTrials(fitness, 300, map)
+        search(trials, self.SETTINGS, start=start, rng=np.random.default_rng(3))
+        assert asked[:2] == start
+        assert len(asked) == len(set(asked)) == len(trials.known) <= 300
+        assert trials.left == 300 - len(asked)
+        assert trials.known[trials.fittest(1)[0]] == max(trials.known.values())
+
+    def test_cma_es_climbs_and_random_search_does_not(self):
+        def fitness(genome: str) -> float:
+            return 1.0 / (1 + abs(int(genome[:7], 2) - 100) + abs(int(genome[7:], 2) - 20))
+
+        found = []
+        for search in (cma_es, random_search):
+            trials = LimitedTrials(fitness, 200, map)
+            search(trials, self.SETTINGS, start=[genome_of([0, 0], 7)], rng=np.random.default_rng(1))
+            found.append(trials.known[trials.fittest(1)[0]])
+        assert found[0] == 1.0 > found[1]
+
+    def test_the_same_random_numbers_give_the_same_search(self):
+        ways = []
+        for _ in range(2):
+            trials = LimitedTrials(lambda genome: genome.count("1") / 14, 80, map)
+            cma_es(trials, self.SETTINGS, start=[genome_of([9, 9], 7)], rng=np.random.default_rng(5))
+            ways.append(list(trials.known))
+            np.random.seed(3)
+        assert ways[0] == ways[1]
+
+
 def test_another_process_gets_the_same_task(task):
     sent = pickle.dumps(task)
-    assert len(sent) < 40_000  # the world itself stays where it is
+    assert len(sent) < 50_000  # the world itself stays where it is
     assert pickle.loads(sent).fitness().of(EvolvedSettings()) == task.fitness().of(EvolvedSettings())
 
 
@@ -101,7 +244,7 @@ def test_progress_is_told(plan):
 
 def test_the_mean_over_tasks_in_shared_memory_is_that_of_each_by_itself(plan):
     tasks = [prepare(dataclasses.replace(plan, topics=(topic,))) for topic in plan.topics]
-    both = mean_fitness(tasks)
+    both = fitnesses(tasks).bred
     assert both.tasks[0].simulator.memory is both.tasks[1].simulator.memory
     assert set(tasks[0].examples) != set(tasks[1].examples)
     for settings in (EvolvedSettings(), EvolvedSettings(hub=127)):

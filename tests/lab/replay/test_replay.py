@@ -221,6 +221,91 @@ def test_pages_given_away_as_seeds_are_not_graded(world: World) -> None:
     assert scores.curves["recall"].max() <= 1
 
 
+def test_bounds_earn_nothing_by_pages_that_the_crawl_was_given(world: World) -> None:
+    topic = max(world.topics, key=lambda name: len(world.pages_of(name)))
+    plan = ComparePlan(
+        world=world.path, topics=(topic,), strategies=("breadth-first",), distance=0, pages=30, repeats=1, seeds=4
+    )
+    task = make_task(world, topic, distance=0, seeds=4, rng=np.random.default_rng(1))
+    shown = replace(task, is_graded=task.is_graded & (np.arange(len(world)) != task.targets[0]))
+    guide = guide_of(plan, topic)
+    for name in (ORACLE, LOOK_AHEAD):
+        (run,) = (run for run in runs_of_task(plan, guide, shown, 0) if run.strategy == name)
+        (free,) = (run for run in runs_of_task(plan, guide, task, 0) if run.strategy == name)
+        # A page that was given away is worth no more than any other: it is not hurried to.
+        assert task.targets[0] in free.pages
+        place = run.pages.tolist().index(task.targets[0]) if task.targets[0] in run.pages else len(run.pages)
+        assert place > free.pages.tolist().index(task.targets[0])
+        assert task.targets[0] in run.given
+
+
+class TestCost:
+    """CPU time is that of the algorithm: its own, its queue's, and that of judging where it goes by that."""
+
+    @pytest.fixture
+    def clock(self, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+        """A clock of the process that only moves when it is told to."""
+        now = [0.0]
+        monkeypatch.setattr("lycosa.lab.replay.replay.time.process_time", lambda: now[0])
+        return now
+
+    def cpu(self, world: World, clock: list[float], name: str, **spent: float) -> float:
+        class Slow(KeywordJudge):
+            def judge(self, page):
+                clock[0] += spent.get("judge", 0.0)
+                return super().judge(page)
+
+        judge = Slow("cycling")
+        chosen = made(name, judge, None)
+        tell, ask = chosen.tell, chosen.ask
+
+        def slow_tell(visit, targets):
+            clock[0] += spent.get("tell", 0.0)
+            return tell(visit, targets)
+
+        def slow_ask(count, frontier, now):
+            clock[0] += spent.get("ask", 0.0)
+            push = frontier.push_many
+
+            def slow_push(*columns):
+                clock[0] += spent.get("queue", 0.0)
+                return push(*columns)
+
+            if "queue" in spent and not hasattr(frontier, "is_slow"):
+                frontier.push_many, frontier.is_slow = slow_push, True
+            return ask(count, frontier, now)
+
+        chosen.tell, chosen.ask = slow_tell, slow_ask
+        judged = JudgedWorld(world, judge)
+        first = replay(judged, chosen, [0], pages=10).cpu
+        assert len(first) == 10
+        return first[-1]
+
+    def test_telling_and_asking_count(self, world, clock):
+        assert self.cpu(world, clock, "breadth-first", tell=1.0) == 10
+        assert self.cpu(world, clock, "breadth-first", ask=1.0) == 10
+
+    def test_the_queue_counts(self, world, clock):
+        assert 5 <= self.cpu(world, clock, "breadth-first", queue=1.0) <= 10  # pages without a new link push none
+
+    def test_judging_counts_for_those_that_go_by_it(self, world, clock):
+        assert self.cpu(world, clock, "best-first", judge=1.0) == 10
+        assert self.cpu(world, clock, "shark", judge=1.0) == 10
+        assert self.cpu(world, clock, "breadth-first", judge=1.0) == 0
+        assert self.cpu(world, clock, "infospiders", judge=1.0) == 0
+
+    def test_every_crawl_pays_for_a_page_whoever_came_first(self, world, clock):
+        class Slow(KeywordJudge):
+            def judge(self, page):
+                clock[0] += 1.0
+                return super().judge(page)
+
+        judge = Slow("cycling")
+        judged = JudgedWorld(world, judge)
+        paid = [replay(judged, made("best-first", judge, None), [0], pages=10).cpu[-1] for _ in range(2)]
+        assert paid == [10, 10]
+
+
 def test_the_same_seed_gives_the_same_replay(world: World, web: GeneratedWeb) -> None:
     judge = KeywordJudge(web.topic_keywords(0))
     for name in NAMES:

@@ -10,10 +10,12 @@ import pytest
 
 from lycosa.errors import InputError
 from lycosa.fetch.urls import url_hash
+from lycosa.judges.tfidf import bigrams_of, lead_of
 from lycosa.lab.worlds.container import Container, Spills, write
 from lycosa.lab.worlds.info import info
 from lycosa.lab.worlds.world import World
 from lycosa.lab.worlds.writer import WorldWriter
+from lycosa.lib.text import term_counts
 from lycosa.model import OPENING_WORDS, Link, Page
 
 A, B, C, OLD, LOST = (f"http://{name}.test/" for name in ("a", "b", "c", "old", "lost"))
@@ -71,9 +73,10 @@ def test_pages_come_back_as_they_were_read(world: World) -> None:
     for number, page in ((0, PAGES[0]), (1, PAGES[1]), (3, PAGES[2])):
         again = world.page(number)
         for name in Page.__dataclass_fields__:
-            expected = getattr(page, name)
+            expected = lead_of(page, 200) if name == "lead" else getattr(page, name)
             found = getattr(again, name)
-            assert (list(found) if name == "links" else found) == (list(expected) if name == "links" else expected)
+            is_list = name in ("links", "lead")
+            assert (list(found) if is_list else found) == (list(expected) if is_list else expected)
     assert [world.status(page) for page in range(4)] == [200, 203, 301, 200]
 
 
@@ -94,6 +97,34 @@ def test_a_world_of_before_has_one_anchor_a_link(world: World, tmp_path: Path) -
         write(tmp_path / "before", columns=columns, meta=container.meta)
     (link, *_) = World.open(tmp_path / "before").links(0)
     assert (link.anchor, link.other_anchors) == ("see c", ())
+
+
+def test_the_first_stems_of_a_page_are_kept_in_order_for_bigrams(tmp_path: Path) -> None:
+    text = "Seas of wind and sails, and wind again. " * 60
+    page = page_of(A, title="The tall ship", text=text, own_text=text[40:], terms=term_counts(f"The tall ship {text}"))
+    with WorldWriter(tmp_path / "w") as writer:
+        writer.add_page(page)
+        writer.add_redirect(OLD, status=301, location=A)
+        writer.add_page(page_of(B))
+        writer.finish({"source": []})
+    world = World.open(tmp_path / "w")
+    read = world.page(0)
+    assert not read.content
+    assert list(read.lead[:5]) == ["tall", "ship", "sea", "wind", "sail"]
+    assert len(read.lead) == 200
+    assert list(bigrams_of(read, 200)) == list(bigrams_of(page, 200))
+    assert list(bigrams_of(read, 3)) == list(bigrams_of(page, 3)) == ["tall ship", "ship sea"]
+    assert list(world.page(2).lead) == []
+    assert read.terms == page.terms
+
+
+def test_a_world_of_before_has_no_first_stems(world: World, tmp_path: Path) -> None:
+    container = Container(world.path)
+    kept = {name: array for name, array in container.arrays.items() if not name.startswith("lead_")}
+    with closing(Spills(tmp_path)) as spills:
+        columns = {name: spills.column(array.dtype.str[1:], array) for name, array in kept.items()}
+        write(tmp_path / "before", columns=columns, meta=container.meta)
+    assert list(World.open(tmp_path / "before").page(3).lead) == []
 
 
 def test_pages_are_numbered_in_order_and_found_by_url(world: World) -> None:
@@ -207,7 +238,7 @@ def test_info_counts_by_hand(world: World) -> None:
         "links": 6,
         "dangling_links": 2,
         "hosts": 4,
-        "terms": 2,
+        "terms": 3,  # two of the text, and "page" of a title
         "labelled_pages": 2,
         "topics": {"Art": 1, "Science/Wheels": 2},
         "pages_without_in_link": 0,

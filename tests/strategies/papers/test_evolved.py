@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -17,7 +19,9 @@ def only(**weights: float) -> EvolvedSettings:
     return EvolvedSettings(**{**NOTHING, **weights})
 
 
-def visit(page: int, targets, *, relevance: float = 0.5, is_relevant: bool = False, distance: int = 1, anchors=()):
+def visit(
+    page: int, targets, *, relevance: float = 0.5, is_relevant: bool = False, distance: int = 1, anchors=(), margin=None
+):
     url = f"http://h{page % 3}.test/{page}"
     outcome = Outcome(Kind.FETCHED)
     links = [
@@ -25,7 +29,8 @@ def visit(page: int, targets, *, relevance: float = 0.5, is_relevant: bool = Fal
         for target, anchor in zip(targets, anchors or [""] * len(targets), strict=True)
     ]
     lease = Lease(page, url, 1, 0.5, distance, 0, 0)
-    return Visit(Fetched(lease, outcome), outcome, Page(url, links=links), Judgement(relevance, is_relevant))
+    judgement = Judgement(relevance, is_relevant, margin=margin)
+    return Visit(Fetched(lease, outcome), outcome, Page(url, links=links), judgement)
 
 
 def tell(strategy: Evolved, page: int, targets: list[int], **more) -> list[float]:
@@ -101,6 +106,36 @@ class TestScores:
         assert tell(strategy, 3, [9], relevance=0.3) == pytest.approx([-0.8])
         assert tell(strategy, 4, [9], relevance=0.6) == pytest.approx([0.2])  # mixed: the largest
         assert tell(strategy, 5, [9], relevance=0.9) == pytest.approx([0.8])
+
+    def test_a_margin_counts_as_it_is_and_0_is_its_boundary(self):
+        strategy = made(only(parent_1=1, comm_in=1))
+        assert tell(strategy, 1, [9], relevance=0.9, is_relevant=True, margin=-0.5) == pytest.approx([-0.25])
+        assert tell(strategy, 2, [8], relevance=0.1, is_relevant=False, margin=3.0) == pytest.approx([2.0])
+        assert tell(strategy, 3, [7], margin=0.0, is_relevant=True) == [0.0]
+
+    def test_ranks_below_minus_1_keep_their_order(self):
+        strategy = made(only(parent_1=1))
+        margins = [-0.5, -0.9995, -1.0, -1.5, -4.0, -1000.0]
+        scores = [
+            strategy.tell(visit(page, [100 + page], margin=margin), np.array([100 + page]))[0]
+            for page, margin in enumerate(margins, 1)
+        ]
+        assert (np.diff(np.array(scores, np.float32)) < 0).all()
+        assert min(scores) > 0
+        assert scores[:1] == pytest.approx([0.5])
+        assert "-1.500 is its rank" in strategy.reason(scores[3])
+        assert "-0.500 is its rank" in strategy.reason(scores[0])
+
+    def test_margins_are_noted_and_told_again_on_resume(self):
+        first, again = made(only(parent_1=1, comm_in=1)), made(only(parent_1=1, comm_in=1))
+        for page, margin in ((1, -0.75), (2, 0.5), (3, None)):
+            told = visit(page, [9, page + 20], margin=margin)
+            scores = first.tell(told, np.array([9, page + 20]))
+            note = first.abilities.note()
+            assert bool(note) == (margin is not None)
+            stored = dataclasses.replace(told, judgement=Judgement(0.5, False), note=note)
+            assert again.tell(stored, np.array([9, page + 20])).tolist() == scores.tolist()
+            assert again.abilities.note() == note
 
     def test_news_of_an_ancestor_reaches_links_that_were_known_before(self):
         strategy = made(only(parent_3=1))

@@ -186,6 +186,58 @@ class TestPopulation:
         assert sum(spider.size for spider in rich._spiders) == 64
         assert all("tour" in spider.keywords for spider in rich._spiders[1:])
 
+    def test_the_paper_s_constants(self):
+        settings = InfoSpidersSettings()
+        assert (settings.threshold, settings.agents, settings.temperature) == (2.0, 8, 0.1)
+        assert (settings.parent_share, settings.greediness, settings.learning_rate) == (0.5, 5.0, 0.5)
+
+    def test_an_agent_has_offspring_as_soon_as_its_energy_is_above_theta(self):
+        strategy, frontier = spiders(buffer=64), frontier_of(10)
+        similarity = strategy._spiders[0].similarity(BIKES, math.sqrt(59))
+        due = math.floor(2.0 / similarity) + 1
+        self.crawl(strategy, frontier, due - 1, BIKES)
+        assert len(strategy._spiders) == 1
+        self.crawl(strategy, frontier, 1, BIKES)
+        assert len(strategy._spiders) == 2
+
+    @pytest.mark.parametrize(("gain", "least", "most"), [(0.3, 0.9, 1.0), (-0.3, 0.0, 0.1), (0.0, 0.35, 0.65)])
+    def test_an_agent_moves_to_better_pages_and_seldom_to_worse_ones(self, gain, least, most):
+        """Equation 7: with probability 1 / (1 + e^(−gain / T)), T = 0.1."""
+        strategy, moved = spiders(), 0
+        spider = strategy._spiders[0]
+        for _ in range(200):
+            here = PageSeen({"bike": 1}, 1.0)
+            spider.place = here
+            words = PageWords(Page("", terms={"soup": 1}))
+            similarity = spider.similarity(here.terms, here.norm) + gain
+            strategy._move(spider, words, similarity)
+            moved += spider.place is not here
+        assert least <= moved / 200 <= most
+
+    def test_the_buffer_drops_no_link_of_an_agent_s_own_list(self):
+        """New links with high scores push none out of the list of another agent: only agents drop links."""
+        strategy, frontier = spiders(buffer=8, is_learning=False, is_evolving=False), frontier_of(0, buffer=8)
+        poor, rich = strategy._spiders[0], Spider(dict(KEYWORDS), 4, np.array([1.0, 1.0, 0.0]))
+        poor.size = 4
+        strategy._spiders.append(rich)
+        low = np.arange(1, 5)
+        frontier.push_many(low, low % 3, np.full(4, 0.01))
+        poor.add(low, np.full(4, 0.01), np.ones((4, 3), dtype=np.float32))
+        strategy._joined.append(low)
+        strategy._put_in_order(frontier)
+        high = np.arange(10, 18)
+        rich.add(high, np.full(8, 0.9), np.ones((8, 3), dtype=np.float32))
+        strategy._joined.append(high)
+        assert frontier.push_many(high, high % 3, np.full(8, 0.9)) == []
+        strategy._put_in_order(frontier)
+        assert poor.links.tolist() == low.tolist()
+        assert frontier.is_waiting(low).all()
+        assert rich.links.tolist() == [10, 11, 12, 13]
+        behind = [link for link in high.tolist() if frontier.score_of(link) < DISMISSED / 2]
+        assert behind == [14, 15, 16, 17]
+        more = np.arange(20, 26)  # with the four behind, two too many: the buffer drops those
+        assert sorted(frontier.push_many(more, more % 3, np.full(6, 0.5))) == [16, 17]
+
     def test_without_evolution_there_is_one(self):
         strategy = spiders(is_evolving=False)
         self.crawl(strategy, frontier_of(10), 40, BIKES)

@@ -6,4 +6,5 @@ measure                                                from all runs of one topi
 summary                                                over all topics: mean ± standard error, ratios, the final table
 significance                                           paired tests between strategies
 pictures, page, report                                 the report
+trec                                                   runs and truth for other tools
 """

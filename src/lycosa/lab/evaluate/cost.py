@@ -2,8 +2,9 @@
 
     c_p(i) = t_p(i)·|C| / Σ_{i'∈C} t_MAX(i')          P_p(i) = ⟨ρ_p(i)⟩·⟨σ_p(i)⟩ / ⟨c_p(i)⟩
 
-t_p(i) is the CPU time used by strategy i alone for p pages, C the strategies compared, and ⟨·⟩ the mean over topics.
-The mean strategy thus costs 1 at the end of the crawl, on any machine.
+t_p(i) is the CPU time (of the process, not of the clock) used for p pages by strategy i: its own, that of its queue,
+and that of judging pages where it goes by that; C are the strategies compared, and ⟨·⟩ is the mean over topics. The
+mean strategy thus costs 1 at the end of the crawl, on any machine.
 Differs from TC: the bounds (random, look-ahead, oracle) are not in C, so they change no figure; where there are
 repeats, t_MAX is their mean.
 """

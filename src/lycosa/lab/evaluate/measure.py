@@ -15,7 +15,7 @@ import numpy as np
 from lycosa.lab.evaluate.cohesion import cohesiveness
 from lycosa.lab.evaluate.cost import relative_costs
 from lycosa.lab.evaluate.curves import harvest_rate, mean_so_far, moving_harvest_rate, padded, recall
-from lycosa.lab.evaluate.runs import BOUNDS, Floats, Floats32, Ints, Run, Scores, Terms, Truth
+from lycosa.lab.evaluate.runs import BOUNDS, CrawledTask, Floats, Floats32, Ints, Run, Scores, Terms, Truth
 from lycosa.lab.evaluate.similarity import similarities
 from lycosa.lab.evaluate.spread import (
     DISTANCES,
@@ -120,6 +120,8 @@ def measure(
         distances=distances,
         relevances=relevances,
         overlaps=dict(overlaps),
+        targets=np.flatnonzero(truth.targets).astype(np.int32),
+        crawled=_crawled(ordered),
     )
 
 
@@ -153,6 +155,15 @@ def _curves(
         "overall_cohesion": cohesion.overall,
         "frontier": np.asarray(run.frontier, dtype=np.float64),
     }
+
+
+def _crawled(runs: Sequence[Run]) -> tuple[CrawledTask, ...]:
+    by_repeat: dict[int, list[Run]] = {}
+    for run in sorted(runs, key=lambda run: run.repeat):
+        by_repeat.setdefault(run.repeat, []).append(run)
+    return tuple(
+        CrawledTask(own[0].seeds, own[0].given, {run.strategy: run.pages for run in own}) for own in by_repeat.values()
+    )
 
 
 def _all_pages(runs: Sequence[Run]) -> tuple[Ints, list[Ints]]:

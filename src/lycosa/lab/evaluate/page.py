@@ -12,7 +12,7 @@ from typing import NamedTuple
 from lycosa.lab.evaluate.measure import METRICS, Metric
 from lycosa.lab.evaluate.runs import Comparison
 from lycosa.lab.evaluate.significance import Pair, stars
-from lycosa.lab.evaluate.summary import Cell, TableColumn, pairs_of, table
+from lycosa.lab.evaluate.summary import Cell, TableColumn, pairs_of, table, too_few_topics
 
 TESTED = ("recall", "harvest", "similarity")
 """Metrics whose pairwise tests are shown."""
@@ -29,6 +29,7 @@ th, td { padding: .28rem .7rem .28rem 0; text-align: right; white-space: nowrap;
 th { font-weight: 600; vertical-align: bottom; } thead th { white-space: normal; }
 th:first-child, td:first-child, table.text td, table.text th { text-align: left; }
 table.text td { white-space: normal; overflow-wrap: anywhere; vertical-align: top; }
+p.warning { border-left: 3px solid #d55e00; padding-left: .7rem; }
 td.best { font-weight: 700; } tr.bound { color: #888; } td.sure { font-weight: 700; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(440px, 1fr)); gap: 1.4rem 1.8rem; }
 figure { margin: 0; } figure img { width: 100%; height: auto; }
@@ -64,9 +65,11 @@ def render(comparison: Comparison, pictures: Sequence[Picture]) -> str:
         f"<title>{_text(comparison.title)}</title><style>{STYLE}</style></head><body>",
         f"<h1>{_text(comparison.title)}</h1>",
         _about(comparison),
+        _warning(too_few_topics(comparison)),
         _final(comparison, table(comparison)),
         "<h2>Over the crawl</h2>",
         f'<div class="figures">{"".join(_figure(picture) for picture in pictures)}</div>',
+        _differences(comparison),
         _tests(comparison),
         _skipped(comparison),
         "<h2>How this was measured</h2>",
@@ -132,7 +135,7 @@ def _final(comparison: Comparison, columns: Sequence[TableColumn]) -> str:
         kind = ' class="bound"' if strategy in comparison.bounds else ""
         lines.append(f"<tr{kind}><th>{_text(strategy)}</th>{cells}</tr>")
     caption = (
-        f"Mean ± standard error {_text(sample_text(comparison))}. Bold: best strategy. "
+        f"Mean ± standard error {_text(sample_text(comparison))}. Bold: ahead of all others by more than the error. "
         f"Stars: differs from {_text(comparison.baseline)} with p &lt; 0.05 (*), 0.01 (**), 0.001 (***)."
     )
     return (
@@ -151,6 +154,42 @@ def _figure(picture: Picture) -> str:
     return (
         f'<figure><img alt="{_text(picture.title)}" src="data:image/svg+xml;base64,{data}">'
         f"<figcaption>{_text(picture.title)}: {_text(picture.caption)}</figcaption></figure>"
+    )
+
+
+def _warning(text: str) -> str:
+    return f'<p class="warning">{_text(text)}</p>' if text else ""
+
+
+def _differences(comparison: Comparison) -> str:
+    """How much each strategy is ahead of the baseline, and how sure that is."""
+    if len(comparison.tested) < 2 or len(comparison.scores) < 2:
+        return ""
+    lines = []
+    for name in TESTED:
+        metric = METRICS[name]
+        factor, unit = (100.0, " %") if metric.is_share else (1.0, "")
+        for pair in pairs_of(comparison, name):
+            if comparison.baseline not in (pair.first, pair.second):
+                continue
+            sign = -1.0 if pair.first == comparison.baseline else 1.0
+            low, high = sorted((sign * pair.low, sign * pair.high))
+            other = pair.second if pair.first == comparison.baseline else pair.first
+            digits = 1 if metric.is_share else 4
+            cells = (
+                f"{factor * sign * pair.difference:+.{digits}f}{unit}",
+                f"{factor * low:+.{digits}f} … {factor * high:+.{digits}f}{unit}",
+                f"{sign * pair.effect:+.2f}",
+                "< 0.001" if pair.adjusted < 0.001 else f"{pair.adjusted:.3f}",
+            )
+            filled = "".join(f"<td>{_text(cell)}</td>" for cell in cells)
+            lines.append(f"<tr><th>{_text(metric.title)}: {_text(other)}</th>{filled}</tr>")
+    head = "".join(f"<th>{title}</th>" for title in ("difference", "95 % interval", "effect size", "p (Holm)"))
+    return (
+        f"<h2>Differences from {_text(comparison.baseline)}</h2>"
+        '<p class="note">Means over topics at the end of the crawl, with the 95 % confidence interval (Student\'s t), '
+        "the matched-pairs rank-biserial correlation (1: ahead on all topics) and Wilcoxon's p.</p>"
+        f'<div class="wide"><table><thead><tr><th></th>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
     )
 
 

@@ -3,6 +3,7 @@
     index.html         everything, including the pictures; no external references, no scripts
     <plot>.png, .svg   each picture by itself
     results.parquet    one row per strategy, topic, repeat and checkpoint
+    manifest.json      what it was made of: code, world, constants, and the seeds of every crawl
 
 Names of topics and worlds come from the web: everything in the page is escaped, and its content security policy
 forbids it to load or run anything.
@@ -10,6 +11,7 @@ forbids it to load or run anything.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -22,7 +24,18 @@ from lycosa.lab.evaluate.overlap import TOP
 from lycosa.lab.evaluate.page import Picture, figure_text, printable, render, sample_text
 from lycosa.lab.evaluate.pictures import Line, Plot, draw, save, styles
 from lycosa.lab.evaluate.runs import Comparison, Floats
-from lycosa.lab.evaluate.summary import COLUMNS, PERFORMANCE, Summary, curve, over_topics, performance, rows, table
+from lycosa.lab.evaluate.summary import (
+    COLUMNS,
+    PERFORMANCE,
+    Summary,
+    curve,
+    final_values,
+    over_topics,
+    performance,
+    rows,
+    table,
+    too_few_topics,
+)
 from lycosa.lib.parquet import write_parquet
 
 if TYPE_CHECKING:
@@ -33,6 +46,9 @@ CURVES = ("recall", "harvest", "recent_harvest", "similarity", "relevant", "capp
 """Metrics that are drawn, in this order."""
 TERMINAL = ("share_of_way", "recall", "harvest", "similarity", "cost", "performance")
 """Columns of the table in the terminal, as many as its width allows."""
+BY_TOPIC = ("recall", "harvest")
+LONGEST_NAME = 24
+"""Characters of a strategy's name in the terminal: some are the paths of files."""
 PAGES_FETCHED = "pages fetched"
 
 
@@ -48,6 +64,8 @@ def write_report(comparison: Comparison, directory: Path) -> Path:
             save(directory / name, png, svg)
             pictures.append(Picture(plot.title, caption, svg))
         write_parquet(rows(comparison), directory / "results.parquet", COLUMNS)
+        facts = {**comparison.manifest, "seeds": _seeds(comparison)}
+        (directory / "manifest.json").write_text(json.dumps(facts, indent=1, ensure_ascii=False), encoding="utf-8")
         index = directory / "index.html"
         index.write_text(render(comparison, pictures), encoding="utf-8")
     except OSError as error:
@@ -65,7 +83,32 @@ def plots(comparison: Comparison) -> list[tuple[str, Plot, str]]:
         drawn.append((name, _over_pages(metric, x, lines), metric.explanation))
     lines = _lines(comparison, performance(comparison), comparison.bounds)
     drawn.insert(4, ("performance", _over_pages(PERFORMANCE, x, lines), PERFORMANCE.explanation))
-    return [*drawn, *_histograms(comparison), *_overlaps(comparison, x)]
+    return [*drawn, *_by_topic(comparison), *_histograms(comparison), *_overlaps(comparison, x)]
+
+
+def _seeds(comparison: Comparison) -> dict[str, list[list[int]]]:
+    """By topic and repeat: the pages that crawls started from, by their numbers in the world."""
+    return {scores.topic: [crawled.seeds.tolist() for crawled in scores.crawled] for scores in comparison.scores}
+
+
+def _by_topic(comparison: Comparison) -> list[tuple[str, Plot, str]]:
+    """Every topic a point: does a mean speak for most topics, or for a few?"""
+    topics = len(comparison.scores)
+    if topics < 2:
+        return []
+    x, drawn = np.arange(1, topics + 1, dtype=np.float64), []
+    for name in BY_TOPIC:
+        values, metric = final_values(comparison, name), METRICS[name]
+        order = np.argsort(values[:, comparison.strategies.index(comparison.baseline)], kind="stable")
+        lines = [
+            Line(strategy, values[order, place])
+            for place, strategy in enumerate(comparison.strategies)
+            if strategy not in comparison.bounds
+        ]
+        title = f"{metric.title[0].upper()}{metric.title[1:]} by topic"
+        plot = Plot(title, "topics", "", x, lines, is_share=metric.is_share, has_points=True)
+        drawn.append((f"{name}_by_topic", plot, f"topics in ascending order of {comparison.baseline}"))
+    return drawn
 
 
 def print_table(comparison: Comparison, console: Console) -> None:
@@ -75,7 +118,7 @@ def print_table(comparison: Comparison, console: Console) -> None:
 
     _check(comparison)
     shown = Table(box=None, pad_edge=False)
-    names = [printable(name) for name in comparison.strategies]
+    names = [_short(printable(name)) for name in comparison.strategies]
     styles = ["dim" if name in comparison.bounds else "bold" for name in comparison.strategies]
     columns = [[Text(name, style=style) for name, style in zip(names, styles, strict=True)]]
     shown.add_column("", no_wrap=True)
@@ -97,10 +140,17 @@ def print_table(comparison: Comparison, console: Console) -> None:
         console.print(Text(printable(line)))
     console.print(shown)
     for line in (
-        f"mean ± standard error over topics; bounds: {', '.join(comparison.bounds)}",
-        f"* ** *** differs from {comparison.baseline}: p < 0.05, 0.01, 0.001 (Wilcoxon, Holm)",
+        f"mean ± standard error over topics; bounds: {', '.join(comparison.bounds) or 'none'}",
+        "bold: ahead of all others by more than the error",
+        f"* ** *** differs from {_short(comparison.baseline)}: p < 0.05, 0.01, 0.001 (Holm)",
     ):
         console.print(Text(printable(line), style="dim"))
+    if warning := too_few_topics(comparison):
+        console.print(Text(f"warning: {warning}"))
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else "…" + name[1 - LONGEST_NAME :]
 
 
 def _check(comparison: Comparison) -> None:

@@ -59,7 +59,7 @@ class Run:
     relevance: Floats
     """As judged, in [0, 1]."""
     distance: Ints
-    """Links from the nearest seed."""
+    """Links from the nearest seed, on the shortest way."""
     cpu: Floats
     """Seconds used by the strategy alone, up to and including each page."""
     frontier: Ints
@@ -91,6 +91,16 @@ class Truth:
     link_targets: Ints
 
 
+class CrawledTask(NamedTuple):
+    """The crawls of one repeat of a topic, page by page."""
+
+    seeds: Ints
+    given: Ints
+    """Pages of the topic that the crawls were given: not in their truth."""
+    ways: Mapping[str, Ints]
+    """By strategy: the pages fetched, in order."""
+
+
 class Skipped(NamedTuple):
     """A topic that could not be compared."""
 
@@ -119,6 +129,10 @@ class Scores:
     """Strategies × equal intervals of judged relevance: share of the fetched pages."""
     overlaps: Mapping[str, Mapping[str, Floats]] = field(default_factory=dict)
     """By strategy: curves of `overlap.overlap_of`; empty if no halves of the seeds were crawled from."""
+    targets: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+    """Pages to be found."""
+    crawled: tuple[CrawledTask, ...] = ()
+    """By repeat."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,6 +149,8 @@ class Comparison:
     lower_bound: str = RANDOM
     upper_bound: str = LOOK_AHEAD
     skipped: Sequence[Skipped] = ()
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    """What it was made of: code, world, plan, constants (`lab.replay.manifest`)."""
 
     def __post_init__(self) -> None:
         for scores in self.scores:

@@ -47,6 +47,11 @@ class Pair(NamedTuple):
     p: float
     adjusted: float
     """p after Holm's correction over all pairs of the metric."""
+    low: float = math.nan
+    """The 95 % confidence interval of the difference, by Student's t over topics; NaN with one topic."""
+    high: float = math.nan
+    effect: float = 0.0
+    """Matched-pairs rank-biserial correlation: 1 if the first is ahead on all topics, −1 if on none."""
 
 
 def wilcoxon(differences: ArrayLike) -> Wilcoxon:
@@ -85,9 +90,36 @@ def pairwise(names: Sequence[str], values: Floats) -> list[Pair]:
     tests = [wilcoxon(difference) for difference in differences]
     adjusted = holm([test.p for test in tests])
     return [
-        Pair(names[a], names[b], float(difference.mean()) if len(difference) else 0.0, test.n, test.p, corrected)
+        Pair(
+            *(names[a], names[b], float(difference.mean()) if len(difference) else 0.0, test.n, test.p, corrected),
+            *confidence(difference),
+            rank_biserial(test),
+        )
         for (a, b), difference, test, corrected in zip(pairs, differences, tests, adjusted, strict=True)
     ]
+
+
+def confidence(differences: Floats, level: float = 0.95) -> tuple[float, float]:
+    """The interval of the mean difference that holds the true one with this probability, by Student's t."""
+    from scipy.special import stdtrit  # here because it takes a while to load
+
+    n = len(differences)
+    if n < 2:
+        return math.nan, math.nan
+    mean, error = float(differences.mean()), float(differences.std(ddof=1)) / math.sqrt(n)
+    reach = float(stdtrit(n - 1, (1 + level) / 2)) * error
+    return mean - reach, mean + reach
+
+
+def rank_biserial(test: Wilcoxon) -> float:
+    """(W₊ − W₋) / (W₊ + W₋): the size of an effect, whatever the number of topics (Kerby 2014)."""
+    total = test.n * (test.n + 1) / 2
+    return (2 * test.positive_ranks - total) / total if total else 0.0
+
+
+def least_p(n: int, tests: int = 1) -> float:
+    """The smallest p that n differences can have, all of one sign, after Holm's correction over so many tests."""
+    return min(1.0, 2.0 ** (1 - n) * tests)
 
 
 def stars(p: float) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from lycosa.lab.evaluate.cost import performance_per_cost
 from lycosa.lab.evaluate.measure import METRICS, Metric
 from lycosa.lab.evaluate.runs import Comparison, Floats
-from lycosa.lab.evaluate.significance import Pair, pairwise, stars
+from lycosa.lab.evaluate.significance import Pair, least_p, pairwise, stars
 
 
 class Summary(NamedTuple):
@@ -30,7 +30,7 @@ class Cell(NamedTuple):
     mean: float
     error: float
     is_best: bool
-    """The best of the strategies that are not bounds."""
+    """The best of the strategies that are not bounds, and ahead of each other one by more than the error."""
     stars: str
     """Significance of the difference from the baseline."""
 
@@ -43,6 +43,7 @@ class TableColumn(NamedTuple):
     cells: tuple[Cell, ...]
 
 
+SIGNIFICANT = 0.05
 TABLE = (
     "recall", "harvest", "judged", "similarity", "capped_harvest", "distinct", "hosts",
     "community_cohesion", "overall_cohesion", "cost", "frontier",
@@ -117,7 +118,7 @@ def table(comparison: Comparison) -> list[TableColumn]:
         if name == "cost":
             figures = _without_bounds(comparison, figures)
             marks = {other: mark for other, mark in marks.items() if other not in comparison.bounds}
-        columns.append(_column(comparison, name, METRICS[name], figures, marks))
+        columns.append(_column(comparison, name, METRICS[name], figures, marks, final_values(comparison, name)))
     whole = performance(comparison)
     last = _without_bounds(comparison, Summary(whole.mean[:, -1], whole.error[:, -1]))
     return [*columns, _column(comparison, "performance", PERFORMANCE, last, {})]
@@ -149,18 +150,51 @@ COLUMNS = {
 }
 
 
-def _column(comparison: Comparison, name: str, metric: Metric, summary: Summary, marks: dict[str, str]) -> TableColumn:
+def too_few_topics(comparison: Comparison) -> str:
+    """A warning where no difference can be significant, however large; empty where one can be."""
+    topics, names = len(comparison.scores), len(comparison.tested)
+    tests = names * (names - 1) // 2
+    if not tests or least_p(topics, tests) < SIGNIFICANT:
+        return ""
+    enough = next(n for n in range(topics, 64) if least_p(n, tests) < SIGNIFICANT)
+    return (
+        f"{topics} topic{'s' * (topics != 1)}: too few for any difference between {names} strategies to be significant "
+        f"(p below {SIGNIFICANT:g}); {enough} or more may do"
+    )
+
+
+def _column(
+    comparison: Comparison,
+    name: str,
+    metric: Metric,
+    summary: Summary,
+    marks: dict[str, str],
+    values: Floats | None = None,
+) -> TableColumn:
+    """`values`: topics × strategies, by which strategies are compared in pairs."""
     rivals = [strategy not in comparison.bounds for strategy in comparison.strategies]
     judged = [
         float(metric.better * mean) if metric.better and is_rival and np.isfinite(mean) else None
         for is_rival, mean in zip(rivals, summary.mean, strict=True)
     ]
-    best = max((value for value in judged if value is not None), default=None)
+    best = max((place for place, value in enumerate(judged) if value is not None), key=judged.__getitem__, default=-1)  # type: ignore[arg-type] # those that are None are left out
+    others = [place for place, value in enumerate(judged) if value is not None and place != best]
+    is_clear = all(abs(summary.mean[best] - summary.mean[o]) > _apart(summary, values, best, o) for o in others)
     cells = tuple(
-        Cell(float(mean), float(error), value is not None and value == best, marks.get(strategy, ""))
-        for strategy, mean, error, value in zip(comparison.strategies, summary.mean, summary.error, judged, strict=True)
+        Cell(float(mean), float(error), place == best and is_clear, marks.get(strategy, ""))
+        for place, (strategy, mean, error) in enumerate(
+            zip(comparison.strategies, summary.mean, summary.error, strict=True)
+        )
     )
     return TableColumn(name, metric, cells)
+
+
+def _apart(summary: Summary, values: Floats | None, one: int, other: int) -> float:
+    """The standard error of a difference: paired over topics, or of two figures whose errors alone are known."""
+    if values is None:
+        return float(np.hypot(summary.error[one], summary.error[other]))
+    differences = values[:, one] - values[:, other]
+    return float(differences.std(ddof=1) / np.sqrt(len(differences))) if len(differences) > 1 else np.inf
 
 
 def _without_bounds(comparison: Comparison, summary: Summary) -> Summary:

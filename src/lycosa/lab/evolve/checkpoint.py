@@ -27,10 +27,9 @@ from lycosa.lib.evolve import GeneticSettings, Genome, Population, is_genome
 from lycosa.strategies.papers.evolved import PHASES, EvolvedSettings
 from lycosa.strategies.table import RULES, from_file
 
-FORMAT = 1
+FORMAT = 2
+"""Of the file; another format means another way of breeding, too."""
 FAMILY = "evolved"
-BEFORE = {"together": True}
-"""Options that older checkpoints do not have, with what they amounted to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +101,7 @@ class Checkpoint:
         if not isinstance(other, dict):
             raise InputError(f"{self.path}: {_damaged('its command is not a table')}")
         for name in dict.fromkeys([*self._command, *other]):
-            was, now = other.get(name, BEFORE.get(name)), self._command.get(name)
+            was, now = other.get(name), self._command.get(name)
             if was != now:
                 raise ConfigError(
                     f"{self.directory}: holds an evolution begun by another command: {name} was {was!r}, now it is "

@@ -24,8 +24,18 @@ GENES = tuple(GA2003)
 PAPER = "paper"
 SCORES: Mapping[str, tuple[str, ...]] = {PAPER: GENES, "all": WEIGHTS}
 """Which weights are evolved: the paper's, or also those of anchors and hosts (its future work)."""
+PARENTS = 5
+"""k of the paper's experiments: ancestors up to this many links away have weights. More are not kept."""
 BITS = 7
 VALUES = 1 << BITS
+
+
+def weights_with(scores: str, parents: int) -> tuple[str, ...]:
+    """The names of the weights of one of `SCORES`, with PARENT_1 to PARENT_k alone for k = `parents`."""
+    if not 1 <= parents <= PARENTS:
+        raise ConfigError(f"evolve.parents is {parents}: it must be from 1 to {PARENTS}")
+    above = {f"parent_{generation}" for generation in range(parents + 1, PARENTS + 1)}
+    return tuple(name for name in SCORES[scores] if name not in above)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

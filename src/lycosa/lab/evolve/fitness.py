@@ -92,11 +92,17 @@ class CrawlFitness:
 
     def of(self, settings: EvolvedSettings) -> float:
         """The fitness of this strategy, whether or not a genome encodes it."""
-        total = 0.0
+        return sum(self.by_run(settings)) / len(self.plans)
+
+    def by_run(self, settings: EvolvedSettings) -> list[float]:
+        """The measure of each crawl, whose seeds earn it nothing."""
+        found = []
         for run, plan in enumerate(self.plans):
             downloads = self.simulator.crawl(settings, plan, np.random.default_rng([self.seed, run]))
-            total += MEASURES[self.measure](downloads, self.grading, plan.pages)
-        return total / len(self.plans)
+            is_good = self.grading.is_good.copy()
+            is_good[plan.seeds] = False
+            found.append(MEASURES[self.measure](downloads, Grading(is_good, self.grading.sites), plan.pages))
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +116,7 @@ class MeanFitness:
 
     def of(self, settings: EvolvedSettings) -> float:
         return sum(task.of(settings) for task in self.tasks) / len(self.tasks)
+
+    def by_run(self, settings: EvolvedSettings) -> list[float]:
+        """Of all tasks, one after the other."""
+        return [value for task in self.tasks for value in task.by_run(settings)]

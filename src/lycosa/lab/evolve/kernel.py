@@ -33,6 +33,7 @@ from lycosa.strategies.papers.evolved import (
     HOST,
     HUB,
     LEAST_ABOVE,
+    LEAST_SCORE,
     MAX_SCORE,
     MAX_SPREAD,
     PARENT_1,
@@ -164,7 +165,7 @@ def crawl(  # type: ignore[no-untyped-def]
                     rank += weights[ANCHOR] * np.float64(best_anchors[target])
                 if has_hosts:
                     rank += weights[HOST] * _host_share(hosts[url_of[target]], host_records)
-                score = np.float32(min(max(rank + 1.0, 0.0), MAX_SCORE))
+                score = np.float32(_link_score(rank))
                 scored[target, SCORE] = score
                 if is_joining:
                     known[target, STATE] = state ^ (DORMANT | WAITING)
@@ -195,7 +196,7 @@ def _rank_all(  # type: ignore[no-untyped-def]
                 rank += weights[ANCHOR] * np.float64(best_anchors[number])
             if has_hosts:
                 rank += weights[HOST] * _host_share(hosts[url_of[number]], host_records)
-            scored[number, SCORE] = np.float32(min(max(rank + 1.0, 0.0), MAX_SCORE))
+            scored[number, SCORE] = np.float32(_link_score(rank))
         if not known[number, STATE] & LISTED:
             entries = _enter(number, scored[number, SCORE], known, scored, heap, entries)
     return entries
@@ -299,6 +300,14 @@ def _rank(target, weights, depth, mean_out, mean_in, known, scored):  # type: ig
         value = np.float64(scored[target, ORDERED_SCORE + 1 + generation])
         rank += weights[PARENT_1 + generation] * (value if value > LEAST_ABOVE else -value / BELOW)
     return rank
+
+
+@inlined
+def _link_score(rank):  # type: ignore[no-untyped-def]
+    above = rank + 1.0
+    if above < LEAST_SCORE:
+        return LEAST_SCORE * LEAST_SCORE / (2.0 * LEAST_SCORE - above)
+    return min(above, MAX_SCORE)
 
 
 @inlined

@@ -14,7 +14,7 @@ from lycosa.errors import InputError
 from lycosa.fetch.urls import url_hash
 from lycosa.lab.worlds.world import World
 from lycosa.model import Judgement
-from lycosa.strategies.papers.evolved import ordered_score
+from lycosa.strategies.papers.evolved import is_of_community, ordered_score, signed_score
 
 DOCUMENT = -1
 NOWHERE = -2
@@ -34,9 +34,9 @@ class LinkArrays:
     redirects: NDArray[np.int32]
     """By page: the URL it redirects to, `DOCUMENT`, or `NOWHERE`; empty if there is no redirect."""
     ordered_score: NDArray[np.float32]
-    """By page: `ordered_scores` of its relevance."""
+    """By page: `evolved.ordered_score` of its signed score."""
     is_relevant: NDArray[np.bool_]
-    """By page: whether it joins the community when it is downloaded."""
+    """By page: whether it joins the community when it is downloaded (`evolved.is_of_community`)."""
     anchors: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
     """By link: the similarity of its text to the topic. Empty: anchors cannot be weighed."""
     hosts: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
@@ -79,7 +79,7 @@ def verdicts_of(
     """Judge every page of the world, by number; and every anchor if `similarity` is given."""
     pages = len(world)
     redirects = np.full(pages, DOCUMENT, dtype=np.int32)
-    relevance = np.full(pages, 0.5)
+    signed = np.zeros(pages)
     is_relevant = np.zeros(pages, dtype=np.bool_)
     for page in range(pages):
         if world.is_redirect(page):
@@ -87,12 +87,12 @@ def verdicts_of(
             redirects[page] = number if number >= 0 else NOWHERE
         else:
             judgement = judge(page)
-            relevance[page], is_relevant[page] = judgement.relevance, judgement.is_relevant
+            signed[page], is_relevant[page] = signed_score(judgement), is_of_community(judgement)
     anchors = np.zeros(0, dtype=np.float32)
     if similarity is not None:
         cached = lru_cache(maxsize=1 << 20)(similarity)
         anchors = np.fromiter((cached(world.anchor(edge)) for edge in range(len(world.link_urls))), np.float32)
-    scores = ordered_scores(relevance)
+    scores = np.array([ordered_score(value) for value in signed.tolist()], dtype=np.float32)
     return Verdicts(redirects=redirects, ordered_score=scores, is_relevant=is_relevant, anchors=anchors)
 
 
@@ -113,5 +113,5 @@ def link_arrays_of(world: World, verdicts: Verdicts) -> LinkArrays:
 
 
 def ordered_scores(relevance: NDArray[Any]) -> NDArray[np.float32]:
-    """Signed scores, 2 · relevance − 1, in the order of `evolved.ordered_score`."""
+    """Of judges without margins: 2 · relevance − 1, in the order of `evolved.ordered_score`."""
     return np.array([ordered_score(2.0 * value - 1.0) for value in relevance.tolist()], dtype=np.float32)

@@ -9,4 +9,5 @@ search           search engines over a world, each with a part of it
 look_ahead       the upper bound: an order that knows which links are relevant and where each path leads
 oracle           an order that knows only which waiting links are relevant
 compare          every strategy on every task, measured
+manifest         what a comparison was made of: code, world, constants
 """

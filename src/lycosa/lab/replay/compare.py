@@ -29,6 +29,7 @@ from lycosa.lab.evaluate.overlap import overlap_of
 from lycosa.lab.evaluate.runs import BOUNDS, Comparison, Floats, Ints, Run, Scores, Skipped, Terms, Truth
 from lycosa.lab.replay.distilling import ReplayDistilling
 from lycosa.lab.replay.look_ahead import LookAhead
+from lycosa.lab.replay.manifest import manifest_of
 from lycosa.lab.replay.oracle import Oracle
 from lycosa.lab.replay.replay import JudgedWorld, replay
 from lycosa.lab.replay.tasks import Task, keywords, make_task
@@ -91,6 +92,8 @@ class ComparePlan:
     """Examples of each topic, for a judge that is trained."""
     together: str = ""
     """The name of all topics as a single task, in which pages of any of them are relevant."""
+    bounds: tuple[str, ...] = BOUNDS
+    """Orders that crawl beside the strategies."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "compare", distance=0, pages=1, buffer=0, repeats=1, seeds=1, examples=1)
@@ -107,7 +110,7 @@ class ComparePlan:
     @property
     def names(self) -> tuple[str, ...]:
         """Strategies in the order of the tables, the bounds last."""
-        return (*(name for name in self.by_name if name not in BOUNDS), *BOUNDS)
+        return (*(name for name in self.by_name if name not in BOUNDS), *self.bounds)
 
     @property
     def by_name(self) -> dict[str, str | Callable[..., Strategy]]:
@@ -150,7 +153,13 @@ def compare(
         first = f": {skipped[0].topic}: {skipped[0].reason}" if skipped else ""
         raise InputError(f"none of the {len(plan.tasks)} topics could be used{first}")
     return Comparison(
-        title=title, about=_about(plan, scores), strategies=plan.names, scores=scores, pages=plan.pages, skipped=skipped
+        title=title,
+        about=_about(plan, scores),
+        strategies=plan.names,
+        scores=scores,
+        pages=plan.pages,
+        skipped=skipped,
+        manifest=manifest_of(plan),
     )
 
 
@@ -188,7 +197,7 @@ def run_topic(job: Job) -> Scores | Skipped:
     guide: Guide | None = None
     overlaps: dict[str, Mapping[str, Floats]] = {}
     for repeat in range(plan.repeats):
-        rng = _rng(plan.seed, topic, repeat)
+        rng = task_rng(plan, topic, repeat)
         try:
             task = task_of(plan, topic, rng)
             if guide is None or plan.seeds_are_examples:
@@ -273,13 +282,16 @@ def run_of_task(
         chosen = strategy_named(plan.by_name.get(name, name), parts, plan.settings)
     seeds, buffer = task.seeds.tolist(), plan.buffer or None
     track = replay(guide.judged, chosen, seeds, pages=plan.pages, buffer=buffer, distilling=distilling)
+    pages, shortest = np.array(track.pages, dtype=np.int32), guide.judged.world.distances(task.seeds)
+    # A page that a strategy guessed may be one that no way leads to.
+    distance = np.where(shortest[pages] >= 0, shortest[pages], np.array(track.distance, dtype=np.int32))
     return Run(
         strategy=name,
         topic=task.topic,
         repeat=repeat,
-        pages=np.array(track.pages, dtype=np.int32),
+        pages=pages,
         relevance=np.array(track.relevance),
-        distance=np.array(track.distance, dtype=np.int32),
+        distance=distance,
         cpu=np.array(track.cpu),
         frontier=np.array(track.frontier, dtype=np.int32),
         seeds=task.seeds,
@@ -325,6 +337,11 @@ def _terms(world: World) -> Terms:
 def _rng(seed: int, *names: str | int) -> np.random.Generator:
     """A generator that depends only on the seed and the names, not on the order in which jobs run."""
     return np.random.default_rng([seed, *(zlib.crc32(str(name).encode()) for name in names)])
+
+
+def task_rng(plan: ComparePlan, topic: str, repeat: int) -> np.random.Generator:
+    """What the task of a topic's repeat is drawn by."""
+    return _rng(plan.seed, topic, repeat)
 
 
 @lru_cache(maxsize=2)

@@ -59,12 +59,17 @@ class JudgedWorld:
         self._read = read or world.page
         self._judge = judge
         self._pages: dict[int, tuple[Page, Judgement]] = {}
+        self.seconds: dict[int, float] = {}
+        """By page: CPU time of judging it. Every crawl is charged for it, whichever was the first."""
 
     def visit(self, page: int) -> tuple[Page, Judgement]:
         known = self._pages.get(page)
         if known is None:
             content = self._read(page)
+            len(content.terms)  # reads them, which is not part of judging
+            began = time.process_time()
             known = self._pages[page] = (content, self._judge.judge(content))
+            self.seconds[page] = time.process_time() - began
         return known
 
 
@@ -174,7 +179,8 @@ class Track:
     relevance: list[float]
     distance: list[int]
     cpu: list[float]
-    """Seconds the strategy has used so far, and nothing else."""
+    """CPU seconds that the algorithm has used so far: its own, those of its queue, and, where it goes by them
+    (`Abilities.uses_judgement`), those of judging the pages. Fetching and reading are not in it."""
     frontier: list[int]
     """Links waiting after each page."""
     fetches: list[int]
@@ -210,6 +216,7 @@ class ReplayLedger:
         self._frontier = frontier
         self._leases: list[Lease] = []
         self._strategy = strategy
+        self._uses_judgement = strategy.abilities.uses_judgement
         self._take_change = strategy.abilities.take_change
         self._guessing = strategy.abilities.guessing
         self._person = person
@@ -251,7 +258,8 @@ class ReplayLedger:
     def commit(self, visits: list[Visit]) -> None:
         self._take_revised()
         for visit in visits:
-            self._frontier.done(visit.lease.id)
+            with self._strategy.stopwatch:
+                self._frontier.done(visit.lease.id)
             if visit.page is not None and visit.judgement is not None:
                 self._expand(visit, visit.judgement)
             elif visit.outcome.kind is Kind.REDIRECTED:
@@ -335,15 +343,18 @@ class ReplayLedger:
         low, high = world.link_offsets[number : number + 2].tolist()
         targets = self._discovery.meet(world.link_urls[low:high], lease.distance + 1)
         self._tally.add_page(lease.id, targets, is_relevant=judgement.is_relevant)
+        if self._uses_judgement:
+            self._strategy.stopwatch.seconds += self._judged.seconds.get(number, 0.0)
         scores = self._strategy.tell(visit.guiding, targets)
-        joins = joining(frontier, targets, scores, True if self._follow_nofollow else ~world.nofollow[low:high])
-        is_better = rising(frontier, targets, scores)
-        if np.count_nonzero(joins):
-            self._push(targets[joins], scores[joins])
-        if np.count_nonzero(is_better):
-            links, better = targets[is_better], scores[is_better]
-            self._scores[links] = better
-            frontier.rescore(links, better)  # leaves those alone that have just been dropped
+        with self._strategy.stopwatch:
+            joins = joining(frontier, targets, scores, True if self._follow_nofollow else ~world.nofollow[low:high])
+            is_better = rising(frontier, targets, scores)
+            if np.count_nonzero(joins):
+                self._push(targets[joins], scores[joins])
+            if np.count_nonzero(is_better):
+                links, better = targets[is_better], scores[is_better]
+                self._scores[links] = better
+                frontier.rescore(links, better)  # leaves those alone that have just been dropped
         is_nofollow = visit.page is not None and visit.page.is_nofollow
         if self._guessing is not None and (self._follow_nofollow or not is_nofollow):
             self._guess(visit, self._guessing)
@@ -366,9 +377,23 @@ class ReplayLedger:
         track.pages.append(number)
         track.relevance.append(judgement.relevance)
         track.distance.append(lease.distance)
-        track.cpu.append(self._strategy.seconds)
+        track.cpu.append(self._strategy.stopwatch.seconds)
         track.frontier.append(self._frontier.waiting)
         track.fetches.append(len(track.pages) + track.missed_guesses)
+
+
+class Stopwatch:
+    """Adds up the CPU time of this process while it is entered."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._began = 0.0
+
+    def __enter__(self) -> None:
+        self._began = time.process_time()
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds += time.process_time() - self._began
 
 
 class TimedStrategy(Wrapper):
@@ -377,19 +402,15 @@ class TimedStrategy(Wrapper):
     def __init__(self, strategy: Strategy) -> None:
         super().__init__(strategy, "timed")
         self.name = strategy.name
-        self.seconds = 0.0
+        self.stopwatch = Stopwatch()
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:
-        began = time.perf_counter()
-        scores = self._inner.tell(visit, targets)
-        self.seconds += time.perf_counter() - began
-        return scores
+        with self.stopwatch:
+            return self._inner.tell(visit, targets)
 
     def ask(self, count: int, frontier: Frontier, now: float) -> list[int]:
-        began = time.perf_counter()
-        links = self._inner.ask(count, frontier, now)
-        self.seconds += time.perf_counter() - began
-        return links
+        with self.stopwatch:
+            return self._inner.ask(count, frontier, now)
 
 
 def replay(

@@ -35,7 +35,7 @@ from lycosa.lab.generated.addresses import WebAddresses
 from lycosa.lab.generated.prose import Prose
 from lycosa.lab.generated.vocabulary import topics
 from lycosa.lab.generated.web import GeneratedWeb
-from lycosa.lab.worlds.writer import WorldWriter
+from lycosa.lab.worlds.writer import Judgements, WorldWriter
 from lycosa.lib.hashindex import HashIndex
 from lycosa.model import Fetched, Kind, Lease, Outcome, Page, Response, Visit
 from lycosa.page.furniture import Furniture
@@ -97,10 +97,12 @@ def build(
     target: Path,
     *,
     rules: UrlRules | None = None,
+    judgements: Judgements | None = None,
     readers: int = 2,
     progress: Progress | None = None,
 ) -> BuildReport:
-    """Build a world file. `readers`: number of processes that read pages; 0: read in this process.
+    """Build a world file. `readers`: number of processes that read pages; 0: read in this process. `judgements`: of
+    the crawl that the WARC files are of (`own_crawl`).
 
     On InputError no world is written, and an existing one is left unchanged.
     """
@@ -115,6 +117,8 @@ def build(
             raise InputError(f"{_names(warcs)}: no page to build a world from{_reasons(tally.skipped)}")
         if rows is not None:
             _label(writer, rows, urls, tally)
+        if judgements is not None:
+            writer.judge(judgements)
         writer.finish({"source": [path.name for path in warcs]})
         return tally.report(writer)
 

@@ -74,6 +74,26 @@ class PageLinks(Sequence[Link]):
     __hash__ = None  # type: ignore[assignment] # compares by content, like a list
 
 
+class PageLead(Sequence[str]):
+    """The first stems of a page, in order."""
+
+    __slots__ = ("_length", "_make")
+
+    def __init__(self, length: int, make: Callable[[], list[str]]) -> None:
+        self._length = length
+        self._make = make
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        return self._make()[index]
+
+
 class PageTerms(Mapping[str, int]):
     """The terms of a page with their counts."""
 

@@ -25,8 +25,17 @@ from lycosa.errors import InputError
 from lycosa.fetch.urls import url_hash
 from lycosa.lab.generated.graph import distances
 from lycosa.lab.worlds.container import AnyArray, Container
-from lycosa.lab.worlds.lazy import PageLinks, PageTerms, Strings
-from lycosa.lab.worlds.writer import FORMAT, LINK_COLUMNS, NO_FOLLOW, NO_INDEX, PAGE_COLUMNS, TERM_COLUMNS
+from lycosa.lab.worlds.lazy import PageLead, PageLinks, PageTerms, Strings
+from lycosa.lab.worlds.writer import (
+    FORMAT,
+    LINK_COLUMNS,
+    MILLION,
+    NO_FOLLOW,
+    NO_INDEX,
+    NOT_JUDGED,
+    PAGE_COLUMNS,
+    TERM_COLUMNS,
+)
 from lycosa.lib.languages import stemmed_as
 from lycosa.lib.nearest import nearest
 from lycosa.model import Link, Page
@@ -79,6 +88,11 @@ class World:
         none = np.zeros(0, np.int64)
         self._other_anchor_links = arrays.get("other_anchor_links", none)
         self._other_anchors = arrays.get("other_anchors", none)
+        self._lead_terms = arrays.get("lead_terms", none)
+        self._lead_offsets = arrays.get("lead_offsets", np.zeros(len(arrays["status"]) + 1, np.int64))
+        self._judged = arrays.get("judged_millionths")
+        self.judged_relevant: NDArray[np.uint8] | None = arrays.get("judged_relevant")
+        """By page: 1 if it was called relevant."""
         self._hash_order = arrays["hash_order"]
         self._topic_pages, self._topic_offsets = arrays["topic_pages"], arrays["topic_page_offsets"]
         self.statuses: NDArray[np.int16] = arrays["status"]
@@ -185,6 +199,7 @@ class World:
             link_hashes=self.link_hashes[low:high].tobytes(),
             stemmed_in=stemmed_as(language),
             beginning=self._texts[int(self._beginnings[page])],
+            lead=self._lead_of(page),
         )
 
     # ── links ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -268,6 +283,20 @@ class World:
         low, high = self._term_offsets[page : page + 2].tolist()
         names = map(self.vocabulary.__getitem__, self._term_ids[low:high].tolist())
         return dict(zip(names, self._term_counts[low:high].tolist(), strict=True))
+
+    def _lead_of(self, page: int) -> PageLead:
+        low, high = self._lead_offsets[page : page + 2].tolist()
+        return PageLead(high - low, partial(self._lead, low, high))
+
+    def _lead(self, low: int, high: int) -> list[str]:
+        return list(map(self.vocabulary.__getitem__, self._lead_terms[low:high].tolist()))
+
+    @cached_property
+    def judged_relevance(self) -> NDArray[np.float32] | None:
+        """By page: what the judge of the crawl said that the world was made of; NaN: nothing. None: no such crawl."""
+        if self._judged is None:
+            return None
+        return np.where(self._judged == NOT_JUDGED, np.nan, self._judged / MILLION).astype(np.float32)
 
     def term_matrix(self) -> TermMatrix:
         return TermMatrix(self._term_counts, self._term_ids, self._term_offsets)

@@ -10,15 +10,17 @@ the order of the pages, which gives a page and its URL the same number: `finish`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.fetch.urls import host_key, url_hash
+from lycosa.judges.svm import SvmSettings
+from lycosa.judges.tfidf import lead_of
 from lycosa.lab.generated.graph import gather
 from lycosa.lab.worlds.container import Column, Spills, write
 from lycosa.lib.hashindex import HashIndex
@@ -47,7 +49,23 @@ LINK_COLUMNS = {"link_urls": "i4", "anchors": "i4", "contexts": "i4", "paths": "
 OTHER_ANCHOR_COLUMNS = {"other_anchor_links": "i8", "other_anchors": "i4"}
 """By further anchor of a link: the link, ascending, and the text. Worlds of earlier versions have none."""
 TERM_COLUMNS = {"term_ids": "i4", "term_counts": "i4"}
-STARTS = {"link_offsets": 0, "page_term_offsets": 0}
+LEAD_COLUMNS = {"lead_terms": "i4", "lead_offsets": "i8"}
+"""The first stems of each page in order, of which bi-grams are made. Worlds of earlier versions have none."""
+LEAD = SvmSettings().bigram_window
+STARTS = {"link_offsets": 0, "page_term_offsets": 0, "lead_offsets": 0}
+
+
+MILLION, NOT_JUDGED = 1_000_000, -1
+"""Relevance is stored in millionths, in worlds that are made of a crawl."""
+
+
+class Judgements(NamedTuple):
+    """What the judge of a crawl said of its pages."""
+
+    judge: str
+    """Its name."""
+    by_url: Mapping[str, tuple[float, bool]]
+    """By canonical URL: relevance, and whether the page was called relevant."""
 
 
 class StringColumn:
@@ -119,12 +137,13 @@ class WorldWriter:
         self._hosts: dict[str, int] = {}
         self._url_hosts = spills.column("i4")
         self._page_urls = spills.column("i4")
-        names = PAGE_COLUMNS | LINK_COLUMNS | OTHER_ANCHOR_COLUMNS | TERM_COLUMNS
+        names = PAGE_COLUMNS | LINK_COLUMNS | OTHER_ANCHOR_COLUMNS | TERM_COLUMNS | LEAD_COLUMNS
         self._columns = {name: spills.column(type_, STARTS.get(name, ())) for name, type_ in names.items()}
         self._pages = HashIndex()
         """Page numbers by URL hash."""
         self._labels: dict[str, set[int]] = {}
         self._redirected: set[int] = set()
+        self._judgements: Judgements | None = None
         self.documents = 0
 
     def __enter__(self) -> Self:
@@ -172,6 +191,7 @@ class WorldWriter:
         for i, name in enumerate(("anchors", "contexts", "paths", "rels")):
             columns[name].append(numbers[own + i * len(links) : own + (i + 1) * len(links)])
         self._add_terms(page.terms)
+        columns["lead_terms"].append(self._numbered(page.lead or lead_of(page, LEAD)))
         flags = NO_INDEX * page.is_noindex + NO_FOLLOW * page.is_nofollow
         title, language, canonical, beginning = numbers[:own].tolist()
         self._add_record(
@@ -223,6 +243,7 @@ class WorldWriter:
         for name in PAGE_COLUMNS.keys() - STARTS.keys():
             self._columns[name].append(values[name])
         self._columns["page_term_offsets"].append(ends)
+        self._columns["lead_offsets"].append(zeros + len(self._columns["lead_terms"]))
         self.documents += len(urls)
 
     def add_graph(self, counts: NDArray[np.int64], targets: NDArray[np.int64]) -> None:
@@ -242,6 +263,10 @@ class WorldWriter:
         data, offsets = self._urls.strings.bytes.array(), self._urls.strings.offsets.array()
         for number in (self._pages.find(self._urls.hashes.array()) < 0).nonzero()[0].tolist():
             yield data[offsets[number] : offsets[number + 1]].tobytes().decode()
+
+    def judge(self, judgements: Judgements) -> None:
+        """Keep what a judge said of these pages; URLs that are not recorded are passed over."""
+        self._judgements = judgements
 
     def finish(self, meta: Mapping[str, Any]) -> None:
         """Renumber the URLs, pages first, and write the file."""
@@ -263,8 +288,11 @@ class WorldWriter:
         columns |= self._texts.strings.columns("text") | self._terms.columns("term")
         columns |= StringColumn(self._spills, list(self._hosts)).columns("host")
         columns |= self._topic_columns()
-        counts = {"documents": self.documents, "redirects": self.redirects}
-        write(self._target, columns=columns, meta={"kind": "world", "format": FORMAT, **counts, **meta})
+        facts: dict[str, Any] = {"documents": self.documents, "redirects": self.redirects}
+        if self._judgements is not None:
+            columns |= self._judged_columns(self._judgements)
+            facts["judge"] = self._judgements.judge
+        write(self._target, columns=columns, meta={"kind": "world", "format": FORMAT, **facts, **meta})
 
     def _renumbered_links(
         self, number_of: NDArray[np.int32], hashes: NDArray[np.int64], pages: int
@@ -287,6 +315,14 @@ class WorldWriter:
         columns["topic_page_offsets"] = self._spills.column("i8", np.cumsum([0, *map(len, rows)]))
         return columns
 
+    def _judged_columns(self, judgements: Judgements) -> dict[str, Column]:
+        millionths, is_relevant = np.full(len(self), NOT_JUDGED, np.int32), np.zeros(len(self), np.uint8)
+        for url, (relevance, is_called_relevant) in judgements.by_url.items():
+            if (page := self._page(url)) >= 0 and page not in self._redirected:
+                millionths[page], is_relevant[page] = round(relevance * MILLION), is_called_relevant
+        column = self._spills.column
+        return {"judged_millionths": column("i4", millionths), "judged_relevant": column("u1", is_relevant)}
+
     def _page(self, url: str) -> int:
         return int(self._pages.find(np.array([url_hash(url)]))[0])
 
@@ -297,13 +333,17 @@ class WorldWriter:
         return numbers
 
     def _add_terms(self, terms: Mapping[str, int]) -> None:
+        self._columns["term_ids"].append(self._numbered(terms))
+        self._columns["term_counts"].append(np.fromiter(terms.values(), np.int32, len(terms)))
+
+    def _numbered(self, terms: Collection[str]) -> NDArray[np.int32]:
+        """Their numbers in the vocabulary, which new ones join."""
         known = self._term_numbers
-        new = [term for term in terms if term not in known]
+        new = [term for term in dict.fromkeys(terms) if term not in known]
         for term in new:
             known[term] = len(known)
         self._terms.append(new)
-        self._columns["term_ids"].append(np.fromiter(map(known.__getitem__, terms), np.int32, len(terms)))
-        self._columns["term_counts"].append(np.fromiter(terms.values(), np.int32, len(terms)))
+        return np.fromiter(map(known.__getitem__, terms), np.int32, len(terms))
 
     def _add_record(self, url: str, **values: int) -> None:
         value = np.array([url_hash(url)])
@@ -315,6 +355,7 @@ class WorldWriter:
         values["page_term_offsets"] = len(columns["term_ids"])
         for name in PAGE_COLUMNS:
             columns[name].append(values.get(name, 0))
+        columns["lead_offsets"].append(len(columns["lead_terms"]))
 
 
 def _text_hashes(texts: Sequence[str]) -> NDArray[np.int64]:

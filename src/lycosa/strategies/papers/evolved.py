@@ -16,14 +16,16 @@ community: seeds, and downloaded pages that were judged relevant.
 When a page is downloaded, the ranks of the links on it are recomputed, and may rise or fall; other waiting links keep
 theirs, though the means, the community and the ancestors have changed a little. Current values are always used:
 COMM_out the current community, PARENT_k every chain of k links among the pages downloaded so far. The score of a link
-is rank + 1, because scores below 0 are those of links that failed before.
+is rank + 1, because scores below 0 are those of links that failed before; ranks of −1 and less, which only very
+negative margins give, keep their order in a small interval above 0 (`LEAST_SCORE`).
 
 A crawl may have phases (the paper's future work, section 4), each with its own weights: when `middle_from` pages have
 been visited, and again at `late_from`, all waiting links are ranked again by the new weights, as ranks by different
 weights cannot be compared.
 
-The signed score of a page is 2 · relevance − 1: for an SVM with calibrated probabilities it grows with the SVM's own
-score and has its sign; other judges will do as well. Best-first is the special case PARENT_1 = 1.
+The signed score of a page is the judge's raw margin, as in the paper: the signed distance from the SVM's plane; a page
+on its positive side, at a margin above 0, joins the community. For judges without a margin (`Judgement.margin`) it is
+2 · relevance − 1, and pages they call relevant join. Best-first is the special case PARENT_1 = 1.
 
 Differs from GA: HUB takes the largest of several parents (the paper does not say). When a page changes the ancestors of
 more than `MAX_SPREAD` links at once, the rest are not updated: otherwise a web designed to change them with every page
@@ -31,12 +33,13 @@ could make each visit take as long as the whole crawl. A URL counts as seen when
 downloaded.
 
 All this takes about 70 bytes per link and 12 per citation: too much to be saved with every commit, so the strategy is
-told all visits again on resume.
+told all visits again on resume. The margin of each is kept as the note of its visit.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -47,7 +50,7 @@ from lycosa.errors import ConfigError
 from lycosa.frontier.frontier import Frontier
 from lycosa.lib.bounds import require_at_least
 from lycosa.lib.snapshot import Snapshots, Tree, loaded_list, taken_list
-from lycosa.model import Visit
+from lycosa.model import Judgement, Visit
 from lycosa.strategies.papers.citations import Citations, CitedLinks
 from lycosa.strategies.protocol import Abilities, Strategy, StrategyParts
 
@@ -61,7 +64,14 @@ MAX_SPREAD = 1 << 18
 BELOW = 2.0**-64
 """Factor on scores of 0 and less: see `ordered_score`."""
 LEAST_ABOVE = 2.0**-58
+MAX_MARGIN = 32.0
+"""Larger ones count as this: SVMs on vectors of length 1 give margins around 1, and scaled ones must stay below
+LEAST_ABOVE."""
+LEAST_SCORE = 2.0**-10
+"""Below it the score is not rank + 1 = x, but LEAST_SCORE² / (2 · LEAST_SCORE − x): it never reaches 0."""
 DUE = 1 << 16
+NOTE = struct.Struct("<d")
+"""What is kept of a visit: the margin of the page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,9 +163,20 @@ def ordered_score(score: float) -> float:
     """A signed score as a number that can be compared: of several ancestors the one with the largest counts.
 
     Positive scores are unchanged. All others become smaller positive ones, ordered by magnitude; scaling by a power of
-    two loses no bit. 0 is also the value of an ancestor that does not exist.
+    two loses no bit. 0 is also the value of an ancestor that does not exist, and of scores too small to be told apart.
     """
-    return score if score > 0 else -score * BELOW
+    return score if score > LEAST_ABOVE else max(0.0, -score) * BELOW
+
+
+def signed_score(judgement: Judgement) -> float:
+    """What PARENT_k is made of: positive for pages of the topic."""
+    if judgement.margin is None:
+        return 2.0 * judgement.relevance - 1.0
+    return min(max(judgement.margin, -MAX_MARGIN), MAX_MARGIN)
+
+
+def is_of_community(judgement: Judgement) -> bool:
+    return judgement.is_relevant if judgement.margin is None else judgement.margin > 0
 
 
 class Evolved(Strategy):
@@ -181,10 +202,12 @@ class Evolved(Strategy):
         self._due: list[NDArray[np.int64]] = []
         """Links ranked since the last `ask`: the frontier may have better scores for them."""
         self._due_limit = DUE
+        self._note = b""
 
     @property
     def abilities(self) -> Abilities:
-        return Abilities(is_retold=True, again=self.again, snapshots=Snapshots(self._take, self._load))
+        snapshots = Snapshots(self._take, self._load)
+        return Abilities(is_retold=True, note=lambda: self._note, again=self.again, snapshots=snapshots)
 
     def seed_score(self) -> float:
         return SEED_SCORE
@@ -193,8 +216,9 @@ class Evolved(Strategy):
         page = visit.lease.id
         links, citations = self._links, self._citations
         links.reserve(max(page, int(targets.max()) if len(targets) else 0))
-        judgement = visit.judgement
-        is_relevant = judgement is not None and judgement.is_relevant
+        judgement = _with_margin(visit)
+        self._note = b"" if judgement is None or judgement.margin is None else NOTE.pack(judgement.margin)
+        is_relevant = judgement is not None and is_of_community(judgement)
         if links.visit[page] >= 0:  # visited again: its links are counted already
             return self._scores(targets)
         self._seen += links.cited[page] == 0
@@ -210,7 +234,7 @@ class Evolved(Strategy):
         links.siblings[targets] += count
         links.kin[targets] += np.count_nonzero(links.is_community[targets])
         if self._depth:
-            links.ordered_score[0][page] = ordered_score(2.0 * judgement.relevance - 1.0) if judgement else 0.0
+            links.ordered_score[0][page] = ordered_score(signed_score(judgement)) if judgement else 0.0
             self._hand_down(page, targets)
         if self._ever[ANCHOR]:
             self._hear_anchors(visit, targets)
@@ -230,7 +254,8 @@ class Evolved(Strategy):
     def reason(self, score: float) -> str:
         if score >= SEED_SCORE:
             return f"{self.name}: a seed, or what a seed redirects to"
-        return f"{self.name}: {score - 1:.3f} is its rank by the visited pages that link to it"
+        rank = score - 1 if score >= LEAST_SCORE else 2 * LEAST_SCORE - LEAST_SCORE**2 / max(score, BELOW) - 1
+        return f"{self.name}: {rank:.3f} is its rank by the visited pages that link to it"
 
     def _enter_phase(self) -> bool:
         """Switch to the weights that apply after this visit. Returns whether they have changed."""
@@ -296,7 +321,7 @@ class Evolved(Strategy):
             ranks += weights[ANCHOR] * links.anchor[targets].astype(np.float64)
         if weights[HOST]:
             ranks += weights[HOST] * self._host_records(links.host[targets])
-        return np.minimum(np.maximum(ranks + 1.0, 0.0), MAX_SCORE)
+        return _link_scores(ranks)
 
     def _settle(self, frontier: Frontier) -> None:
         """Move waiting links whose rank has fallen down; the commit has moved up those whose rank has risen."""
@@ -353,6 +378,21 @@ class Evolved(Strategy):
 
     def _host_records(self, hosts: NDArray[np.int32]) -> NDArray[np.float64]:
         return np.array([(self._host_relevant[host] + 1) / (self._host_pages[host] + 2) for host in hosts.tolist()])
+
+
+def _link_scores(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
+    """As `lab.evolve.kernel` computes them, to the bit."""
+    above = ranks + 1.0
+    with np.errstate(divide="ignore"):  # where `above` serves instead
+        small = LEAST_SCORE * LEAST_SCORE / (2.0 * LEAST_SCORE - above)
+    return np.minimum(np.where(above < LEAST_SCORE, small, above), MAX_SCORE)
+
+
+def _with_margin(visit: Visit) -> Judgement | None:
+    """The judgement, with its margin from the note of the visit if that is told again."""
+    if visit.judgement is None or len(visit.note) != NOTE.size:
+        return visit.judgement
+    return dataclasses.replace(visit.judgement, margin=NOTE.unpack(visit.note)[0])
 
 
 class Ga2003(Evolved):

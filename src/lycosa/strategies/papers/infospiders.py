@@ -10,8 +10,9 @@ The agents take turns. Each picks a link λ of its own list with probability ∝
                of the list and half of its size; the child gets the most frequent term of its parent's page as another
                keyword, and its parent's net with an input for it
 
-All lists together hold no more links than the frontier's buffer. Without evolution there is one agent; without learning
-the nets keep their initial, equal weights.
+All lists together hold no more links than the frontier's buffer, and only their own agents drop links from them: the
+buffer is spared what is on a list. Without evolution there is one agent; without learning the nets keep their initial,
+equal weights.
 
 Differs from TC: the distance between a keyword and a link is measured in words of the link's context, not in links over
 the whole page, whose text may not be available (`page_words`). A link that is dropped from its agent's list and is on
@@ -96,10 +97,12 @@ class InfoSpiders(Strategy):
         self._spiders = [Spider(keywords, parts.buffer or settings.links, weights)]
         self._turn = 0
         self._errands: dict[int, Errand] = {}
+        self._joined: list[NDArray[np.int64]] = []
+        """Links that may have joined a list since the last `ask`."""
 
     @property
     def abilities(self) -> Abilities:
-        return Abilities(needs_whole_pages=True)
+        return Abilities(needs_whole_pages=True, uses_judgement=False)
 
     # Picking links.
 
@@ -160,6 +163,10 @@ class InfoSpiders(Strategy):
             heir = self._spiders[0]
         if heir is not None:
             self._adopt(heir, frontier)
+        if self._joined:
+            joined = np.unique(np.concatenate(self._joined))
+            frontier.spare(joined[self._is_held(joined)])
+            self._joined.clear()
 
     def _forget(self, is_kept: NDArray[np.bool_]) -> None:
         """Remove links from the lists; `is_kept` has a value for each of `_held`."""
@@ -187,11 +194,13 @@ class InfoSpiders(Strategy):
                 heir = spider
             elif errand.inputs is not None:
                 spider.add(np.array([link]), np.array([errand.score]), errand.inputs[None, :])
+                self._joined.append(np.array([link]))
         return heir
 
     def _dismiss(self, links: NDArray[np.int64], frontier: Frontier) -> None:
         """Move links that were dropped from a list, and are on no other, behind all others."""
         links = links[~self._is_held(links)]
+        frontier.spare(links, is_spared=False)
         scores = frontier.scores(links).astype(np.float64)
         is_new = (scores >= 0) & ~frontier.is_tried(links)  # neither dismissed before nor failed
         frontier.revise(links[is_new], scores[is_new] + DISMISSED)
@@ -205,6 +214,7 @@ class InfoSpiders(Strategy):
         inputs = np.zeros((len(links), len(spider.weights)), dtype=np.float32)
         inputs[:, -1] = 1.0
         spider.add(links, scores, inputs)
+        self._joined.append(links)
         if len(spider.links) > spider.size:
             self._dismiss(spider.trim(), frontier)
 
@@ -236,6 +246,7 @@ class InfoSpiders(Strategy):
         share = settings.parent_share
         scores = share * similarity + (1.0 - share) * spider.predict(inputs)
         spider.add(targets, scores, inputs)
+        self._joined.append(targets)
         self._move(spider, words, similarity)
         has_energy = spider.energy > settings.threshold and spider.size > 1
         if settings.is_evolving and has_energy and len(self._spiders) < settings.agents:
@@ -280,6 +291,7 @@ class InfoSpiders(Strategy):
             spider.links, spider.scores, inputs = columns[3 * number : 3 * number + 3]
             spider.inputs = dict(zip(spider.links.tolist(), inputs, strict=True))
             self._spiders.append(spider)
+        self._joined = [self._held()]
         self._errands = {
             link: Errand(spider, score, None if inputs is None else np.array(inputs, dtype=np.float32))
             for link, spider, score, inputs in head["errands"]

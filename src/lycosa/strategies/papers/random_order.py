@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.model import Visit
-from lycosa.strategies.protocol import NoSettings, Strategy, StrategyParts
+from lycosa.strategies.protocol import Abilities, NoSettings, Strategy, StrategyParts
 from lycosa.strategies.saved_state import seal, unseal
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -24,6 +24,10 @@ class RandomOrder(Strategy):
 
     def __init__(self, parts: StrategyParts, settings: NoSettings) -> None:  # noqa: ARG002 - as for all strategies
         self._salt = int(parts.rng.integers(1 << 63))
+
+    @property
+    def abilities(self) -> Abilities:
+        return Abilities(uses_judgement=False)
 
     def tell(self, visit: Visit, targets: NDArray[np.int64]) -> NDArray[np.float64]:  # noqa: ARG002 - nothing is learned
         """Scores in [0, 1), by the finaliser of SplitMix64."""
