@@ -25,6 +25,7 @@ from lycosa import __version__
 from lycosa.config import Config, Layer, build, load_crawl
 from lycosa.crawl.advice import Advice
 from lycosa.crawl.answers import Answers, new_answers
+from lycosa.crawl.commands import Commands
 from lycosa.crawl.commit import CrawlLedger, FoundPage, Records
 from lycosa.crawl.distiller import Distilling
 from lycosa.crawl.loop import run
@@ -434,17 +435,21 @@ class Crawl:
             covered=covered,
             judged_pages=None if study is None else lambda: study.judged_pages,
         )
+        commands = Commands(
+            ledger=ledger, stop=stop, clock=clock, visitor=visitor, forecast=forecaster, stalled=lambda: lookout.cause
+        )
         readmission = Periodic(ledger.readmit_hosts, every=READMIT_EVERY, clock=clock)
 
         def watch() -> None:
-            for part in (distilling, answers, rejudge, advice, readmission, snapshotting):
+            for part in (distilling, answers, rejudge, advice, readmission, snapshotting, commands):
                 part.look()
             for message in seed_watch.look():
                 running.tell(Event("seed", message))
-            if cause := lookout.look():
+            if not stop.is_paused and (cause := lookout.look()):
                 running.tell(Event("stall", cause))
             running.look(ledger)
 
+        commands.begin()
         rejudge.begin()
         if said:
             ledger.write(Batch(answers=new_answers(store, said, at=started)))
@@ -472,6 +477,7 @@ class Crawl:
         advice.look(is_last=True)
         snapshotting.look(is_last=True)
         running.look(ledger)
+        commands.write_figures()
         expected = json.dumps(outlook(forecaster(), forecaster.calibration()))
         ledger.write(Batch(state={OUTLOOK: expected.encode(), FURNITURE: state.furniture.save()}))
         store.end_run(number, ended_at=clock.now(), stop_reason=reason)

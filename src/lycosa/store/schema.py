@@ -226,5 +226,17 @@ SIXTH = """
 alter table links add column other_anchors text not null default '';
 """
 
-MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH)
+COMMANDS = """
+-- What people ask of a crawl while it runs or before it goes on (the dashboard), oldest first.
+create table commands (
+    id integer primary key,
+    at real not null,
+    kind text not null,
+    target text not null default '',
+    taken_at real,
+    result text not null default ''
+);
+"""
+
+MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, COMMANDS)
 VERSION = len(MIGRATIONS)

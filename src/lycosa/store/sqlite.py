@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lycosa.errors import StoreError
 from lycosa.model import Lease, Visit
 from lycosa.store import rows
-from lycosa.store.rows import NOFOLLOW, NOT_WORTH, RAISED, REVISIT, Answer, State
+from lycosa.store.rows import NOFOLLOW, NOT_WORTH, RAISED, RAISED_BY_PERSON, REVISIT, Answer, State
 from lycosa.store.sqlite_connection import explained, fields, select
 from lycosa.store.sqlite_reports import SqliteReports
 from lycosa.store.stored_visits import visits
@@ -69,6 +69,11 @@ from answers a left join judgements j on j.page_id = a.page_id
      and j.judge = (select min(judge) from judgements where page_id = a.page_id)
 where a.id > ? order by a.id
 """
+COMMAND = "insert into commands (at, kind, target) values (?, ?, ?)"
+TAKE_COMMAND = "update commands set taken_at = ?, result = ? where id = ?"
+COMMANDS = select(rows.CommandRow, "commands where id > ? order by id")
+WAITING_URLS = select(rows.WaitingUrl, f"frontier where state = '{State.WAITING}'")
+MARKED = select(rows.LinkRow, "frontier where reason = ? and detail = ?")
 LEASE = "select id, url, host_id, score, distance, tries, redirects from frontier where id = ?"
 PRINTS = "select fingerprint, id from pages where fingerprint != 0 and duplicate_of is null order by number"
 WAITING = f"""
@@ -79,7 +84,9 @@ from frontier order by id
 """Of all links, as a single scan is fast and numbers have no gaps: the host of a waiting one, -1 for a dormant one."""
 TRIED = f"select tries, id from frontier where tries > 0 and state in ('{State.WAITING}', '{State.DROPPED}')"
 TO_REVISIT = f"select f.id from pages p cross join frontier f on f.id = p.id where f.state = '{State.WAITING}'"
-FAVOURED = f"select id from frontier where state = '{State.WAITING}' and reason in ('{REVISIT}', '{RAISED}')"
+FAVOURED = f"""
+select id from frontier where state = '{State.WAITING}' and reason in ('{REVISIT}', '{RAISED}', '{RAISED_BY_PERSON}')
+"""
 LAST_FETCHES = """
 select link_id, max(at) from outcomes where link_id in (select value from json_each(?)) group by 1
 """
@@ -184,6 +191,8 @@ class SqliteStore(SqliteReports):
             (_insert("robots", rows.RobotsRow, verb="insert or replace"), batch.robots.values()),
             (_insert("events", rows.EventRow), batch.events),
             ("insert or replace into notes values (?, ?)", batch.notes),
+            (COMMAND, batch.commands),
+            (TAKE_COMMAND, batch.commands_taken),
             ("insert or replace into state values (?, ?)", batch.state.items()),
         )
         with self._transaction() as db:
@@ -279,6 +288,15 @@ class SqliteStore(SqliteReports):
             row._replace(own_is_relevant=bool(row.own_is_relevant), guide_is_relevant=bool(row.guide_is_relevant))
             for row in found
         ]
+
+    def commands(self, after: int = 0) -> list[rows.CommandRow]:
+        return self._all(rows.CommandRow._make, COMMANDS, (after,))
+
+    def waiting_urls(self) -> Iterator[rows.WaitingUrl]:
+        return map(rows.WaitingUrl._make, self._rows(WAITING_URLS))
+
+    def links_marked(self, reason: str, detail: str) -> list[rows.LinkRow]:
+        return self._all(rows.LinkRow._make, MARKED, (reason, detail))
 
     def totals(self) -> rows.Totals:
         return rows.Totals(*map(self._number, TOTALS))
