@@ -5,20 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import typer
 from rich.table import Table
 
 from lycosa.cli.opened import DIRECTORY, opened
 from lycosa.cli.terminal import is_terminal, out, plain
-from lycosa.fetch.urls import Urls
-from lycosa.judge_choice import judge_of
-from lycosa.judges.protocol import LearnedTopic
-from lycosa.results.archived_pages import ArchivedPages
-from lycosa.results.deciding_words import DecidingWords
-from lycosa.results.explain import explain as explain_url
-from lycosa.strategies.protocol import Strategy, StrategyParts
-from lycosa.strategies.table import studying_strategy
+from lycosa.explaining import explanation
 
 
 def explain(
@@ -31,18 +23,7 @@ def explain(
     In a crawl with hard focus, decay or tunnelling: also the rule that let it in, moved it or turned it away.
     """
     with opened(directory) as (workspace, config, store):
-        judge = judge_of(config, workspace)
-
-        def begin() -> tuple[LearnedTopic | None, Strategy]:
-            parts = StrategyParts.of(judge.abilities, rng=np.random.default_rng(config.seed))
-            return studying_strategy(config.strategy, parts, config.constants)
-
-        words = DecidingWords(store, ArchivedPages(workspace.archive, store, config.reading(judge)), judge, begin)
-        facts = list(
-            explain_url(
-                store, url, urls=Urls(config.urls), strategy=begin()[1], words=words, rules=judge.abilities.rules
-            )
-        )
+        facts = explanation(workspace, config, store, url)
     if as_json:
         print(json.dumps(facts, ensure_ascii=is_terminal()))
         return

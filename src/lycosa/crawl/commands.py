@@ -11,8 +11,8 @@ crawl's store behind its back.
     undo NUMBER             takes back exclude, drop or raise: what was taken out and can still be fetched waits again
 
 Patterns are those of `urls.exclude` (`fetch.url_patterns`). On a crawl that does not run, they wait until it goes on;
-pause, resume and stop are meant for one run and lapse with it. In return the crawl writes down its figures for those who
-watch it from other processes (`LIVE`).
+pause, resume and stop are meant for one run and lapse with it. In return the crawl writes down its figures for those
+who watch it from other processes (`LIVE`).
 """
 
 from __future__ import annotations

@@ -191,7 +191,7 @@ class Frontier:
         return self._trim([])
 
     def drop(self, link: int, *, forget: bool = False) -> bool:
-        """Remove a waiting link; `forget`: it may be pushed again when it is found again. False if it is not waiting."""
+        """Remove a waiting link; `forget`: it is new when it is found again. False if it is not waiting."""
         if self._links.state_of(link) != WAITING:
             return False
         self._remove(self._links.key(link), self._host_of(link), NEW if forget else GONE)
