@@ -132,12 +132,12 @@ def _write_csv(rows: Iterable[Row], path: Path, columns: Mapping[str, str]) -> i
         writer = csv.DictWriter(stream, fieldnames=list(columns))
         writer.writeheader()
         for row in rows:
-            writer.writerow({key: _harmless(value) for key, value in row.items()})
+            writer.writerow({key: harmless(value) for key, value in row.items()})
             count += 1
     return count
 
 
-def _harmless(value: Any) -> Any:
+def harmless(value: Any) -> Any:
     """Quote a cell that a spreadsheet would run as a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
