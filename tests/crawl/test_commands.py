@@ -62,8 +62,8 @@ class Asked:
                     self.say(kind, *target)
             if kill_at and rig.ledger.pages >= kill_at:
                 raise Killed
-            self.commands.look()
             also()
+            self.commands.look()
             if self.turns > 5_000:
                 raise AssertionError("the crawl does not end")
 
@@ -100,7 +100,7 @@ def test_a_pause_leases_nothing_until_it_is_resumed(asked):
     reason = asked.crawl(SEED, says={3: [(Command.PAUSE,)]}, also=after_each_turn, seconds=20)
     assert "frontier empty" in reason  # the pause has not used up its time
     assert counts[-1] == counts[5]  # what was under way was finished; nothing more was begun
-    assert not [at for _, at in rig.fetcher.asked if resumed[0] - 20 < at <= resumed[0]]
+    assert not [at for _, at in rig.fetcher.asked if resumed[0] - 20 < at < resumed[0]]
     assert len(rig.pages) == ALL
 
 
@@ -122,6 +122,24 @@ def test_an_excluded_host_is_not_asked_again_neither_for_old_links_nor_for_new_o
     row = asked.rig.row("http://b.test/3")
     assert (row["state"], row["reason"], row["detail"]) == ("excluded", "excluded by a person", "b.test")
     assert len(of_host(asked, "c")) == 8
+
+
+def test_what_was_under_way_when_it_was_excluded_is_not_tried_again(asked):
+    rig, turns = asked.rig, []
+
+    def as_if_a_fetch_took_long() -> None:
+        turns.append(rig.clock.now())
+        if len(turns) == 1:
+            assert rig.frontier.take(rig.row("http://b.test/3")["id"], rig.clock.now())
+            asked.say(Command.EXCLUDE, "b.test")
+        elif len(turns) == 12:
+            assert rig.state("http://b.test/2") == "excluded"
+            assert rig.state("http://b.test/3") == "waiting"  # it is under way
+            rig.frontier.release(rig.row("http://b.test/3")["id"], tries=1)
+
+    asked.crawl(SEED, also=as_if_a_fetch_took_long)
+    assert of_host(asked, "b") == []
+    assert rig.state("http://b.test/3") == "excluded"
 
 
 def test_an_exclusion_survives_a_kill_and_is_undone_with_what_it_took_out(asked):

@@ -26,6 +26,7 @@ from lycosa.crawl.url_index import no_pattern
 from lycosa.crawl.visits import LiveVisitor
 from lycosa.errors import ConfigError
 from lycosa.fetch.url_patterns import UrlPatterns
+from lycosa.frontier.links import LinkState
 from lycosa.lib.clock import Clock
 from lycosa.stopping.forecast import Forecast
 from lycosa.stopping.outlook import forecast_values
@@ -88,6 +89,8 @@ class Commands:
         self._wrote_at = 0.0
         self._read = 0
         """Number of the last command that was read."""
+        self._under_way: dict[int, CommandRow] = {}
+        """Links that were being fetched when they were taken out: if they come back to the queue, they leave it."""
 
     def begin(self) -> None:
         """What was asked before this run: what stands is put in force, what was meant for an earlier run lapses."""
@@ -108,6 +111,8 @@ class Commands:
 
     def look(self) -> None:
         now = self._clock.now()
+        if self._under_way:
+            self._take_out_returned()
         if now - self._looked_at >= LOOK_EVERY:
             self._looked_at = now
             for row in self._store.commands(after=self._read):
@@ -175,9 +180,26 @@ class Commands:
             return f"{count:,} waiting links come first"
         if row.kind == Command.EXCLUDE:
             self._shut_out(self._store.commands(), and_also=row)
-        count = self._urls.take_out(links, batch, state=STATES[row.kind], reason=REASONS[row.kind], detail=row.target)
+        count = self._take_out(row, links, batch)
+        state_of = self._ledger.state.frontier.state_of
+        self._under_way |= {link: row for link in links if state_of(link) is LinkState.LEASED}
         rest = ", and none that is found later joins it" if row.kind == Command.EXCLUDE else ""
         return f"{count:,} waiting links left the queue{rest}"
+
+    def _take_out(self, row: CommandRow, links: Iterable[int], batch: Batch) -> int:
+        state, reason = STATES[row.kind], REASONS[row.kind]
+        return self._urls.take_out(links, batch, state=state, reason=reason, detail=row.target)
+
+    def _take_out_returned(self) -> None:
+        """A link that was put off, or failed and would be tried again, is not."""
+        state_of = self._ledger.state.frontier.state_of
+        over = {link: row for link, row in self._under_way.items() if state_of(link) is not LinkState.LEASED}
+        batch = Batch()
+        for link, row in over.items():
+            self._take_out(row, [link], batch)
+            del self._under_way[link]
+        if batch.states:
+            self._ledger.write(batch)
 
     def _undo(self, row: CommandRow, batch: Batch) -> str:
         known = {earlier.id: earlier for earlier in self._store.commands() if earlier.id < row.id}
@@ -188,6 +210,7 @@ class Commands:
         if earlier.kind == Command.RAISE:
             count = self._urls.put_back((link.id for link in marked), batch)
             return f"{count:,} links wait for their own turn again"
+        self._under_way = {link: asked for link, asked in self._under_way.items() if asked.id != earlier.id}
         self._shut_out(self._store.commands(), without=earlier)
         count = self._urls.take_in(_takeable(marked), batch)
         return f"{count:,} links wait again"

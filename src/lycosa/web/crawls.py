@@ -20,7 +20,7 @@ from lycosa.opened import config_of
 from lycosa.store.rows import Batch, Command
 from lycosa.store.sqlite import SqliteStore
 from lycosa.store.sqlite_dashboard import DashboardStore
-from lycosa.web.processes import Learner, Runner
+from lycosa.web.processes import Lessons, Runner
 from lycosa.web.watch import Watch
 from lycosa.workspace import Workspace
 
@@ -129,7 +129,7 @@ class House:
                 )
         self.book = book.resolve()
         self.runner = Runner()
-        self.learner = Learner()
+        self.lessons = Lessons()
         self._found: dict[str, ListedCrawl] = {}
         self._scanned_at = 0.0
         self._watches: OrderedDict[str, Watch] = OrderedDict()

@@ -87,7 +87,7 @@ def last_words(directory: Path) -> str:
         return ""
 
 
-class Learner:
+class Lessons:
     """Lets crawls that do not run learn from what was said of their pages: one process each, one at a time."""
 
     def __init__(self) -> None:

@@ -37,7 +37,7 @@ def questions(call: Call) -> dict[str, Any]:
         "answered": len(said),
         "pages": len(totals.ids),
         "relevant": int(totals.is_relevant.sum()),
-        "is_learning": call.house.learner.is_busy(crawl.workspace),
+        "is_learning": call.house.lessons.is_busy(crawl.workspace),
         "is_running": crawl.workspace.holder() is not None,
     }
 

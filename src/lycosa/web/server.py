@@ -89,7 +89,7 @@ class Broadcast:
         while True:
             try:
                 figures = await run_in_threadpool(watch.refresh)
-                figures["is_learning"] = self._house.learner.is_busy(crawl.workspace)
+                figures["is_learning"] = self._house.lessons.is_busy(crawl.workspace)
                 at = figures.pop("at")
                 message = json.dumps(figures)
                 if message != last:

@@ -68,7 +68,5 @@ ENDPOINTS = (
     Endpoint(
         "POST", "/api/crawls/{crawl}/sql", "Ask the crawl's database; reading only.", ask, None, TypedQuery, tag="sql"
     ),
-    Endpoint(
-        "POST", "/api/crawls/{crawl}/sql.csv", "As CSV.", ask_csv, None, TypedQuery, media="text/csv", tag="sql"
-    ),
+    Endpoint("POST", "/api/crawls/{crawl}/sql.csv", "As CSV.", ask_csv, None, TypedQuery, media="text/csv", tag="sql"),
 )
