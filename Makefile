@@ -5,6 +5,7 @@ STAMP := .venv/.installed
 BENCH_STAMP := .venv/.installed-bench
 
 .PHONY: help demo test lint unit docs clean
+.PHONY: screenshots bench-dashboard
 .PHONY: sequences bench bench-crawl bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-forecast bench-trust bench-resume bench-person
 .PHONY: reproduce reproduce-tc reproduce-fc reproduce-ar reproduce-gp reproduce-ga
 
@@ -35,7 +36,7 @@ lint: $(STAMP)            ## Style, types, direction of imports
 unit: $(STAMP)            ## Tests only
 	$(BIN)/pytest -n 2 --dist worksteal -q
 
-bench: bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-trust bench-forecast bench-resume bench-person bench-crawl    ## All benchmarks
+bench: bench-frontier bench-replay bench-judges bench-distill bench-evolve bench-hunter bench-trust bench-forecast bench-resume bench-person bench-dashboard bench-crawl    ## All benchmarks
 
 sequences: $(STAMP)       ## Compare the pages every strategy visits with the recorded ones
 	@$(BIN)/python bench/sequences.py
@@ -70,6 +71,12 @@ bench-resume: $(STAMP)    ## What it costs to resume a crawl of 100,000 pages
 
 bench-person: $(STAMP)    ## What ten marks of a person are worth, from topics to export, on pages served live
 	@$(BIN)/python bench/person.py
+
+bench-dashboard: $(STAMP) ## The dashboard on a crawl of 1,000,000 pages: first paint, update, memory, what it takes from a crawl
+	@$(BIN)/python bench/dashboard.py
+
+screenshots: $(STAMP)     ## Pictures of every view of the dashboard, light and dark, wide and narrow, into docs/images/dashboard
+	@$(BIN)/python docs/screenshots.py
 
 reproduce: reproduce-fc reproduce-ar reproduce-gp reproduce-ga reproduce-tc   ## All experiments of the papers
 

@@ -18,6 +18,8 @@ is started here runs as a process of its own: the dashboard may die, the crawl g
     queue         what comes next and why; raise, drop, exclude, undo
     results       pages by relevance, host, language, date; export
     sql           queries within limits
+    topics        the topic book
+    sites         hubs, authorities, sites, distances, the graph of the relevant pages
     metrics       figures for Prometheus
     learning      what people said is learned by a process of its own
     static        the page itself: HTML, CSS, ES modules; no build step, nothing from elsewhere

@@ -20,7 +20,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from lycosa.errors import InputError, LycosaError
-from lycosa.web import control, dots, metrics, openapi, pages, queue, results, review, sql
+from lycosa.web import control, dots, metrics, openapi, pages, queue, results, review, sites, sql, topics
 from lycosa.web.crawls import House, ListedCrawl
 from lycosa.web.doorkeeper import Door, Doorkeeper, is_loopback
 from lycosa.web.endpoints import Call, Endpoint, NotThere, as_json, failure
@@ -47,7 +47,9 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *review.ENDPOINTS,
     *queue.ENDPOINTS,
     *results.ENDPOINTS,
+    *sites.ENDPOINTS,
     *sql.ENDPOINTS,
+    *topics.ENDPOINTS,
     *metrics.ENDPOINTS,
 )
 

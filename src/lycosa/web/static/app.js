@@ -4,8 +4,9 @@ import { h, put } from "./dom.js";
 import { crawlsView } from "./crawls.js";
 import { newCrawlView } from "./new_crawl.js";
 import { crawlView } from "./crawl.js";
+import { topicsView } from "./topics.js";
 
-const PLACES = [["#/", "Crawls"], ["#/new", "New crawl"]];
+const PLACES = [["#/", "Crawls"], ["#/new", "New crawl"], ["#/topics", "Topics"]];
 const main = document.getElementById("main");
 let leave = () => {};
 let shown = "";
@@ -25,6 +26,7 @@ function route() {
   const views = {
     "": () => crawlsView(main),
     new: () => newCrawlView(main, rest[0]),
+    topics: () => topicsView(main, rest.join("/")),
     crawl: () => crawlView(main, rest[0], rest[1] || "monitor"),
   };
   const view = views[place] ?? views[""];

@@ -7,9 +7,10 @@ import { monitorTab } from "./monitor.js";
 import { reviewTab } from "./review.js";
 import { queueTab } from "./queue.js";
 import { resultsTab } from "./results.js";
+import { sitesTab } from "./sites.js";
 import { sqlTab } from "./sql.js";
 
-const TABS = { monitor: ["Monitor", monitorTab], review: ["Review", reviewTab], queue: ["Queue", queueTab], results: ["Results", resultsTab], sql: ["SQL", sqlTab], settings: ["Settings", settingsTab] };
+const TABS = { monitor: ["Monitor", monitorTab], review: ["Review", reviewTab], queue: ["Queue", queueTab], results: ["Results", resultsTab], sites: ["Sites", sitesTab], sql: ["SQL", sqlTab], settings: ["Settings", settingsTab] };
 
 export async function crawlView(main, id, first) {
   const crawl = await get(crawlPath(id));
