@@ -34,7 +34,8 @@ def hostile_web(pages: int = 24) -> dict[str, str]:
         odd = f'<a href="/odd/{number}?q=%3Cscript%3E&quot;onmouseover=alert(1)">javascript:alert(1)</a>'
         web[f"http://h{number % 3}.test/page/{number}"] = (
             f"<html><head><title>{title}</title></head><body><p>{words} {QUOTED} {words}</p>{links}{odd}"
-            f'<a href="http://h{(number + 1) % 3}.test/page/{number + 1}">{words}</a></body></html>'
+            f'<a href="http://h{(number + 1) % 3}.test/page/{number + 1}">{words}</a>'
+            f'<a href="http://h{(number + 2) % 3}.test/page/{number + 2}">{words}</a></body></html>'
         )
     return web
 

@@ -14,8 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lycosa.judges.classifier import Example
 from lycosa.lab.generated.server import served
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
+from lycosa.topics.book import TopicBook
+from lycosa.topics.importing import text_page
+from lycosa.topics.judges import train_judge
 
 from .browser import browser, dashboard, why_no_browser
 
@@ -208,7 +212,56 @@ def stop_and_resume(page, base: str, crawl: str) -> None:
     until(lambda: get(base, f"/api/crawls/{crawl}")["state"] == "stopped", what="its end")
 
 
-VIEWS = ("monitor", "review", "queue", "results", "sql", "settings")
+def test_topics_by_drag_and_drop_then_a_crawl_for_one(page, tmp_path: Path):
+    web = GeneratedWeb(PLAN)
+    with served(PLAN, addresses=20) as server:
+        config = tmp_path / "lycosa.toml"
+        hosts = ", ".join(f'"{host}" = "{address}"' for host, address in server.overrides.items())
+        config.write_text(f'[network]\nallow = ["127.0.0.0/8"]\nresolve = {{{hosts}}}\n[readers]\ncount = 1\n')
+        book = tmp_path / "crawls" / "topics.db"
+        book.parent.mkdir()
+        fill(book, web, server.port)
+        with dashboard(tmp_path / "crawls", config=config, book=book) as base:
+            page.goto(f"{base}#/topics/A/Cycling")
+            example = page.locator("tr.example").first
+            example.wait_for()
+            before = {topic["path"]: topic["examples"] for topic in get(base, "/api/topics")["topics"]}
+            example.drag_to(page.locator(".topic[data-path='B/Other']"))
+            until(lambda: counts(base)["B/Other"] == before["B/Other"] + 1, what="an example that moved")
+            assert counts(base)["A/Cycling"] == before["A/Cycling"] - 1
+            page.locator(".topic[data-path='A/Cycling']").focus()
+            page.keyboard.press("g")
+            page.locator(".topic.is-good[data-path='A/Cycling']").wait_for()
+            page.get_by_role("link", name="Crawl for Cycling").click()
+            page.locator("[name=pages]").fill("12")
+            page.get_by_role("button", name="What would it do?").click()
+            page.get_by_text("Relevant are pages on A/Cycling of the topic book").wait_for()
+            page.get_by_role("button", name="Start the crawl").click()
+            page.wait_for_selector(".plot[data-drawn]", timeout=90_000)
+            (crawl,) = until(lambda: get(base, "/api/crawls")["crawls"], what="the crawl")
+            until(lambda: get(base, f"/api/crawls/{crawl['id']}")["state"] == "stopped", what="its end")
+            assert get(base, f"/api/crawls/{crawl['id']}")["pages"] == 12
+
+
+def counts(base: str) -> dict[str, int]:
+    return {topic["path"]: topic["examples"] for topic in get(base, "/api/topics")["topics"]}
+
+
+def fill(path: Path, web: GeneratedWeb, port: int) -> None:
+    """Two topics with ten pages of the generated web each, and a judge trained on them."""
+    cycling = web.topic_names.index("cycling")
+    with TopicBook(path) as book:
+        for topic, number in (("A/Cycling", cycling), ("B/Other", (cycling + 1) % len(web.topic_names))):
+            pages = [each for each in range(len(web)) if web.topic_of(each) == number and web.is_allowed(each)][:10]
+            texts = [(web.url(each, port=port), web.render(web.url(each)).body.decode()) for each in pages]
+            cleaned = [(url, re.sub(r"<[^>]+>", " ", text)) for url, text in texts]
+            book.add_examples(
+                [Example(text_page(url, url, text), (topic,)) for url, text in cleaned], makes_topics=True
+            )
+        train_judge(book, "bayes")
+
+
+VIEWS = ("monitor", "review", "queue", "results", "sites", "sql", "settings")
 
 
 def test_hostile_text_is_text_in_every_view(page, made: Path):

@@ -13,6 +13,7 @@ let shown = "";
 
 function route() {
   if (location.hash === "#main") return;
+  document.querySelectorAll("dialog").forEach((box) => box.close());
   const [place, ...rest] = location.hash.replace(/^#\/?/, "").split("?")[0].split("/").map(decoded);
   const same = place === "crawl" && shown === `crawl/${rest[0]}`;
   if (same) {
