@@ -215,8 +215,8 @@ def first_paint(base: str, name: str) -> float:
             ".observe(document, {subtree: true, childList: true, attributes: true});"
         )
         page.goto(f"{base}/#/crawl/{name}")
-        page.wait_for_function("window.painted", timeout=60_000)
-        seconds = float(page.evaluate("window.painted")) / 1000
+        page.wait_for_selector(".plot[data-drawn]", timeout=60_000)
+        seconds = float(page.evaluate("() => window.painted")) / 1000
         browser.close()
     return seconds
 

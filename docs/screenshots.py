@@ -64,6 +64,7 @@ VIEWS = {
     "results": (f"{CRAWL}/results", "td .title"),
     "sites": (f"{CRAWL}/sites", ".graph"),
     "sql": (f"{CRAWL}/sql", "textarea"),
+    "alarms": (f"{CRAWL}/alarms", ".alarm"),
     "settings": (f"{CRAWL}/settings", "pre"),
     "topics": ("#/topics", "tr.example"),
 }

@@ -18,6 +18,7 @@ import tomli_w
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lycosa import __version__
+from lycosa.crawl.alarms import AlarmSettings
 from lycosa.crawl.distiller import DistillingSettings
 from lycosa.crawl.link_rules import LinkRules
 from lycosa.crawl.reading import Reading
@@ -200,6 +201,7 @@ class Config(BaseModel):
     readers: ReaderSettings = ReaderSettings()
     frontier: FrontierSettings = FrontierSettings()
     archive: ArchiveSettings = ArchiveSettings()
+    alarms: AlarmSettings = AlarmSettings()
 
     @property
     def title(self) -> str:

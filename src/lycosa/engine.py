@@ -24,6 +24,7 @@ import numpy as np
 from lycosa import __version__
 from lycosa.config import Config, Layer, build, load_crawl
 from lycosa.crawl.advice import Advice
+from lycosa.crawl.alarms import Alarms
 from lycosa.crawl.answers import Answers, new_answers
 from lycosa.crawl.commands import Commands
 from lycosa.crawl.commit import CrawlLedger, FoundPage, Records
@@ -435,13 +436,27 @@ class Crawl:
             covered=covered,
             judged_pages=None if study is None else lambda: study.judged_pages,
         )
+        alarms = Alarms(
+            config.alarms,
+            ledger=ledger,
+            clock=clock,
+            name=str(self.workspace.directory),
+            stalled=lambda: lookout.cause,
+            is_paused=lambda: stop.is_paused,
+        )
         commands = Commands(
-            ledger=ledger, stop=stop, clock=clock, visitor=visitor, forecast=forecaster, stalled=lambda: lookout.cause
+            ledger=ledger,
+            stop=stop,
+            clock=clock,
+            visitor=visitor,
+            forecast=forecaster,
+            stalled=lambda: lookout.cause,
+            alarms=alarms,
         )
         readmission = Periodic(ledger.readmit_hosts, every=READMIT_EVERY, clock=clock)
 
         def watch() -> None:
-            for part in (distilling, answers, rejudge, advice, readmission, snapshotting, commands):
+            for part in (distilling, answers, rejudge, advice, readmission, snapshotting, commands, alarms):
                 part.look()
             for message in seed_watch.look():
                 running.tell(Event("seed", message))

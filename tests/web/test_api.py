@@ -302,3 +302,12 @@ def test_every_setting_is_explained(client):
     sections = client.get("/api/settings").json()["sections"]
     assert {"politeness", "stop", "urls"} <= {section["name"] for section in sections}
     assert all(setting["text"] for section in sections for setting in section["settings"])
+
+
+def test_thresholds_are_kept_for_the_crawl(changing):
+    before = {row["name"]: row["value"] for row in changing.get(f"{C}/alarms").json()["thresholds"]}
+    assert before["min_relevance"] == 0
+    after = changing.post(f"{C}/alarms", json={**before, "min_relevance": 0.25}).json()
+    assert {row["name"]: row["value"] for row in after["thresholds"]}["min_relevance"] == 0.25
+    assert changing.post(f"{C}/alarms", json={"command": "rm -rf /"}).status_code == 422
+    assert changing.post(f"{C}/alarms", json={"min_relevance": 7}).status_code == 422

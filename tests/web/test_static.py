@@ -47,6 +47,11 @@ def test_nothing_is_inline():
         assert (STATIC / name).exists()
 
 
+def test_all_modules_are_fetched_at_once():
+    page = (STATIC / "index.html").read_text()
+    assert {f"/static/{path.name}" for path in SCRIPTS} == set(re.findall(r"/static/\w+\.js", page))
+
+
 def test_every_file_is_in_the_wheel():
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
     assert "web/static/*" in project["tool"]["setuptools"]["package-data"]["lycosa"]

@@ -8,6 +8,7 @@ crawl's store behind its back.
     exclude PATTERN         waiting links that match leave the queue, and matching links found later never enter it
     drop PATTERN            waiting links that match leave the queue; they wait again once they are found again
     raise PATTERN           waiting links that match, and were never tried, come before all others
+    alarms THRESHOLDS       other thresholds for alarms (`alarms`), as JSON
     undo NUMBER             takes back exclude, drop or raise: what was taken out and can still be fetched waits again
 
 Patterns are those of `urls.exclude` (`fetch.url_patterns`). On a crawl that does not run, they wait until it goes on;
@@ -21,6 +22,7 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from lycosa.crawl.alarms import Alarms
 from lycosa.crawl.commit import CrawlLedger
 from lycosa.crawl.url_index import no_pattern
 from lycosa.crawl.visits import LiveVisitor
@@ -75,6 +77,7 @@ class Commands:
         visitor: LiveVisitor | None = None,
         forecast: Callable[[], Forecast | None] = no_forecast,
         stalled: Callable[[], str] = str,
+        alarms: Alarms | None = None,
     ) -> None:
         """`stalled`: why nothing is fetched, if so."""
         self._ledger = ledger
@@ -85,6 +88,7 @@ class Commands:
         self._visitor = visitor
         self._forecast = forecast
         self._stalled = stalled
+        self._alarms = alarms
         self._looked_at = 0.0
         self._wrote_at = 0.0
         self._read = 0
@@ -166,6 +170,9 @@ class Commands:
         if row.kind == Command.STOP:
             self._stop.request("stopped from the dashboard")
             return "what is under way is finished first"
+        if row.kind == Command.ALARMS and self._alarms is not None:
+            self._alarms.change(json.loads(row.target))
+            return "in force"
         if row.kind == Command.UNDO:
             return self._undo(row, batch)
         if row.kind not in REASONS:

@@ -36,7 +36,7 @@ class Event:
 
     kind: str
     """page, relevant, progress, seed (one that cannot start), stall, interrupted, end; snapshot, if one cannot be used;
-    or a change of course: judge, answers, focus, distilled, advice, command (what a person asked for)."""
+    or a change of course: judge, answers, focus, distilled, advice, command (a person's), alarm, alarm over."""
     message: str = ""
     page: FoundPage | None = None
     """The page, for `page` and `relevant` events."""

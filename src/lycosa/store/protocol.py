@@ -111,6 +111,9 @@ class Store(Protocol):
     def commands(self, after: int = 0) -> list[rows.CommandRow]:
         """What people ask of the crawl, oldest first: the commands with numbers greater than `after`."""
 
+    def latest_kinds(self, count: int) -> list[str]:
+        """Kinds of the latest outcomes, newest first."""
+
     def waiting_urls(self) -> Iterator[rows.WaitingUrl]:
         """The links that wait, in order of discovery."""
 

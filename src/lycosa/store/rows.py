@@ -53,6 +53,8 @@ class Command:
     """Links that wait now and match the pattern are dropped; they wait again once they are found again."""
     RAISE = "raise"
     """Links that wait now and match the pattern come before all others."""
+    ALARMS = "alarms"
+    """Other thresholds for alarms, as JSON."""
     UNDO = "undo"
     """The command with this number is undone."""
 

@@ -292,6 +292,9 @@ class SqliteStore(SqliteReports):
     def commands(self, after: int = 0) -> list[rows.CommandRow]:
         return self._all(rows.CommandRow._make, COMMANDS, (after,))
 
+    def latest_kinds(self, count: int) -> list[str]:
+        return [kind for (kind,) in self._rows("select kind from outcomes order by id desc limit ?", (count,))]
+
     def waiting_urls(self) -> Iterator[rows.WaitingUrl]:
         return map(rows.WaitingUrl._make, self._rows(WAITING_URLS))
 

@@ -20,6 +20,7 @@ is started here runs as a process of its own: the dashboard may die, the crawl g
     sql           queries within limits
     topics        the topic book
     sites         hubs, authorities, sites, distances, the graph of the relevant pages
+    alarms        thresholds that are watched, and what was raised
     metrics       figures for Prometheus
     learning      what people said is learned by a process of its own
     static        the page itself: HTML, CSS, ES modules; no build step, nothing from elsewhere

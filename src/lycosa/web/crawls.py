@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa.config import Config
+from lycosa.crawl.alarms import AlarmSettings, with_thresholds
 from lycosa.crawl.commands import LIVE, OF_ONE_RUN, REASONS, checked_pattern
 from lycosa.errors import InputError, LycosaError, WorkspaceError
 from lycosa.opened import config_of
@@ -63,6 +64,8 @@ class ListedCrawl:
             checked_pattern(target)
         elif kind == Command.UNDO:
             self._check_undo(target)
+        elif kind == Command.ALARMS:
+            with_thresholds(AlarmSettings(), json.loads(target))
         elif kind not in OF_ONE_RUN:
             raise InputError(f"there is no command {kind!r}")
         self.write(Batch(commands=[(time.time(), kind, target)]))

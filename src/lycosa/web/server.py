@@ -20,7 +20,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from lycosa.errors import InputError, LycosaError
-from lycosa.web import control, dots, metrics, openapi, pages, queue, results, review, sites, sql, topics
+from lycosa.web import alarms, control, dots, metrics, openapi, pages, queue, results, review, sites, sql, topics
 from lycosa.web.crawls import House, ListedCrawl
 from lycosa.web.doorkeeper import Door, Doorkeeper, is_loopback
 from lycosa.web.endpoints import Call, Endpoint, NotThere, as_json, failure
@@ -50,6 +50,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *sites.ENDPOINTS,
     *sql.ENDPOINTS,
     *topics.ENDPOINTS,
+    *alarms.ENDPOINTS,
     *metrics.ENDPOINTS,
 )
 
@@ -61,6 +62,7 @@ class Broadcast:
         self._house = house
         self._listeners: dict[str, set[asyncio.Queue[str]]] = defaultdict(set)
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._latest: dict[str, str] = {}
 
     @property
     def watchers(self) -> int:
@@ -73,7 +75,7 @@ class Broadcast:
         if crawl.id not in self._tasks:
             self._tasks[crawl.id] = asyncio.create_task(self._look(crawl))
         try:
-            yield "retry: 2000\n\n"
+            yield "retry: 2000\n\n" + self._latest.get(crawl.id, "")
             while True:
                 try:
                     async with asyncio.timeout(BREATH_EVERY):
@@ -85,6 +87,7 @@ class Broadcast:
             self._listeners[crawl.id].discard(heard)
             if not self._listeners[crawl.id] and (task := self._tasks.pop(crawl.id, None)):
                 task.cancel()
+                self._latest.pop(crawl.id, None)
 
     async def _look(self, crawl: ListedCrawl) -> None:
         watch, last = self._house.watch(crawl), ""
@@ -102,7 +105,8 @@ class Broadcast:
             await asyncio.sleep(UPDATE_EVERY)
 
     def _tell(self, crawl: ListedCrawl, message: str) -> None:
-        """A listener that has not taken the last message gets the newer one instead."""
+        """A listener that has not taken the last message gets the newer one instead; latecomers get it, too."""
+        self._latest[crawl.id] = message
         for heard in self._listeners[crawl.id]:
             with contextlib.suppress(asyncio.QueueEmpty):
                 heard.get_nowait()
@@ -177,7 +181,12 @@ def serve(
         shown = f"[{address}]" if ":" in address else address
         ready(f"http://{shown}:{bound}/" + (f"?token={token}" if token else ""))
         settings = uvicorn.Config(
-            app, log_level="warning", access_log=False, timeout_graceful_shutdown=1, server_header=False, lifespan="off"
+            app,
+            log_level="critical",
+            access_log=False,
+            timeout_graceful_shutdown=1,
+            server_header=False,
+            lifespan="off",
         )
         uvicorn.Server(settings).run(sockets=[listening])
 

@@ -9,8 +9,9 @@ import { queueTab } from "./queue.js";
 import { resultsTab } from "./results.js";
 import { sitesTab } from "./sites.js";
 import { sqlTab } from "./sql.js";
+import { alarmsTab } from "./alarms.js";
 
-const TABS = { monitor: ["Monitor", monitorTab], review: ["Review", reviewTab], queue: ["Queue", queueTab], results: ["Results", resultsTab], sites: ["Sites", sitesTab], sql: ["SQL", sqlTab], settings: ["Settings", settingsTab] };
+const TABS = { monitor: ["Monitor", monitorTab], review: ["Review", reviewTab], queue: ["Queue", queueTab], results: ["Results", resultsTab], sites: ["Sites", sitesTab], sql: ["SQL", sqlTab], alarms: ["Alarms", alarmsTab], settings: ["Settings", settingsTab] };
 
 export async function crawlView(main, id, first) {
   const crawl = await get(crawlPath(id));

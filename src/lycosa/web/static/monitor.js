@@ -11,8 +11,7 @@ const LATEST = 20;
 
 export async function monitorTab(body, { crawl, state, listen, unlisten }) {
   const pages = new Pages(crawl.id);
-  const figures = state.figures ?? (await get(crawlPath(crawl.id, "/overview"), { bins: 2, levels: 2 }));
-  pages.update({ pages: figures.pages, version: figures.version });
+  pages.update({ pages: crawl.pages, version: state.figures?.version ?? 0 });
   const side = h("div", { class: "stack" });
   const latest = h("div", { class: "scroll" });
   const events = h("ol", { class: "events", tabindex: "0", "aria-label": "Events, newest first" });
