@@ -67,6 +67,7 @@ VIEWS = {
     "alarms": (f"{CRAWL}/alarms", ".alarm"),
     "settings": (f"{CRAWL}/settings", "pre"),
     "topics": ("#/topics", "tr.example"),
+    "laboratory": ("#/lab", "h1"),
 }
 """By name: the address of the view, and what is there when it has been drawn."""
 

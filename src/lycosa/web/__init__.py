@@ -21,6 +21,7 @@ is started here runs as a process of its own: the dashboard may die, the crawl g
     topics        the topic book
     sites         hubs, authorities, sites, distances, the graph of the relevant pages
     alarms        thresholds that are watched, and what was raised
+    laboratory    reports of comparisons and evolutions
     metrics       figures for Prometheus
     learning      what people said is learned by a process of its own
     static        the page itself: HTML, CSS, ES modules; no build step, nothing from elsewhere

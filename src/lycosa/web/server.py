@@ -20,7 +20,21 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from lycosa.errors import InputError, LycosaError
-from lycosa.web import alarms, control, dots, metrics, openapi, pages, queue, results, review, sites, sql, topics
+from lycosa.web import (
+    alarms,
+    control,
+    dots,
+    laboratory,
+    metrics,
+    openapi,
+    pages,
+    queue,
+    results,
+    review,
+    sites,
+    sql,
+    topics,
+)
 from lycosa.web.crawls import House, ListedCrawl
 from lycosa.web.doorkeeper import Door, Doorkeeper, is_loopback
 from lycosa.web.endpoints import Call, Endpoint, NotThere, as_json, failure
@@ -51,6 +65,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *sql.ENDPOINTS,
     *topics.ENDPOINTS,
     *alarms.ENDPOINTS,
+    *laboratory.ENDPOINTS,
     *metrics.ENDPOINTS,
 )
 

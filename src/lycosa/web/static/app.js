@@ -5,8 +5,9 @@ import { crawlsView } from "./crawls.js";
 import { newCrawlView } from "./new_crawl.js";
 import { crawlView } from "./crawl.js";
 import { topicsView } from "./topics.js";
+import { laboratoryView } from "./laboratory.js";
 
-const PLACES = [["#/", "Crawls"], ["#/new", "New crawl"], ["#/topics", "Topics"]];
+const PLACES = [["#/", "Crawls"], ["#/new", "New crawl"], ["#/topics", "Topics"], ["#/lab", "Laboratory"]];
 const main = document.getElementById("main");
 let leave = () => {};
 let shown = "";
@@ -28,6 +29,7 @@ function route() {
     "": () => crawlsView(main),
     new: () => newCrawlView(main, rest[0]),
     topics: () => topicsView(main, rest.join("/")),
+    lab: () => laboratoryView(main, rest[0]),
     crawl: () => crawlView(main, rest[0], rest[1] || "monitor"),
   };
   const view = views[place] ?? views[""];
