@@ -6,10 +6,10 @@ BENCH_STAMP := .venv/.installed-bench
 TEXT_STAMP := .venv/.installed-bench-text
 
 BENCHES := bench-frontier bench-replay bench-text bench-judges bench-distill bench-evolve bench-gp bench-hunter bench-trust \
-           bench-forecast bench-resume bench-person bench-search bench-crawl
+           bench-forecast bench-resume bench-person bench-search bench-dashboard bench-crawl
 PAPERS := reproduce-fc reproduce-ar reproduce-gp reproduce-ga reproduce-tc
 
-.PHONY: help demo test lint unit docs clean chaos fuzz sequences bench $(BENCHES) reproduce $(PAPERS) metasearch
+.PHONY: help demo test lint unit docs clean chaos fuzz screenshots sequences bench $(BENCHES) reproduce $(PAPERS) metasearch
 
 help:            ## This list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -45,6 +45,7 @@ unit: $(STAMP)            ## Tests only
 	$(BIN)/pytest -n 2 --dist worksteal -q
 
 bench: $(BENCHES)    ## All benchmarks
+
 chaos: $(STAMP)           ## Kill, stop and starve crawls at random moments (KILLS=1000), and check what they promise
 	@cd tests && ../$(BIN)/python -m hostile.chaos --kills $(or $(KILLS),1000)
 
@@ -94,6 +95,12 @@ bench-search: $(STAMP)    ## Full-text search over 100,000 pages, next to a scan
 
 bench-gp: $(STAMP)        ## What an evolved similarity costs: evidence, evolution, judging
 	@$(BIN)/python bench/gp.py
+
+bench-dashboard: $(STAMP) ## The dashboard on a crawl of 1,000,000 pages: first paint, update, memory, what it takes from a crawl
+	@$(BIN)/python bench/dashboard.py
+
+screenshots: $(STAMP)     ## Pictures of every view of the dashboard, light and dark, wide and narrow, into docs/images/dashboard
+	@$(BIN)/python docs/screenshots.py
 
 reproduce: $(PAPERS)   ## All experiments of the papers
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import ast
-import dataclasses
-import inspect
 import sys
-import textwrap
 from pathlib import Path
 from typing import Any
 
-from lycosa.config import Config
+from lycosa.settings_texts import Section, sections
 
 PAGE = Path(__file__).with_name("settings.md")
 HEAD = """# Settings
@@ -25,45 +21,18 @@ This page is made by `make docs` from the settings classes.
 
 
 def page() -> str:
-    config = Config()
-    top = [name for name in Config.model_fields if not dataclasses.is_dataclass(getattr(config, name))]
-    parts = [HEAD, "## (top level)\n", _table(Config, {name: getattr(config, name) for name in top})]
-    for name in Config.model_fields:
-        section = getattr(config, name)
-        if not dataclasses.is_dataclass(section):
-            continue
-        fields = {item.name: getattr(section, item.name) for item in dataclasses.fields(section)}
-        parts.append(f"## [{name}]\n\n{_purpose(type(section))}\n")
-        parts.append(_table(type(section), fields))
+    top, *named = sections()
+    parts = [HEAD, "## (top level)\n", _table(top)]
+    for section in named:
+        parts += [f"## [{section.name}]\n\n{section.purpose}\n", _table(section)]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
 
 
-def _purpose(owner: type[Any]) -> str:
-    text = inspect.getdoc(owner) or ""
-    assert not text.startswith(f"{owner.__name__}("), f"{owner.__name__} has no docstring"
-    return text
-
-
-def _table(owner: type[Any], fields: dict[str, Any]) -> str:
-    texts = _texts(owner)
+def _table(section: Section) -> str:
     rows = ["| setting | default | |", "|---|---|---|"]
-    rows += [f"| {name} | {_value(value)} | {texts[name]} |" for name, value in fields.items()]
+    for name, default, text in section.settings:
+        rows.append(f"| {name} | {_value(default)} | {text.replace('|', chr(92) + '|')} |")
     return "\n".join(rows) + "\n"
-
-
-def _texts(owner: type[Any]) -> dict[str, str]:
-    """The string below each field of a class, inherited ones too."""
-    texts: dict[str, str] = {}
-    for base in owner.__bases__:
-        if dataclasses.is_dataclass(base):
-            texts |= _texts(base)
-    tree = ast.parse(textwrap.dedent(inspect.getsource(owner))).body[0]
-    assert isinstance(tree, ast.ClassDef)
-    for field, text in zip(tree.body, tree.body[1:], strict=False):
-        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
-            assert isinstance(field.target, ast.Name)
-            texts[field.target.id] = " ".join(str(text.value.value).split()).replace("|", "\\|")
-    return texts
 
 
 def _value(value: Any) -> str:

@@ -129,12 +129,16 @@ class Rig:
         rules: UrlRules | None = None,
         with_archive: bool = False,
         is_killed: bool = False,
+        begin: Callable[[], None] = lambda: None,
         watch: Callable[[], None] = lambda: None,
         covered: Covered = NOTHING,
         traps: TrapSettings = TRAPS_ON,
         **politeness: Any,
     ) -> str:
-        """Run the loop until it stops; why it did. With `is_killed` the run is not closed, as after a SIGKILL."""
+        """Run the loop until it stops; why it did. With `is_killed` the run is not closed, as after a SIGKILL.
+
+        `begin` is called when all parts are there, `watch` after each turn of the loop.
+        """
         self.urls = Urls(rules or UrlRules())
         settings = Politeness(**{"delay": 1.0, "first_backoff": 2.0, **politeness})
         cut_off = self.store.was_cut_off()
@@ -182,6 +186,7 @@ class Rig:
                 traps=state.traps,
                 awaited_names=self.awaited_names,
             )
+            begin()
             return await run(
                 frontier=self.frontier,
                 strategy=chosen,

@@ -18,6 +18,7 @@ import tomli_w
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lycosa import __version__
+from lycosa.crawl.alarms import AlarmSettings
 from lycosa.crawl.centrality import DistillingSettings
 from lycosa.crawl.link_rules import LinkRules
 from lycosa.crawl.reading import Reading
@@ -218,6 +219,7 @@ class Config(BaseModel):
     frontier: FrontierSettings = FrontierSettings()
     archive: ArchiveSettings = ArchiveSettings()
     traps: TrapSettings = TrapSettings()
+    alarms: AlarmSettings = AlarmSettings()
 
     @property
     def title(self) -> str:

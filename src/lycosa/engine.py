@@ -24,8 +24,10 @@ import numpy as np
 from lycosa import __version__
 from lycosa.config import Config, Layer, build, load_crawl
 from lycosa.crawl.advice import Advice
+from lycosa.crawl.alarms import Alarms
 from lycosa.crawl.answers import Answers, new_answers
 from lycosa.crawl.clock_watch import CLOCK, ClockWatch, settle_clocks
+from lycosa.crawl.commands import Commands
 from lycosa.crawl.commit import CrawlLedger, FoundPage, Records
 from lycosa.crawl.distiller import Distilling
 from lycosa.crawl.loop import run
@@ -483,21 +485,39 @@ class Crawl:
             is_judged_by_study=study is not None,
         )
         clock_watch = ClockWatch(ledger=ledger, clock=clock)
+        alarms = Alarms(
+            config.alarms,
+            ledger=ledger,
+            clock=clock,
+            name=str(self.workspace.directory),
+            stalled=lambda: lookout.cause,
+            is_paused=lambda: stop.is_paused,
+        )
+        commands = Commands(
+            ledger=ledger,
+            stop=stop,
+            clock=clock,
+            visitor=visitor,
+            forecast=forecaster,
+            stalled=lambda: lookout.cause,
+            alarms=alarms,
+        )
         readmission = Periodic(ledger.readmit_hosts, every=READMIT_EVERY, clock=clock)
 
         def watch() -> None:
-            for part in (distilling, answers, rejudge, advice, readmission, snapshotting):
+            for part in (distilling, answers, rejudge, advice, readmission, snapshotting, commands, alarms):
                 part.look()
             if searching is not None:
                 searching.look()
             for message in seed_watch.look():
                 running.tell(Event("seed", message))
-            if cause := lookout.look():
+            if not stop.is_paused and (cause := lookout.look()):
                 running.tell(Event("stall", cause))
             if jump := clock_watch.look():
                 running.tell(Event(CLOCK, jump))
             running.look(ledger)
 
+        commands.begin()
         rejudge.begin()
         if said:
             ledger.write(Batch(answers=new_answers(store, said, at=started)))
@@ -534,6 +554,7 @@ class Crawl:
         advice.look(is_last=True)
         snapshotting.look(is_last=True)
         running.look(ledger)
+        commands.write_figures()
         expected = json.dumps(outlook(forecaster(), forecaster.calibration()))
         ledger.write(Batch(state={OUTLOOK: expected.encode(), FURNITURE: state.furniture.save()}))
         store.end_run(number, ended_at=clock.now(), stop_reason=reason)

@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import sys
-from contextlib import closing
+from contextlib import closing, nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import typer
 from rich.table import Table
 
+from lycosa.cli.dashboard import beside
 from lycosa.cli.progress import Lines, Panels
 from lycosa.cli.review import asking
 from lycosa.cli.scope import DEPTH, LANGUAGE, MAX_PER_SITE, NOT, RELEVANT, SITE, UNDER, Scope
@@ -125,6 +126,9 @@ def crawl(
         help="Print pages as they are found: relevance, address and title of the relevant ones, or of all. With -q, "
         "nothing else is printed.",
     ),
+    with_dashboard: bool = typer.Option(
+        False, "--dashboard", help="Show the crawl in a browser, too, while it runs (lycosa dashboard)."
+    ),
     as_json: bool = typer.Option(False, "--json", help="Progress and summary as JSON lines."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no summary; only seeds that cannot start."),
 ) -> None:
@@ -187,7 +191,8 @@ def crawl(
     network = crawl.config.network
     if not network.contact and not network.allow and not quiet:
         err.print("[yellow]note:[/] no contact is set; --contact you@example.org lets site owners reach you")
-    report = start(crawl, _watcher(crawl, show, as_json=as_json, quiet=quiet))
+    with beside(crawl.workspace.directory, book) if with_dashboard else nullcontext():
+        report = start(crawl, _watcher(crawl, show, as_json=as_json, quiet=quiet))
     if not quiet:
         with going_on_unread():
             summary(crawl.workspace, report.reason, as_json=as_json)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import typer
@@ -18,19 +19,14 @@ from lycosa.cli.opened import DIRECTORY
 from lycosa.cli.progress import Asking
 from lycosa.cli.taking_over import take_over
 from lycosa.cli.terminal import err, out, plain, printable
-from lycosa.config import Config, build, load_crawl
 from lycosa.crawl.answers import new_answers
 from lycosa.crawl.answers_file import read_answers
-from lycosa.crawl.resume import THRESHOLD
 from lycosa.errors import LycosaError
 from lycosa.fetch.urls import Urls, parse_seed
 from lycosa.given import canonical_answers
-from lycosa.judge_choice import FOR_TOPICS, is_trained, judge_of
-from lycosa.judges.protocol import JudgeAbilities
-from lycosa.results.archived_pages import ArchivedPages
-from lycosa.results.open_questions import Question, first_lines, open_questions
+from lycosa.results.open_questions import Question
+from lycosa.reviewed import Reviewed, reviewing
 from lycosa.store.rows import Batch
-from lycosa.store.sqlite import SqliteStore
 from lycosa.teaching import teach
 from lycosa.workspace import Workspace
 
@@ -84,51 +80,13 @@ def review(
             out.print(line)
 
 
-@dataclass(frozen=True, slots=True)
-class Reviewed:
-    """A crawl that a person is asked about."""
-
-    workspace: Workspace
-    config: Config
-    store: SqliteStore
-
-    def questions(self, count: int) -> list[Question]:
-        config = self.config
-        found = self.store.state(THRESHOLD)
-        try:
-            abilities = judge_of(config, self.workspace, threshold=float(found) if found else None).abilities
-        except LycosaError:  # the judge was an object of a program
-            abilities = JudgeAbilities(threshold=config.judge.threshold or FOR_TOPICS)
-        return open_questions(
-            self.store,
-            threshold=abilities.threshold,
-            count=count,
-            has_words=bool(config.topic) and not is_trained(config) and config.judge.seeds_are_examples == "auto",
-            is_learning=abilities.study is not None,
-        )
-
-    def keep(self, question: Question, answer: str) -> None:
-        self.store.write(Batch(answers=[(time.time(), question.url, question.page, answer)]))
-
-    def lines(self, question: Question) -> list[str]:
-        texts = ArchivedPages.of_text(self.workspace.archive, self.store)
-        return first_lines(self.store, texts, question.page, width=WIDTH)
-
-
-@contextmanager
-def reviewing(workspace: Workspace) -> Iterator[Reviewed]:
-    config = build((str(workspace.config), load_crawl(workspace.config, is_begun=True)))
-    with closing(SqliteStore(workspace.database)) as store:
-        yield Reviewed(workspace, config, store)
-
-
 def converse(crawl: Reviewed, keys: Keys, count: int) -> int:
     """Ask; return the number of answers. Ctrl-C ends it like q."""
     questions = crawl.questions(count)
     if not questions:
         out.print("nothing to ask: no page is in doubt, or all of them were asked about")
         return 0
-    dialogue = Dialogue(keys, crawl.keep, crawl.lines)
+    dialogue = Dialogue(keys, crawl.keep, partial(crawl.lines, width=WIDTH))
     try:
         dialogue.ask(questions)
     except KeyboardInterrupt:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -26,7 +27,7 @@ from lycosa.topics.importing import (
     text_page,
 )
 from lycosa.topics.judges import current_places, load_classifier, update_judge
-from lycosa.topics.suggest import Fits, fitting_topics
+from lycosa.topics.suggest import Fits, PageFit, fitting_topics
 
 BOOK = typer.Option(Path("topics.db"), "--book", "-b", envvar="LYCOSA_TOPICS", help="Topic book file.")
 
@@ -133,6 +134,7 @@ def suggest(
     book: Path = BOOK,
     config_file: Path | None = CONFIG,
     setting: list[str] = SETTING,
+    as_json: bool = typer.Option(False, "--json", help="As one JSON object."),
 ) -> None:
     """Suggest the topics that fit best, for each example and for all together.
 
@@ -153,11 +155,20 @@ def suggest(
         pages.append(text_page(str(source), "", found.text))
     if not pages:
         raise InputError(f"{source}: none of its {len(found.entries)} addresses yielded a page to judge")
-    _print_fits(fitting_topics(classifier, pages, count=topics, places=places))
+    fits = fitting_topics(classifier, pages, count=topics, places=places)
+    if as_json:
+        print(json.dumps({"pages": list(map(_plain_fit, fits.pages)), "overall": _plain_fit(fits.overall)}))
+        return
+    _print_fits(fits)
     if {topic: topic for topic in classifier.topics_} != places:
         out.print("[dim]the tree has changed since the judge was trained: lycosa topics train would make it exact[/]")
     for name, reason in skips.first:
         out.print(f"skipped: {plain(name, 80)}: {plain(reason)}")
+
+
+def _plain_fit(fit: PageFit) -> dict[str, Any]:
+    leaves = [leaf._asdict() for leaf in fit.leaves]
+    return {"url": fit.url, "title": fit.title, "leaves": leaves, "cover": fit.cover._asdict()}
 
 
 def _print_fits(fits: Fits) -> None:

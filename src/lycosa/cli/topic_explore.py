@@ -60,6 +60,7 @@ def explore(
     book: Path = BOOK,
     config_file: Path | None = CONFIG,
     setting: list[str] = SETTING,
+    as_json: bool = typer.Option(False, "--json", help="The suggestions as a JSON list."),
 ) -> None:
     """Suggest further examples for a topic: pages near its examples, a link or two away, that share its words.
 
@@ -86,7 +87,11 @@ def explore(
             _in_crawl(crawl, examples, distance) if crawl else (),
             around.fetched(crawl, examples) if fetches else (),
         )
-    _print_proposals(further_examples(candidates, words, known=examples, count=count), distance)
+    proposals = further_examples(candidates, words, known=examples, count=count)
+    if as_json:
+        print(json.dumps([each._asdict() for each in proposals]))
+        return
+    _print_proposals(proposals, distance)
     if crawl is not None:
         _print_surroundings(crawl, path)
 

@@ -21,6 +21,8 @@
 Beside the line, after each turn of the loop:
 
     answers       what people say of pages, while it runs or before
+    commands      what people ask of the crawl while it runs: pause, exclude, raise, stop
+    alarms        thresholds that a person has set: speed, relevance, errors, disk, stall
     answers_file  answers that somebody wrote down
     questions     which pages to ask people about
     rejudge       a judge that learned, was retrained by feedback, or found its threshold takes over

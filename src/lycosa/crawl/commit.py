@@ -45,7 +45,9 @@ FINAL_STATES: Mapping[Kind, str] = {
     Kind.UNREADABLE: State.FAILED,
 }
 NOWHERE: Place = ("", -1)
-STEERED = frozenset({"focus", "judge", "answers", "distilled", "advice", "search", "trap"})
+STEERED = frozenset(
+    {"focus", "judge", "answers", "distilled", "advice", "search", "trap", "command", "alarm", "alarm over"}
+)
 """Events that change the crawl's course, or would."""
 SYNC_EVERY = 1.0
 """Seconds between two times that the archive is written down to the disk."""

@@ -49,7 +49,7 @@ async def run(
         now = clock.now()
         figures = ledger.figures()
         reason = stop.reason(figures, frontier, now=now)
-        if not reason:
+        if not reason and not stop.is_paused:
             room = min(width - visitor.occupied, stop.pages_left(figures.pages) - visitor.in_flight)
             for lease in ledger.leases(strategy.ask(room, frontier, now)):
                 visitor.start(lease)
@@ -59,7 +59,7 @@ async def run(
                 ledger.commit(visits)
         elif reason:
             return reason
-        elif frontier.next_ready(now) is None:
+        elif frontier.next_ready(now) is None and not stop.is_paused:
             return stop.exhausted(frontier.waiting)
         else:
             await clock.sleep(_patience(frontier, now))

@@ -16,12 +16,28 @@ from lycosa.crawl.hosts import HostTable
 from lycosa.crawl.link_rules import FoundLink, LinkRules, favour, joining, rising
 from lycosa.fetch.urls import host_key, url_hash
 from lycosa.frontier.frontier import Frontier
-from lycosa.frontier.keys import FAVOURED
+from lycosa.frontier.keys import FAVOURED, MOST_TRIES, UNTRIED
+from lycosa.frontier.links import LinkState
 from lycosa.lib.hashindex import HashIndex
 from lycosa.lib.snapshot import Tree
 from lycosa.model import Lease, Link, Page
 from lycosa.store.protocol import Store
-from lycosa.store.rows import NOFOLLOW, NOT_WORTH, RAISED, REVISIT, Batch, LinkRow, State, StateRow
+from lycosa.store.rows import (
+    EXCLUDED_BY_PERSON,
+    NOFOLLOW,
+    NOT_WORTH,
+    RAISED,
+    RAISED_BY_PERSON,
+    REVISIT,
+    Batch,
+    LinkRow,
+    State,
+    StateRow,
+)
+
+
+def no_pattern(_url: str) -> str:
+    return ""
 
 
 class UrlIndex:
@@ -47,6 +63,10 @@ class UrlIndex:
         self._index = HashIndex() if known is None else HashIndex.loaded(known)
         self._index.add(*store.hashes(after=len(self._index)))
         self._next = store.count_links() + 1
+        self.shut_out: Callable[[str], str] = no_pattern
+        """The pattern by which a person has excluded a URL; empty if none has."""
+        self.raised: set[int] = set()
+        """Links that a person has put before all others."""
         self._dormant = set(dormant)
         """Links that wait once they are found again and may be followed (`link_rules`)."""
 
@@ -77,7 +97,11 @@ class UrlIndex:
         `score_of` is told its number, and says what it is worth.
         """
         distance, host = lease.distance + 1, self._hosts.named(host_key(url))
-        if self.find(url) is not None or self.rules.why_not(distance=distance, links_of_host=host.links):
+        if (
+            self.find(url) is not None
+            or self.shut_out(url)
+            or self.rules.why_not(distance=distance, links_of_host=host.links)
+        ):
             return False
         return self._add(url, lease, FoundLink(distance, 0, score_of(self._next)), batch)
 
@@ -98,7 +122,7 @@ class UrlIndex:
         numbers, is_new = self._index.find_or_add(np.array([value]), self._next)
         number = int(numbers[0])
         if not is_new[0]:
-            if not target.reason and number in self._dormant:
+            if not target.reason and number in self._dormant and not self.shut_out(url):
                 self._wake(number, target.score, batch)
                 self._push(batch, [number], [self._hosts.named(host_key(url)).id], [target.score])
             return False
@@ -150,7 +174,9 @@ class UrlIndex:
         assert number == self._next, f"link {number} out of turn, expected {self._next}"
         self._next += 1
         host = self._hosts.named(host_key(link.url))
-        reason = found.reason or self.rules.why_not(distance=found.distance, links_of_host=host.links)
+        pattern = self.shut_out(link.url)
+        reason = found.reason or (EXCLUDED_BY_PERSON if pattern else "")
+        reason = reason or self.rules.why_not(distance=found.distance, links_of_host=host.links)
         if reason in (NOFOLLOW, NOT_WORTH):
             self._dormant.add(number)
         host.links += not reason
@@ -168,7 +194,7 @@ class UrlIndex:
             parent.id if parent else None,
             link.anchor,
             reason,
-            "",
+            pattern if reason == EXCLUDED_BY_PERSON else "",
         )
         batch.links.append(row)
         return row
@@ -182,7 +208,7 @@ class UrlIndex:
     def favour(self, hubs: Mapping[int, int], batch: Batch) -> int:
         """Of these links, each with the number of hubs that cite it, put those first that wait; return how many are new
         there. Links that were put first before, and are not among these, wait again for their own turn."""
-        found = favour(self._frontier, list(hubs), kept=self._revisits)
+        found = favour(self._frontier, list(hubs), kept=self._revisits | self.raised)
         for link in found.first.tolist():
             count = hubs[link]
             batch.states.append(StateRow(State.WAITING, 0, RAISED, f"{count} hub{'s' * (count > 1)}", link))
@@ -196,6 +222,54 @@ class UrlIndex:
         self._frontier.set_tiers(np.array([page.id for page in pages], dtype=np.int64), FAVOURED)
         columns = ([page.id for page in pages], [page.host_id for page in pages], [page.score for page in pages])
         self._push(batch, *columns)
+
+    def put_first(self, links: Iterable[int], batch: Batch, *, detail: str) -> int:
+        """Put waiting links before all others, as a person asks; return how many wait and were never tried."""
+        frontier = self._frontier
+        first = np.array([link for link in links if frontier.state_of(link) is LinkState.WAITING], dtype=np.int64)
+        first = first[~frontier.is_tried(first)]
+        frontier.set_tiers(first, FAVOURED)
+        self.raised.update(first.tolist())
+        batch.states.extend(StateRow(State.WAITING, 0, RAISED_BY_PERSON, detail, link) for link in first.tolist())
+        return len(first)
+
+    def put_back(self, links: Iterable[int], batch: Batch) -> int:
+        """Links that a person had put first wait for their own turn again; return how many still wait."""
+        waiting = [link for link in links if self._frontier.state_of(link) is LinkState.WAITING]
+        self._frontier.set_tiers(np.array(waiting, dtype=np.int64), UNTRIED)
+        self.raised.difference_update(waiting)
+        batch.states.extend(StateRow(State.WAITING, 0, "", "", link) for link in waiting)
+        return len(waiting)
+
+    def take_out(self, links: Iterable[int], batch: Batch, *, state: str, reason: str, detail: str) -> int:
+        """Waiting links leave the frontier, as a person asks; return how many did. Dropped ones are dormant."""
+        count = 0
+        for link in links:
+            tries = self._frontier.tier_of(link)
+            if not self._frontier.drop(link, forget=state == State.DROPPED):
+                continue
+            count += 1
+            tries = 0 if tries == FAVOURED else tries
+            if link in self._revisits:  # it has been fetched, and stays so
+                self._revisits.discard(link)
+                batch.states.append(StateRow(State.DONE, 0, reason, detail, link))
+                continue
+            if state == State.DROPPED:
+                self._dormant.add(link)
+            batch.states.append(StateRow(state, tries, reason, detail, link))
+        return count
+
+    def take_in(self, links: Iterable[LinkRow], batch: Batch) -> int:
+        """Links that a person had taken out wait again with the scores they had; return how many."""
+        rows = [row for row in links if row.state in (State.EXCLUDED, State.DROPPED) and not self.shut_out(row.url)]
+        for row in rows:
+            self._dormant.discard(row.id)
+            batch.states.append(StateRow(State.WAITING, row.tries, "", "", row.id))
+        self._push(batch, [row.id for row in rows], [row.host_id for row in rows], [row.score for row in rows])
+        for row in rows:
+            if row.tries:
+                self._frontier.set_tiers(np.array([row.id]), min(row.tries, MOST_TRIES))
+        return len(rows)
 
     def queue_again(self, links: Sequence[tuple[int, int]], score: float, batch: Batch) -> None:
         """Queue links that failed, (link, host) each, as if they had not been tried."""
@@ -238,7 +312,9 @@ class UrlIndex:
         may_follow = np.fromiter((self._may_follow(page, link) for link in page.links), np.bool_, len(page.links))
         for at in np.flatnonzero(joining(self._frontier, numbers, scores, may_follow) & ~is_new).tolist():
             number = int(numbers[at])
-            if number in self._dormant:  # not so if it was turned away for good
+            if number in self._dormant and not self.shut_out(
+                page.links[at].url
+            ):  # not so if it was turned away for good
                 ids.append(number)
                 hosts.append(self._hosts.named(host_key(page.links[at].url)).id)
                 values.append(float(scores[at]))

@@ -36,7 +36,8 @@ class Event:
 
     kind: str
     """page, relevant, progress, seed (one that cannot start), stall, interrupted, end; snapshot, if one cannot be used;
-    clock, if the machine's was set; or a change of course: judge, answers, focus, distilled, search, advice."""
+    clock, if the machine's was set; or a change of course: judge, answers, focus, distilled, search, advice,
+    command (a person's), alarm, alarm over."""
     message: str = ""
     page: FoundPage | None = None
     """The page, for `page` and `relevant` events."""

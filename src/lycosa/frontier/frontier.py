@@ -202,11 +202,11 @@ class Frontier:
         self._schedule.end(host)
         return self._trim([])
 
-    def drop(self, link: int) -> bool:
-        """Remove a waiting link. False if it is not waiting."""
+    def drop(self, link: int, *, forget: bool = False) -> bool:
+        """Remove a waiting link; `forget`: it is new when it is found again. False if it is not waiting."""
         if self._links.state_of(link) != WAITING:
             return False
-        self._remove(self._links.key(link), self._host_of(link), GONE)
+        self._remove(self._links.key(link), self._host_of(link), NEW if forget else GONE)
         self._links.tier[link] = UNTRIED
         return True
 

@@ -105,12 +105,26 @@ class Stop:
         self._advice = advice
         self._forecast = forecast
         self._request = ""
+        self._paused_at: float | None = None
         self._turns_to_skip = 0
         """Number of iterations of the crawl loop until the best waiting score is checked again."""
 
     def request(self, reason: str) -> None:
         """Ask the crawl to stop; fetches in progress are completed and committed first."""
         self._request = reason
+
+    @property
+    def is_paused(self) -> bool:
+        return self._paused_at is not None
+
+    def pause(self, now: float) -> None:
+        """Lease nothing until `go_on`; fetches in progress are completed. The pause does not count as time used."""
+        self._paused_at = now if self._paused_at is None else self._paused_at
+
+    def go_on(self, now: float) -> None:
+        if self._paused_at is not None:
+            self._started += now - self._paused_at
+            self._paused_at = None
 
     def reason(self, figures: Figures, frontier: Frontier, *, now: float) -> str:
         """Why to stop now, or an empty string."""
@@ -135,7 +149,8 @@ class Stop:
         budget = self._budget
         if figures.pages >= budget.pages:
             return f"page budget: {figures.pages:,} of {budget.pages:,} pages fetched"
-        if budget.seconds and now - self._started >= budget.seconds:
+        used = (now if self._paused_at is None else self._paused_at) - self._started
+        if budget.seconds and used >= budget.seconds:
             return f"time budget: {budget.seconds:g} s used up"
         if budget.bytes and figures.bytes >= budget.bytes:
             return f"byte budget: {figures.bytes:,} bytes downloaded, {budget.bytes:,} allowed"

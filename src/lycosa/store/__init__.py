@@ -5,6 +5,7 @@
     schema              the tables and their migrations
     sqlite              the embedded store: writing, and reading for the crawl
     sqlite_reports      the embedded store: reading for people and reports
+    sqlite_dashboard    the embedded store: reading for the dashboard, and queries within limits
     sqlite_connection   the embedded store: opening, migrating, errors
     search_index        the full-text index of a crawl, a file of its own
     damage              what is wrong with a database, and mending it

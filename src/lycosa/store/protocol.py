@@ -103,6 +103,20 @@ class Store(Protocol):
     def answers(self, after: int = 0) -> list[rows.AnswerRow]:
         """What people said of pages, oldest first: the answers with numbers greater than `after`."""
 
+    # What people ask of the crawl
+
+    def commands(self, after: int = 0) -> list[rows.CommandRow]:
+        """What people ask of the crawl, oldest first: the commands with numbers greater than `after`."""
+
+    def latest_kinds(self, count: int) -> list[str]:
+        """Kinds of the latest outcomes, newest first."""
+
+    def waiting_urls(self) -> Iterator[rows.WaitingUrl]:
+        """The links that wait, in order of discovery."""
+
+    def links_marked(self, reason: str, detail: str) -> list[rows.LinkRow]:
+        """The links with this reason and detail, in order of discovery."""
+
     # Figures
 
     def totals(self) -> rows.Totals: ...

@@ -9,6 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 NOFOLLOW, NOT_WORTH, REVISIT, RAISED = "nofollow", "not worth following", "revisit", "cited by hubs"
+RAISED_BY_PERSON, EXCLUDED_BY_PERSON, DROPPED_BY_PERSON = (
+    "raised by a person",
+    "excluded by a person",
+    "dropped by a person",
+)
 """Reasons of a link's state by which the store is asked for links."""
 LATER = 1_000_000
 """Positions from here on are those of links that were not on the page when it was first fetched."""
@@ -34,6 +39,24 @@ class Answer:
     SKIPPED = "skipped"
     WITHDRAWN = "withdrawn"
     """An earlier answer is taken back."""
+
+
+class Command:
+    """What a person may ask of a crawl."""
+
+    PAUSE = "pause"
+    RESUME = "resume"
+    STOP = "stop"
+    EXCLUDE = "exclude"
+    """No link that matches the pattern is fetched, neither now nor later."""
+    DROP = "drop"
+    """Links that wait now and match the pattern are dropped; they wait again once they are found again."""
+    RAISE = "raise"
+    """Links that wait now and match the pattern come before all others."""
+    ALARMS = "alarms"
+    """Other thresholds for alarms, as JSON."""
+    UNDO = "undo"
+    """The command with this number is undone."""
 
 
 class LinkRow(NamedTuple):
@@ -210,6 +233,10 @@ class Batch:
     searches: list[SearchRow] = field(default_factory=list)
     search_answers: list[SearchAnswerRow] = field(default_factory=list)
     search_results: list[SearchResultRow] = field(default_factory=list)
+    commands: list[tuple[float, str, str]] = field(default_factory=list)
+    """(at, kind, target): what people ask of the crawl."""
+    commands_taken: list[tuple[float, str, int]] = field(default_factory=list)
+    """(at, result in words, number): commands that the crawl has carried out."""
     state: dict[str, bytes] = field(default_factory=dict)
     """Named pieces of state that must agree with the rest: archive position, strategy."""
 
@@ -304,6 +331,22 @@ class AnswerRow(NamedTuple):
     def is_relevant(self) -> bool | None:
         """None: the answer says neither."""
         return {Answer.RELEVANT: True, Answer.IRRELEVANT: False}.get(self.answer)
+
+
+class CommandRow(NamedTuple):
+    id: int
+    at: float
+    kind: str
+    target: str
+    taken_at: float | None
+    """When the crawl carried it out; None: it has not yet."""
+    result: str
+
+
+class WaitingUrl(NamedTuple):
+    id: int
+    host_id: int
+    url: str
 
 
 class DoubtfulPage(NamedTuple):

@@ -265,5 +265,17 @@ from search_results r join searches s on s.id = r.search_id join frontier f on f
 order by s.id, r.rank, r.engine;
 """
 
-MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH)
+EIGHTH = """
+-- What people ask of a crawl while it runs or before it goes on (the dashboard), oldest first.
+create table commands (
+    id integer primary key,
+    at real not null,
+    kind text not null,
+    target text not null default '',
+    taken_at real,
+    result text not null default ''
+);
+"""
+
+MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH)
 VERSION = len(MIGRATIONS)

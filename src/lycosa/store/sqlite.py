@@ -15,7 +15,7 @@ from lycosa.errors import StoreError
 from lycosa.frontier.keys import FAVOURED, MOST_TRIES
 from lycosa.model import Lease, Visit
 from lycosa.store import rows
-from lycosa.store.rows import NOFOLLOW, NOT_WORTH, RAISED, REVISIT, Answer, State
+from lycosa.store.rows import NOFOLLOW, NOT_WORTH, RAISED, RAISED_BY_PERSON, REVISIT, Answer, State
 from lycosa.store.sqlite_connection import explained, fields, select
 from lycosa.store.sqlite_reports import SqliteReports
 from lycosa.store.stored_visits import citing_visits, visits
@@ -70,13 +70,19 @@ from answers a left join judgements j on j.page_id = a.page_id
      and j.judge = (select min(judge) from judgements where page_id = a.page_id)
 where a.id > ? order by a.id
 """
+COMMAND = "insert into commands (at, kind, target) values (?, ?, ?)"
+TAKE_COMMAND = "update commands set taken_at = ?, result = ? where id = ?"
+COMMANDS = select(rows.CommandRow, "commands where id > ? order by id")
+WAITING_URLS = select(rows.WaitingUrl, f"frontier where state = '{State.WAITING}'")
+MARKED = select(rows.LinkRow, "frontier where reason = ? and detail = ?")
 LEASE = "select id, url, host_id, score, distance, tries, redirects from frontier where id = ?"
 PRINTS = "select fingerprint, id from pages where fingerprint != 0 and duplicate_of is null order by number"
 TIERS = 256
 WAITING = f"""
 select case state
        when '{State.WAITING}' then host_id * {TIERS}
-            + case when reason in ('{REVISIT}', '{RAISED}') then {FAVOURED} else min(tries, {MOST_TRIES}) end
+            + case when reason in ('{REVISIT}', '{RAISED}', '{RAISED_BY_PERSON}') then {FAVOURED}
+              else min(tries, {MOST_TRIES}) end
        when '{State.DROPPED}' then -1 - min(tries, {MOST_TRIES})
        when '{State.EXCLUDED}' then -(reason in ('{NOFOLLOW}', '{NOT_WORTH}')) else 0 end, score
 from frontier order by id
@@ -205,6 +211,8 @@ class SqliteStore(SqliteReports):
             (_insert("search_answers", rows.SearchAnswerRow), batch.search_answers),
             (_insert("search_results", rows.SearchResultRow, verb="insert or replace"), batch.search_results),
             ("insert or replace into notes values (?, ?)", batch.notes),
+            (COMMAND, batch.commands),
+            (TAKE_COMMAND, batch.commands_taken),
             ("insert or replace into state values (?, ?)", batch.state.items()),
         )
         with self._transaction() as db:
@@ -319,6 +327,18 @@ class SqliteStore(SqliteReports):
             row._replace(own_is_relevant=bool(row.own_is_relevant), guide_is_relevant=bool(row.guide_is_relevant))
             for row in found
         ]
+
+    def commands(self, after: int = 0) -> list[rows.CommandRow]:
+        return self._all(rows.CommandRow._make, COMMANDS, (after,))
+
+    def latest_kinds(self, count: int) -> list[str]:
+        return [kind for (kind,) in self._rows("select kind from outcomes order by id desc limit ?", (count,))]
+
+    def waiting_urls(self) -> Iterator[rows.WaitingUrl]:
+        return map(rows.WaitingUrl._make, self._rows(WAITING_URLS))
+
+    def links_marked(self, reason: str, detail: str) -> list[rows.LinkRow]:
+        return self._all(rows.LinkRow._make, MARKED, (reason, detail))
 
     def totals(self) -> rows.Totals:
         return rows.Totals(*map(self._number, TOTALS))

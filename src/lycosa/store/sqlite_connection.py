@@ -71,7 +71,7 @@ class SqliteConnection:
         if read_only and not path.exists():
             raise StoreError(f"{path}: there is no database here")
         with explained(path):
-            self._db = _connect(path, read_only=read_only)
+            self._db = connect(path, read_only=read_only)
             try:
                 self._check_schema(read_only=read_only)
             except BaseException:
@@ -183,7 +183,7 @@ def fields(row: type[tuple[Any, ...]]) -> tuple[str, ...]:
     return names
 
 
-def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
+def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     if read_only:
         db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
         db.execute("pragma query_only = on")

@@ -1,0 +1,53 @@
+"""Why a URL of a crawl was fetched, skipped or left waiting: what `results.explain` needs, put together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lycosa.config import Config
+from lycosa.crawl.resume import NOTHING, Covered
+from lycosa.crawl.snapshots import Refused, load
+from lycosa.fetch.urls import Urls
+from lycosa.judge_choice import judge_of, newest_version, snapshot_settings
+from lycosa.judges.protocol import LearnedTopic
+from lycosa.results.archived_pages import ArchivedPages
+from lycosa.results.deciding_words import DecidingWords
+from lycosa.results.explain import explain
+from lycosa.store.sqlite import SqliteStore
+from lycosa.strategies.protocol import Strategy, StrategyParts
+from lycosa.strategies.table import studying_strategy
+from lycosa.workspace import Workspace
+
+
+def explanation(workspace: Workspace, config: Config, store: SqliteStore, url: str) -> list[tuple[str, str]]:
+    """(heading, text) pairs."""
+    judge = judge_of(config, workspace)
+
+    def begin() -> tuple[LearnedTopic | None, Strategy]:
+        parts = StrategyParts.of(judge.abilities, rng=np.random.default_rng(config.seed))
+        return studying_strategy(config.strategy, parts, config.constants)
+
+    def known() -> tuple[LearnedTopic | None, Strategy, Covered]:
+        """Begun with what a snapshot tells, where one fits."""
+        study, strategy = begin()
+        if strategy.abilities.rules is not None:  # it has to pass through all changes of focus again
+            return study, strategy, NOTHING
+        settings = snapshot_settings(config, strategy.name, version=newest_version(config, workspace))
+        try:
+            return study, strategy, load(strategy, store, workspace.snapshots, settings)
+        except Refused:
+            return *begin(), NOTHING
+
+    words = DecidingWords(store, ArchivedPages(workspace.archive, store, config.reading(judge)), judge, known)
+    return list(
+        explain(
+            store,
+            url,
+            urls=Urls(config.urls),
+            strategy=begin()[1],
+            known=lambda: known()[1:],
+            words=words,
+            reasons=words.reasons,
+            rules=judge.abilities.rules,
+        )
+    )

@@ -1,0 +1,26 @@
+"""A crawl that somebody looks at, also while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from lycosa.config import Config, build, load_crawl
+from lycosa.results.check import naming_damage
+from lycosa.store.sqlite import SqliteStore
+from lycosa.workspace import Workspace
+
+
+@contextmanager
+def opened(directory: Path) -> Iterator[tuple[Workspace, Config, SqliteStore]]:
+    """A crawl, for reading only."""
+    workspace = Workspace.existing(directory)
+    config = config_of(workspace)
+    with naming_damage(workspace), closing(SqliteStore(workspace.database, read_only=True)) as store:
+        yield workspace, config, store
+
+
+def config_of(workspace: Workspace) -> Config:
+    """The settings of a crawl that was begun."""
+    return build((str(workspace.config), load_crawl(workspace.config, is_begun=True)))

@@ -1,0 +1,281 @@
+"""The embedded store, SQLite: reading for the dashboard, which asks for columns and for a few rows at a time.
+
+Each request opens a read-only connection of its own: in write-ahead mode readers and the crawl do not wait for each
+other. What would scan a table of millions is asked for since the last time (`after`).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lycosa.errors import StoreError
+from lycosa.store.rows import RAISED, RAISED_BY_PERSON, REVISIT, State
+from lycosa.store.sqlite import CHUNK, SqliteStore
+from lycosa.store.sqlite_connection import connect
+
+COLUMNS = "p.number, p.fetched_at, coalesce(j.relevance, -1), coalesce(j.is_relevant, 0), j.own_relevance is not null"
+ALL_DOTS = f"select {COLUMNS} from pages p left join judgements j on j.page_id = p.id"
+NEW_DOTS = f"{ALL_DOTS} where p.number > ?"
+SOME_DOTS = f"{ALL_DOTS} where p.number in (select value from json_each(?))"
+OUTCOME_SUMS = """
+select kind, reason, count(*), sum(iif(from_cache, 0, bytes)), max(id) from outcomes where id > ? group by 1, 2
+"""
+EVENTS = "select id, run_id, at, kind, message from events where id > ? order by id limit ?"
+LAST_EVENT = "select id, run_id, at, kind, message from events order by id desc limit 1"
+PAGE = """
+select p.id, p.number, f.url, h.name, p.title, p.language, p.fetched_at, p.bytes, p.words, f.distance,
+       j.relevance, j.is_relevant, j.own_relevance, d.url,
+       (select a.answer from answers a where a.page_id = p.id order by a.id desc limit 1)
+from pages p join frontier f on f.id = p.id join hosts h on h.id = f.host_id
+     left join judgements j on j.page_id = p.id left join frontier d on d.id = p.duplicate_of
+"""
+ORDERS = {
+    "relevance": "j.relevance desc, p.number",
+    "newest": "p.number desc",
+    "oldest": "p.number",
+    "title": "p.title collate nocase, p.number",
+    "host": "h.name, p.number",
+}
+FAVOURED = f"reason in ('{REVISIT}', '{RAISED}', '{RAISED_BY_PERSON}')"
+QUEUE = f"""
+select f.id, f.url, h.name, f.score, f.distance, f.tries, f.anchor, f.reason, h.ready_at, h.set_aside
+from frontier f join hosts h on h.id = f.host_id
+where f.state = '{State.WAITING}' and (?1 = '' or instr(lower(f.url), ?1)) and (?2 or h.set_aside = '')
+order by f.{FAVOURED} desc, f.tries, f.score desc, f.id limit ?3
+"""
+QUEUE_SCORES = f"select score from frontier where state = '{State.WAITING}' and tries = 0"
+DISTANCES = """
+select f.distance, count(*), coalesce(sum(j.is_relevant), 0)
+from pages p join frontier f on f.id = p.id left join judgements j on j.page_id = p.id group by 1 order by 1
+"""
+LANGUAGES = "select language, count(*) from pages group by 1 order by 2 desc limit 30"
+HOSTS = "select count(*), coalesce(sum(ready_at > ?1), 0), coalesce(sum(set_aside != ''), 0) from hosts where pages > 0"
+RELEVANT_EDGES = """
+select l.source_id, l.target_id from judgements j join links l on l.source_id = j.page_id
+     join judgements t on t.page_id = l.target_id
+where j.is_relevant and t.is_relevant and l.source_id != l.target_id
+      and j.page_id in (select value from json_each(?1)) and t.page_id in (select value from json_each(?1))
+group by 1, 2 limit ?2
+"""
+EXAMPLES = {
+    "Sites with most relevant pages": "select name, relevant, pages, round(density, 3) as density\nfrom sites limit 30",
+    "Best pages": "select number, round(relevance, 3) as relevance, title, url\nfrom relevant_pages limit 50",
+    "Harvest rate as the crawl went on": (
+        "select number, round(harvest_rate, 4) as so_far, round(harvest_rate_1000, 4) as of_the_last_1000\n"
+        "from harvest where number % max(1, (select max(number) from pages) / 100) = 0"
+    ),
+    "What happened to the requests": (
+        "select kind, reason, count(*) as tries\nfrom outcomes group by 1, 2 order by 3 desc limit 30"
+    ),
+    "What was left out, and why": (
+        "select reason, count(*) as links\nfrom frontier where state = 'excluded' group by 1 order by 2 desc"
+    ),
+    "Languages": "select language, count(*) as pages\nfrom pages group by 1 order by 2 desc",
+    "What the crawl did on its own": (
+        "select datetime(at, 'unixepoch') as at, kind, message\nfrom events order by id desc limit 100"
+    ),
+    "What people said of pages": "select url, title, answer, round(judged, 3) as judged\nfrom answered_pages",
+}
+"""Queries to begin with, by name."""
+
+
+class DashboardPage(NamedTuple):
+    """A page as lists and cards show it."""
+
+    id: int
+    number: int
+    url: str
+    host: str
+    title: str
+    language: str
+    fetched_at: float
+    bytes: int
+    words: int
+    distance: int
+    relevance: float | None
+    is_relevant: int | None
+    own_relevance: float | None
+    """What the judge itself says, where a person has decided."""
+    duplicate_of: str | None
+    answer: str | None
+
+
+class QueuedLink(NamedTuple):
+    id: int
+    url: str
+    host: str
+    score: float
+    distance: int
+    tries: int
+    anchor: str
+    reason: str
+    ready_at: float
+    set_aside: str
+
+
+class NumberedEvent(NamedTuple):
+    id: int
+    run_id: int
+    at: float
+    kind: str
+    message: str
+
+
+class PageFilter(NamedTuple):
+    """Which pages are wanted; empty values want all."""
+
+    words: str = ""
+    """Each must be in the title or the URL."""
+    host: str = ""
+    language: str = ""
+    min_relevance: float = 0.0
+    is_relevant: bool = False
+    since: float = 0.0
+    until: float = 0.0
+
+    def where(self) -> tuple[str, list[Any]]:
+        tests: list[tuple[str, Any]] = [
+            ("(instr(lower(p.title), ?) or instr(lower(f.url), ?))", word) for word in self.words.lower().split()
+        ]
+        tests += [("h.name = ?", self.host)] if self.host else []
+        tests += [("p.language = ?", self.language)] if self.language else []
+        tests += [("j.relevance >= ?", self.min_relevance)] if self.min_relevance else []
+        tests += [("p.fetched_at >= ?", self.since)] if self.since else []
+        tests += [("p.fetched_at < ?", self.until)] if self.until else []
+        clauses = [clause for clause, _ in tests] + (["j.is_relevant"] if self.is_relevant else [])
+        values = [value for clause, value in tests for _ in range(clause.count("?"))]
+        return " and ".join(clauses) or "true", values
+
+
+class DashboardStore(SqliteStore):
+    """A crawl's store, for reading only."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, read_only=True)
+
+    def last_number(self) -> int:
+        """Number of pages fetched."""
+        return self._number("select coalesce(max(number), 0) from pages")
+
+    def all_dots(self) -> Iterator[list[NDArray[np.float64]]]:
+        """Columns of all pages, some at a time: number, time, relevance (-1: not judged), is_relevant, answered."""
+        values = chain.from_iterable(self._rows(ALL_DOTS))
+        while len(chunk := np.fromiter(islice(values, 5 * CHUNK), dtype=np.float64)):
+            yield list(chunk.reshape(-1, 5).T)
+
+    def dots(self, after: int) -> list[NDArray[np.float64]]:
+        """The same columns, of the pages after this number."""
+        return self._columns(NEW_DOTS, 5, (after,), np.float64)
+
+    def some_dots(self, numbers: str) -> list[NDArray[np.float64]]:
+        """The same of these pages, given as a JSON list."""
+        return self._columns(SOME_DOTS, 5, (numbers,), np.float64)
+
+    def outcome_sums(self, after: int) -> list[tuple[str, str, int, int, int]]:
+        """(kind, reason, tries, bytes, last id) of the outcomes after this id."""
+        return self._all(tuple, OUTCOME_SUMS, (after,))
+
+    def events_after(self, number: int, count: int) -> list[NumberedEvent]:
+        return self._all(NumberedEvent._make, EVENTS, (number, count))
+
+    def last_event(self) -> NumberedEvent | None:
+        return self._first(NumberedEvent._make, LAST_EVENT)
+
+    def page_numbered(self, number: int) -> DashboardPage | None:
+        return self._first(DashboardPage._make, f"{PAGE} where p.number = ?", (number,))
+
+    def pages_like(self, wanted: PageFilter, *, order: str, count: int, offset: int = 0) -> list[DashboardPage]:
+        where, values = wanted.where()
+        sql = f"{PAGE} where {where} order by {ORDERS[order]} limit ? offset ?"
+        return self._all(DashboardPage._make, sql, (*values, count, offset))
+
+    def count_like(self, wanted: PageFilter) -> int:
+        where, values = wanted.where()
+        if where == "true":
+            return self.last_number()
+        return self._number(f"select count(*) from ({PAGE} where {where})", values)
+
+    def queue(self, *, words: str, with_set_aside: bool, count: int) -> list[QueuedLink]:
+        """The waiting links in the order in which they would be fetched if all hosts were ready."""
+        return self._all(QueuedLink._make, QUEUE, (words.lower(), with_set_aside, count))
+
+    def queue_scores(self) -> NDArray[np.float64]:
+        """Scores of the waiting links that were never tried."""
+        return self._columns(QUEUE_SCORES, 1, (), np.float64)[0]
+
+    def distances(self) -> list[tuple[int, int, int]]:
+        """(links from the nearest seed, pages, relevant ones)."""
+        return self._all(tuple, DISTANCES)
+
+    def languages(self) -> list[tuple[str, int]]:
+        return self._all(tuple, LANGUAGES)
+
+    def host_counts(self, now: float) -> tuple[int, int, int]:
+        """Hosts with a page: all, cooling, set aside."""
+        return self._first(tuple, HOSTS, (now,)) or (0, 0, 0)
+
+    def edges_among(self, pages: str, count: int) -> list[tuple[int, int]]:
+        """(source, target) of links between these relevant pages, given as a JSON list of their ids."""
+        return self._all(tuple, RELEVANT_EDGES, (pages, count))
+
+
+class Limits(NamedTuple):
+    """What one query of a person may use."""
+
+    seconds: float = 10.0
+    rows: int = 2_000
+    bytes: int = 5_000_000
+    """Of the answer."""
+    cell: int = 1_000_000
+    """Bytes of one value, also in between."""
+
+
+class Answered(NamedTuple):
+    names: list[str]
+    rows: list[tuple[Any, ...]]
+    is_cut: bool
+    """There are more rows than are shown."""
+    seconds: float
+
+
+def limited_query(path: Path, sql: str, limits: Limits, parameters: Sequence[Any] = ()) -> Answered:
+    """Rows of a query that somebody typed in: read-only by connection and authoriser, within limits."""
+    began = time.monotonic()
+    db = connect(path, read_only=True)
+    try:
+        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limits.cell)
+        db.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, 100_000)
+        db.set_progress_handler(lambda: int(time.monotonic() - began > limits.seconds), 10_000)
+        cursor = db.execute(sql, parameters)
+        names = [column[0] for column in cursor.description or ()]
+        rows: list[tuple[Any, ...]] = []
+        size, is_cut = 0, False
+        for row in cursor:
+            size += sum(len(cell) if isinstance(cell, (str, bytes)) else 8 for cell in row)
+            if len(rows) >= limits.rows or size > limits.bytes:
+                is_cut = True
+                break
+            rows.append(row)
+        return Answered(names, rows, is_cut, time.monotonic() - began)
+    except (sqlite3.Error, sqlite3.Warning, OverflowError, MemoryError) as error:
+        raise StoreError(_refusal(sql, str(error), limits)) from error
+    finally:
+        db.close()
+
+
+def _refusal(sql: str, text: str, limits: Limits) -> str:
+    if "interrupted" in text:
+        return f"the query took longer than {limits.seconds:g} s and was stopped: add a where or a limit"
+    if "too big" in text or "too large" in text:
+        return f"a value is longer than {limits.cell:,} bytes: use substr()"
+    is_denied = "authoriz" in text or "readonly" in text or "prohibited" in text
+    hint = "; a crawl can only be read here, with select" if is_denied else ""
+    return f"{text}: in the query {sql[:200]!r}{hint}"

@@ -1,0 +1,80 @@
+// The frame: which view is shown, the way between views, light and dark.
+
+import { h, put } from "./dom.js";
+import { crawlsView } from "./crawls.js";
+import { newCrawlView } from "./new_crawl.js";
+import { crawlView } from "./crawl.js";
+import { topicsView } from "./topics.js";
+import { laboratoryView } from "./laboratory.js";
+
+const PLACES = [["#/", "Crawls"], ["#/new", "New crawl"], ["#/topics", "Topics"], ["#/lab", "Laboratory"]];
+const main = document.getElementById("main");
+let leave = () => {};
+let shown = "";
+
+function route() {
+  if (location.hash === "#main") return;
+  document.querySelectorAll("dialog").forEach((box) => box.close());
+  const [place, ...rest] = location.hash.replace(/^#\/?/, "").split("?")[0].split("/").map(decoded);
+  const same = place === "crawl" && shown === `crawl/${rest[0]}`;
+  if (same) {
+    main.dispatchEvent(new CustomEvent("tab", { detail: rest[1] || "monitor" }));
+    return;
+  }
+  leave();
+  leave = () => {};
+  put(main, h("p", { class: "loading" }, "Loading…"));
+  shown = place === "crawl" ? `crawl/${rest[0]}` : place;
+  const views = {
+    "": () => crawlsView(main),
+    new: () => newCrawlView(main, rest[0]),
+    topics: () => topicsView(main, rest.join("/")),
+    lab: () => laboratoryView(main, rest[0]),
+    crawl: () => crawlView(main, rest[0], rest[1] || "monitor"),
+  };
+  const view = views[place] ?? views[""];
+  Promise.resolve(view()).then((end) => {
+    if (typeof end === "function") leave = end;
+  }).catch((error) => put(main, h("div", { class: "notice bad", role: "alert" }, error.message)));
+  const current = PLACES.some(([href]) => href === `#/${place}`) ? `#/${place}` : "#/";
+  put(document.querySelector(".places"), PLACES.map(([href, name]) => h("a", { href, "aria-current": href === current ? "page" : null }, name)));
+}
+
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+function paint(theme) {
+  document.documentElement.dataset.theme = theme;
+  window.dispatchEvent(new Event("theme"));
+}
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+let chosen = null;
+try {
+  chosen = localStorage.getItem("theme");
+} catch {
+  // storage is not allowed: the system's choice is taken
+}
+paint(chosen ?? (dark.matches ? "dark" : "light"));
+dark.addEventListener("change", () => chosen === null && paint(dark.matches ? "dark" : "light"));
+document.getElementById("theme").addEventListener("click", () => {
+  chosen = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+  try {
+    localStorage.setItem("theme", chosen);
+  } catch {
+    // as above
+  }
+  paint(chosen);
+});
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+});
+window.addEventListener("hashchange", route);
+if (location.search) history.replaceState(null, "", `/${location.hash}`); // the token does not stay in the address
+route();

@@ -1,0 +1,68 @@
+"""A real browser and a real dashboard, for tests and for the pictures of the documentation."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
+QUIET = (
+    "--no-sandbox",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--ignore-gpu-blocklist",
+)
+"""No sandbox: tests may run as root. Graphics without a graphics card. Nothing is asked of the network."""
+
+
+def why_no_browser() -> str:
+    """Why there are no tests in a browser; empty if there are."""
+    if not CHROMIUM:
+        return "no chromium is installed: apt-get install chromium"
+    try:
+        import playwright.sync_api  # noqa: F401
+    except ImportError:
+        return "playwright is not installed: pip install -e '.[dev]'"
+    return ""
+
+
+@contextmanager
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
+        try:
+            yield opened
+        finally:
+            opened.close()
+
+
+@contextmanager
+def dashboard(*directories: Path, config: Path | None = None, book: Path | None = None) -> Iterator[str]:
+    """`lycosa dashboard` in a process of its own; its address."""
+    words = ["dashboard", *map(str, directories), "--port", "0"]
+    words += ["--book", str(book)] if book else []
+    environment = {**os.environ, "LYCOSA_CONFIG": str(config)} if config else None
+    process = subprocess.Popen([sys.executable, "-m", "lycosa", *words], stdout=subprocess.PIPE, env=environment)
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline().decode()
+        assert line.startswith("dashboard: http://127.0.0.1:"), line
+        yield line.split()[1]
+    finally:
+        process.terminate()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()

@@ -1,0 +1,104 @@
+"""A crawl of a hostile little web, and the dashboard that shows it."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from lycosa.engine import Crawl
+from lycosa.model import Fetched, Kind, Lease, Outcome, Response
+from lycosa.web.crawls import House
+from lycosa.web.doorkeeper import Door
+from lycosa.web.server import application
+
+SCRIPT = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
+QUOTED = SCRIPT.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+FORMULA = '=HYPERLINK("http://evil.test","x")'
+PORT = 8765
+
+
+def hostile_web(pages: int = 24) -> dict[str, str]:
+    """Pages whose titles, anchors, URLs and texts would do harm wherever they are taken for more than text."""
+    web = {}
+    for number in range(pages):
+        words = "bicycle cycling touring saddle pedal" if number % 2 else "soup broth ladle onion simmer"
+        title = QUOTED if number % 3 else FORMULA.replace('"', "&quot;")
+        links = "".join(
+            f'<a href="/page/{target}">{QUOTED}</a>' for target in (number + 1, number + 2) if target < pages
+        )
+        odd = f'<a href="/odd/{number}?q=%3Cscript%3E&quot;onmouseover=alert(1)">javascript:alert(1)</a>'
+        web[f"http://h{number % 3}.test/page/{number}"] = (
+            f"<html><head><title>{title}</title></head><body><p>{words} {QUOTED} {words}</p>{links}{odd}"
+            f'<a href="http://h{(number + 1) % 3}.test/page/{number + 1}">{words}</a>'
+            f'<a href="http://h{(number + 2) % 3}.test/page/{number + 2}">{words}</a></body></html>'
+        )
+    return web
+
+
+class WebInADictionary:
+    """Answers at once; what is not there is a 404."""
+
+    def __init__(self, web: dict[str, str]) -> None:
+        self._web = web
+
+    async def fetch(self, lease: Lease) -> Fetched:
+        found = self._web.get(lease.url)
+        if found is None:
+            return Fetched(lease, Outcome(Kind.HTTP_ERROR, "http 404", status=404), is_contact=True)
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8"
+        response = Response(
+            lease.url, 200, [("content-type", "text/html; charset=utf-8")], found.encode(), head=head, ended=1.7e9
+        )
+        outcome = Outcome(Kind.FETCHED, "http 200", status=200)
+        return Fetched(lease, outcome, response, is_contact=True, ended=time.time())
+
+
+def crawl_in(directory: Path, *, pages: int = 24) -> None:
+    Crawl(
+        "recreational cycling",
+        seeds=["http://h0.test/page/0", "http://h1.test/page/1"],
+        directory=directory,
+        strategy="best-first",
+        fetcher=WebInADictionary(hostile_web()),
+        politeness={"delay": 0.0, "fetch_time_factor": 0.0},
+        budget={"pages": pages},
+        readers={"count": 1},
+    ).run()
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one crawl; nobody changes it."""
+    folder = tmp_path_factory.mktemp("crawls")
+    crawl_in(folder / "cycling")
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    """A copy of it, to be changed."""
+    shutil.copytree(made, tmp_path / "crawls")
+    return tmp_path / "crawls"
+
+
+def client_of(folder: Path, *, door: Door | None = None, **headers: str) -> TestClient:
+    house = House([folder], book=folder / "topics.db")
+    app = application(house, door or Door("127.0.0.1", PORT))
+    return TestClient(app, base_url=f"http://127.0.0.1:{PORT}", headers=headers, raise_server_exceptions=True)
+
+
+@pytest.fixture
+def client(made: Path) -> Iterator[TestClient]:
+    with client_of(made) as client:
+        yield client
+
+
+@pytest.fixture
+def changing(folder: Path) -> Iterator[TestClient]:
+    with client_of(folder) as client:
+        yield client
