@@ -22,8 +22,9 @@ from lycosa.crawl.searching import MetaSearch, Searching
 from lycosa.crawl.visits import LiveVisitor
 from lycosa.fetch.decode import DecodeLimits, decode
 from lycosa.fetch.dns import Resolver
-from lycosa.fetch.fetcher import LiveFetcher, retry_after
+from lycosa.fetch.fetcher import LiveFetcher
 from lycosa.fetch.guard import Guard
+from lycosa.fetch.headers import retry_after
 from lycosa.fetch.http import Http
 from lycosa.fetch.transfer import TransferFailure
 from lycosa.fetch.urls import Urls
