@@ -128,6 +128,7 @@ class TestFolder:
         assert empty == ""
         assert json.loads(values["author"]) == 'A: "quoted" # author'
         assert json.loads(values["url"]) == f"{START}one"
+        assert json.loads(values["fetched_at"]).startswith("2023-11-14T22:13:")
         assert body.startswith("\n# one\n\nRecreational")
 
     def test_an_older_folder_is_replaced_as_a_whole(self, crawled):
