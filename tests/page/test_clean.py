@@ -325,6 +325,9 @@ class TestInertness:
         source = markdown(f"<h1>T</h1><pre>{escaped_html(text)}</pre><p>x <code>{escaped_html(text)}</code></p>")
         kinds = shown(source)[1]
         assert kinds <= PLAIN | {"fence", "heading_open", "heading_close", "code_inline"}, source
+        (fence,) = (token for token in RENDERER.parse(source) if token.type == "fence")
+        code = re.sub("[\x00-\x08\x0e-\x1f\u202e]", "", text)
+        assert fence.content.rstrip("\n") == "\n".join(line.rstrip() for line in code.split("\n"))
 
     @settings(max_examples=200, deadline=None)
     @given(st.lists(st.sampled_from([*r"\`*_[]()<>#+-.!|~:&;=1a ", "\n", "http://x.y", "&amp;", "<b>", "](", "``"])))

@@ -26,6 +26,7 @@ from lycosa.results.wacz import surt
 
 START = "http://a.test/"
 PROSE = "Recreational cycling on quiet roads is a pleasure that costs little and keeps people in good health. "
+LONG = PROSE + " ".join(f"word{number}" for number in range(150))
 MENU = "<ul><li><a href=/one>One</a><li><a href=/two>Two</a></ul>"
 HEAD = """<html lang=en><head><title>{title}</title><meta name=author content='A: "quoted" # author'>
     <meta property=article:published_time content=2024-01-31><link rel=license href=/licence></head>"""
@@ -42,7 +43,7 @@ def crawled(rig):
     web = {START: document("Start", PROSE + "Here it begins.", links)}
     for number, name in enumerate(names[:-1]):
         url = f"{START}{name.removeprefix('../')}"
-        text = PROSE * 3 if name in ("one", "copy") else " ".join(f"w{number}x{n}" for n in range(40))
+        text = LONG if name in ("one", "copy") else " ".join(f"w{number}x{n}" for n in range(40))
         web[url] = document(name, text)
     crawl = rig(web)
     crawl.crawl(START, with_archive=True)
@@ -64,8 +65,8 @@ def lines(path: Path) -> list[dict]:
 class TestRows:
     def test_text_is_clean_and_has_lines(self, crawled):
         row = next(row for row in lines(write(crawled, "corpus.jsonl")[0]) if row["url"].endswith("/one"))
-        assert row["text"] == f"one\n\n{(PROSE * 3).strip()}\n\none\n  b"
-        assert row["markdown"] == f"# one\n\n{(PROSE * 3).strip()}\n\n```\none\n  b\n```"
+        assert row["text"] == f"one\n\n{LONG}\n\none\n  b"
+        assert row["markdown"] == f"# one\n\n{LONG}\n\n```\none\n  b\n```"
 
     def test_what_pages_say_of_themselves(self, crawled):
         row = lines(write(crawled, "corpus.jsonl")[0])[0]
@@ -128,6 +129,7 @@ class TestFolder:
         assert empty == ""
         assert json.loads(values["author"]) == 'A: "quoted" # author'
         assert json.loads(values["url"]) == f"{START}one"
+        assert json.loads(values["fetched_at"]).startswith("2023-11-14T22:13:")
         assert body.startswith("\n# one\n\nRecreational")
 
     def test_an_older_folder_is_replaced_as_a_whole(self, crawled):

@@ -21,6 +21,7 @@ from lycosa.page.tags import (
     ANCHOR,
     AREA,
     BASE,
+    BLOCK,
     CONTENT_ROLES,
     FRAME,
     IMAGE,
@@ -31,7 +32,6 @@ from lycosa.page.tags import (
     SKIPPED,
     TAGS,
     TITLE,
-    UNKNOWN_TAG,
 )
 
 MAX_NESTING = 24
@@ -69,6 +69,12 @@ _MARKS = {
 }
 _CONTROLS = frozenset(["button", "input", "option", "optgroup", "select", "textarea"])
 _NO_TEXT = frozenset([SKIPPED, AREA, FRAME, TITLE, BASE, LINK, META])
+_TREATMENTS = {
+    number: (kind if kind in (INLINE, ANCHOR, IMAGE, SKIPPED) else SKIPPED if kind in _NO_TEXT else BLOCK, name)
+    for number, (kind, name) in TAGS.items()
+    if kind != INLINE or name in _MARKS
+}
+"""Kind and name of the tags that mean something here, by Lexbor's number: marks, blocks, anchors, images, no text."""
 _DECLARING = frozenset(
     ["main", "article", "header", "footer", "aside", "nav", "section", "div", "form", "body", "ul", "table"]
 )
@@ -205,7 +211,7 @@ class _Builder:
 
     def go_through(self, node: LexborNode) -> None:
         """Visit a node, its descendants and what follows, with a stack of its own: a call per node would cost more."""
-        tag_of, parts, add_part = TAGS.get, self._parts, self._parts.append
+        treatment_of, parts, add_part = _TREATMENTS.get, self._parts, self._parts.append
         open_elements: list[tuple[LexborNode, _State | Start | None]] = []
         while True:
             closing: _State | Start | None = None
@@ -216,19 +222,22 @@ class _Builder:
                 if parts or not text.isspace() or self._state.is_code:
                     add_part(text)
             else:
-                kind, name = tag_of(node.tag_id, UNKNOWN_TAG)
-                if kind == INLINE:
-                    if name in _MARKS:
+                treatment = treatment_of(node.tag_id)
+                if treatment is None:  # inline, without a meaning of its own: nearly half of all elements
+                    child = node.first_child
+                else:
+                    kind, name = treatment
+                    if kind == INLINE:
                         closing = self._open_mark(node, name)
-                    child = node.first_child
-                elif kind == ANCHOR:
-                    closing = self._open_link(node)
-                    child = node.first_child
-                elif kind == IMAGE:
-                    self._add_image(node)
-                elif kind not in _NO_TEXT:
-                    closing = self._open_block(node, name)
-                    child = node.first_child
+                        child = node.first_child
+                    elif kind == BLOCK:
+                        closing = self._open_block(node, name)
+                        child = node.first_child
+                    elif kind == ANCHOR:
+                        closing = self._open_link(node)
+                        child = node.first_child
+                    elif kind == IMAGE:
+                        self._add_image(node)
                 if child is not None:
                     open_elements.append((node, closing))
                     node = child

@@ -107,7 +107,7 @@ def _kind(target: Path) -> tuple[str, str]:
 
 def _check(target: Path, form: str, texts: ArchivedPages | None, wanted: Selection) -> None:
     if texts is None and (form in PAGE_FORMATS or wanted.is_distinct):
-        what = f"{target.name} is made" if form in PAGE_FORMATS else "near-duplicates are found by what is"
+        what = "it is made of what is" if form in PAGE_FORMATS else "near-duplicates are found by what is"
         raise InputError(f"{target.name}: {what} in the archive; leave out --no-text")
     if form == FOLDER and target.exists() and not is_corpus_folder(target):
         raise InputError(

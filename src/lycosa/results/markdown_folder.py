@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -99,9 +100,11 @@ def _readable(text: str) -> str:
 
 def front_matter(row: Mapping[str, Any]) -> str:
     """What is known of a page as YAML: JSON values are YAML, too, so no text can be more than a text."""
-    lines = [f"{name}: {_value(row[name])}" for name in FRONT_MATTER if row.get(name) not in (None, "")]
+    lines = [f"{name}: {_value(name, row[name])}" for name in FRONT_MATTER if row.get(name) not in (None, "")]
     return "\n".join(["---", *lines, "---", ""])
 
 
-def _value(value: Any) -> str:
+def _value(name: str, value: Any) -> str:
+    if name == "fetched_at":
+        value = datetime.fromtimestamp(value, UTC).isoformat(timespec="seconds")
     return json.dumps(printable(value) if isinstance(value, str) else value, ensure_ascii=False)
