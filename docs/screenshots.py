@@ -46,6 +46,7 @@ FLAGS = (
     "--ignore-gpu-blocklist",
     "--hide-scrollbars",
 )
+SCIENCES = ("astronomy", "geology", "birds")
 LOOKS = {
     "light-wide": ("light", 1360, 900),
     "dark-wide": ("dark", 1360, 900),
@@ -118,7 +119,7 @@ def make_book(path: Path) -> None:
     with TopicBook(path) as book:
         examples = []
         for number, name in enumerate(web.topic_names):
-            topic = f"{'Recreation' if number % 2 else 'Science'}/{name.capitalize()}"
+            topic = f"{'Science' if name in SCIENCES else 'Recreation'}/{name.capitalize()}"
             chosen = [page for page in range(len(web)) if web.topic_of(page) == number and web.original(page) == page]
             for page in chosen[:16]:
                 source = web.render(web.url(page)).body.decode()

@@ -40,7 +40,7 @@ def page(opened):
     """A page that fails the test if a script fails, or if it asks anybody but its own server."""
     context = opened.new_context(viewport={"width": 1300, "height": 900})
     page = context.new_page()
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(60_000)
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", lambda said: faults.append(said.text) if "Content Security Policy" in said.text else None)
@@ -59,7 +59,7 @@ def get(base: str, path: str) -> Any:
     return json.loads(body) if answer.headers["content-type"] == "application/json" else body
 
 
-def until(condition, *, seconds: float = 60.0, what: str = "") -> Any:
+def until(condition, *, seconds: float = 180.0, what: str = "") -> Any:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if found := condition():
@@ -190,7 +190,7 @@ def steer(page, base: str, crawl: str) -> None:
     rest = until(without_it, what=f"a queue without {host}")
     page.locator("[name=explain]").fill(rest[0]["url"])
     page.get_by_role("button", name="Explain").click()
-    page.locator(".facts dt", has_text="state").wait_for(timeout=60_000)
+    page.locator(".facts dt", has_text="state").wait_for(timeout=120_000)
 
 
 def ask(page) -> None:

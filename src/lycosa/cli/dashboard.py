@@ -61,7 +61,7 @@ def dashboard(
 def _require_ui() -> None:
     missing = [name for name in ("starlette", "uvicorn") if importlib.util.find_spec(name) is None]
     if missing:
-        raise InputError(f"the dashboard needs {' and '.join(missing)}: pip install 'lycosa\\[ui]'")
+        raise InputError(f"the dashboard needs {' and '.join(missing)}: pip install 'lycosa[ui]'")
 
 
 @contextmanager
@@ -73,9 +73,7 @@ def beside(directory: Path, book: Path) -> Iterator[None]:
     _require_ui()
     directory.mkdir(parents=True, exist_ok=True)
     words = ["dashboard", str(directory), "--book", str(book)]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "lycosa", *words], stdout=subprocess.PIPE, stderr=sys.stderr, start_new_session=True
-    )
+    process = subprocess.Popen([sys.executable, "-m", "lycosa", *words], stdout=subprocess.PIPE, start_new_session=True)
     try:
         assert process.stdout is not None
         line = process.stdout.readline().decode("utf-8", "replace").strip()
@@ -83,4 +81,4 @@ def beside(directory: Path, book: Path) -> Iterator[None]:
         yield
     finally:
         process.terminate()
-        process.wait()
+        process.communicate()  # waits, and closes what it said

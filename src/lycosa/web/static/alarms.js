@@ -14,7 +14,7 @@ export async function alarmsTab(body, { crawl, listen, unlisten }) {
     put(form, found.thresholds.map(({ name, value, text }) => {
       const isFlag = typeof value === "boolean";
       fields[name] = isFlag ? h("input", { type: "checkbox", checked: value, id: `alarm-${name}` }) : h("input", { type: "number", step: "any", min: 0, value, id: `alarm-${name}` });
-      return h("div", { class: "setting alarm" }, h("label", { for: `alarm-${name}` }, NAMES[name] ?? name, fields[name]), h("p", {}, text));
+      return h("div", { class: "setting alarm" }, h("label", { for: `alarm-${name}` }, NAMES[name] ?? name, fields[name]), h("p", {}, text.replaceAll("`", "")));
     }),
     h("div", { class: "row" }, h("button", { class: "main", type: "button", onclick: doing(save) }, "Watch these")),
     h("p", { class: "hint" }, found.tells.webhook || found.tells.command ? `Alarms are also sent to ${[found.tells.webhook, found.tells.command].filter(Boolean).join(" and ")}.` : "To be told elsewhere, too, start the crawl with --set alarms.webhook=URL or --set alarms.command=PROGRAM."));

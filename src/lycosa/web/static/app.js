@@ -11,31 +11,35 @@ const PLACES = [["#/", "Crawls"], ["#/new", "New crawl"], ["#/topics", "Topics"]
 const main = document.getElementById("main");
 let leave = () => {};
 let shown = "";
+let view = null;
 
 function route() {
   if (location.hash === "#main") return;
   document.querySelectorAll("dialog").forEach((box) => box.close());
   const [place, ...rest] = location.hash.replace(/^#\/?/, "").split("?")[0].split("/").map(decoded);
-  const same = place === "crawl" && shown === `crawl/${rest[0]}`;
-  if (same) {
-    main.dispatchEvent(new CustomEvent("tab", { detail: rest[1] || "monitor" }));
+  if (place === "crawl" && shown === `crawl/${rest[0]}`) {
+    view.dispatchEvent(new CustomEvent("tab", { detail: rest[1] || "monitor" }));
     return;
   }
   leave();
   leave = () => {};
-  put(main, h("p", { class: "loading" }, "Loading…"));
+  // A view that is still being made when it is left writes into a place that nobody sees any more.
+  const here = h("div", { class: "view" }, h("p", { class: "loading" }, "Loading…"));
+  view = here;
+  put(main, here);
   shown = place === "crawl" ? `crawl/${rest[0]}` : place;
   const views = {
-    "": () => crawlsView(main),
-    new: () => newCrawlView(main, rest[0]),
-    topics: () => topicsView(main, rest.join("/")),
-    lab: () => laboratoryView(main, rest[0]),
-    crawl: () => crawlView(main, rest[0], rest[1] || "monitor"),
+    "": () => crawlsView(here),
+    new: () => newCrawlView(here, rest[0]),
+    topics: () => topicsView(here, rest.join("/")),
+    lab: () => laboratoryView(here, rest[0]),
+    crawl: () => crawlView(here, rest[0], rest[1] || "monitor"),
   };
-  const view = views[place] ?? views[""];
-  Promise.resolve(view()).then((end) => {
-    if (typeof end === "function") leave = end;
-  }).catch((error) => put(main, h("div", { class: "notice bad", role: "alert" }, error.message)));
+  Promise.resolve((views[place] ?? views[""])()).then((end) => {
+    if (typeof end !== "function") return;
+    if (view === here) leave = end;
+    else end();
+  }).catch((error) => put(here, h("div", { class: "notice bad", role: "alert" }, error.message)));
   const current = PLACES.some(([href]) => href === `#/${place}`) ? `#/${place}` : "#/";
   put(document.querySelector(".places"), PLACES.map(([href, name]) => h("a", { href, "aria-current": href === current ? "page" : null }, name)));
 }

@@ -14,6 +14,9 @@ import { alarmsTab } from "./alarms.js";
 const TABS = { monitor: ["Monitor", monitorTab], review: ["Review", reviewTab], queue: ["Queue", queueTab], results: ["Results", resultsTab], sites: ["Sites", sitesTab], sql: ["SQL", sqlTab], alarms: ["Alarms", alarmsTab], settings: ["Settings", settingsTab] };
 
 export async function crawlView(main, id, first) {
+  let wanted = first; // may change while this is being made
+  let showWanted = () => {};
+  main.addEventListener("tab", (event) => { wanted = event.detail; showWanted(); });
   const crawl = await get(crawlPath(id));
   const head = h("div", { class: "crawl-head" });
   const body = h("div", { class: "stack" });
@@ -40,13 +43,15 @@ export async function crawlView(main, id, first) {
     leaveTab = () => {};
     put(tabs, Object.entries(TABS).map(([key, [label]]) => h("a", { href: `#/crawl/${encodeURIComponent(id)}/${key}`, "aria-current": key === current ? "page" : null }, label)));
     tabs.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
-    put(body, h("p", { class: "loading" }, "Loading…"));
+    const here = h("div", { class: "stack" }, h("p", { class: "loading" }, "Loading…"));
+    put(body, here);
     document.title = `${crawl.title || crawl.id} – ${TABS[current][0]} – Lycosa`;
     try {
-      const end = await view(body, { crawl, state, listen: (listener) => listeners.add(listener), unlisten: (listener) => listeners.delete(listener) });
-      if (typeof end === "function") leaveTab = end;
+      const end = await view(here, { crawl, state, listen: (listener) => listeners.add(listener), unlisten: (listener) => listeners.delete(listener) });
+      if (typeof end === "function" && here.isConnected) leaveTab = end;
+      else if (typeof end === "function") end();
     } catch (error) {
-      put(body, h("div", { class: "notice bad", role: "alert" }, error.message));
+      put(here, h("div", { class: "notice bad", role: "alert" }, error.message));
     }
   }
 
@@ -63,14 +68,13 @@ export async function crawlView(main, id, first) {
   };
   let lost = "";
   const endStream = follow(id, (figures) => { lost = ""; heard(figures); }, (words) => { if (words !== lost) say(words, true); lost = words; });
-  const onTab = (event) => event.detail !== current && showTab(event.detail);
-  main.addEventListener("tab", onTab);
   showHead();
-  await showTab(first);
+  showWanted = () => wanted !== current && showTab(wanted);
+  await showWanted();
   return () => {
     endStream();
     leaveTab();
-    main.removeEventListener("tab", onTab);
+    showWanted = () => {};
     document.title = "Lycosa";
   };
 }

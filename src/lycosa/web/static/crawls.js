@@ -16,7 +16,8 @@ export async function crawlsView(main) {
     const text = JSON.stringify(found);
     if (text === last) return;
     last = text;
-    folder.textContent = `in ${found.folder}`;
+    folder.textContent = `in ${found.folder.split("/").pop()}/`;
+    folder.title = found.folder;
     const focus = document.activeElement?.dataset?.key;
     put(list, found.starting.map(startingItem), found.crawls.map((crawl) => item(crawl, show)), found.crawls.length + found.starting.length ? null : nothing(found.folder));
     if (focus) list.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();

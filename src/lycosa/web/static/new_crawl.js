@@ -121,7 +121,7 @@ function sectionOf(section) {
   return h("details", {}, h("summary", {}, section.name || "General", section.purpose ? h("span", { class: "hint" }, ` · ${section.purpose}`) : null),
     shown.map((setting) => {
       const id = `set-${section.name}-${setting.name}`;
-      return h("div", { class: "setting" }, h("label", { for: id }, setting.name, control(section.name, setting, id)), h("p", {}, setting.text));
+      return h("div", { class: "setting" }, h("label", { for: id }, setting.name, control(section.name, setting, id)), h("p", {}, setting.text.replaceAll("`", "")));
     }));
 }
 

@@ -57,6 +57,15 @@ async function showHubs(place, crawl, within) {
     h("div", { class: "half" }, list("Hubs", found.hubs, "Pages that cite many relevant pages."), list("Authorities", found.authorities, "Relevant pages that good hubs cite.")));
 }
 
+/** Scales the nodes so that they fill the picture. */
+function fit(nodes, width, height, edge) {
+  for (const [key, size] of [["x", width], ["y", height]]) {
+    const values = nodes.map((node) => node[key]);
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    for (const node of nodes) node[key] = edge + ((node[key] - low) / (high - low || 1)) * (size - 2 * edge);
+  }
+}
+
 /** A picture of who cites whom: nodes repel each other, links pull; a few hundred steps, always the same. */
 function graph(found, open) {
   const [width, height] = [900, 520];
@@ -83,10 +92,11 @@ function graph(found, open) {
       a.dx += x; a.dy += y; b.dx -= x; b.dy -= y;
     }
     for (const node of all) {
-      node.x = Math.max(16, Math.min(width - 16, node.x + Math.max(-18, Math.min(18, node.dx)) * heat));
-      node.y = Math.max(16, Math.min(height - 16, node.y + Math.max(-18, Math.min(18, node.dy)) * heat));
+      node.x += Math.max(-18, Math.min(18, node.dx)) * heat;
+      node.y += Math.max(-18, Math.min(18, node.dy)) * heat;
     }
   }
+  fit(all, width, height, 26);
   const best = Math.max(...all.map((node) => node.score), 1e-9);
   return svg("svg", { class: "graph", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${all.length} pages and ${links.length} links among them` },
     links.map(([a, b]) => svg("line", { x1: a.x.toFixed(1), y1: a.y.toFixed(1), x2: b.x.toFixed(1), y2: b.y.toFixed(1) })),

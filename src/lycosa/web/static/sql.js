@@ -29,7 +29,7 @@ export async function sqlTab(body, { crawl }) {
     try {
       const found = await post(crawlPath(crawl.id, "/sql"), { sql: editor.value });
       put(answer, h("section", { class: "card" }, h("div", { class: "row between" }, h("h2", {}, `${count(found.rows.length)} rows${found.is_cut ? " (there are more)" : ""}`), h("span", { class: "hint" }, `${found.seconds} s`)),
-        h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, found.names.map((name) => h("th", {}, name)))), h("tbody", {}, found.rows.slice(0, 500).map((row) => h("tr", {}, row.map((cell) => h("td", { class: typeof cell === "number" ? "number" : null }, cell === null ? h("span", { class: "faint" }, "null") : String(cell).slice(0, 600)))))))),
+        h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, found.names.map((name, at) => h("th", { class: typeof found.rows[0]?.[at] === "number" ? "number" : null }, name)))), h("tbody", {}, found.rows.slice(0, 500).map((row) => h("tr", {}, row.map((cell) => h("td", { class: typeof cell === "number" ? "number" : null }, cell === null ? h("span", { class: "faint" }, "null") : String(cell).slice(0, 600)))))))),
         found.rows.length > 500 ? h("p", { class: "hint" }, "The first 500 are shown; CSV has them all.") : null),
       found.rows.length > 1 ? h("section", { class: "card" }, h("h2", {}, "Chart"), chart(found.names, found.rows)) : null);
     } catch (error) {

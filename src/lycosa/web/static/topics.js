@@ -142,7 +142,7 @@ export async function topicsView(main, first = "") {
         report.confusions?.length ? h("details", {}, h("summary", {}, "What it confuses"), h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Topic"), h("th", {}, "Taken for"), h("th", { class: "number" }, "Times"))), h("tbody", {}, report.confusions.map((row) => h("tr", {}, h("td", {}, row.topic), h("td", {}, row.taken_for), h("td", { class: "number" }, count(row.count))))))) : null] : null));
   }
 
-  put(main, h("div", {}, h("h1", {}, "Topics"), h("p", { class: "muted" }, book.book)),
+  put(main, h("div", {}, h("h1", {}, "Topics"), h("p", { class: "muted", title: book.book }, `in the book ${book.book.split("/").pop()}`)),
     h("div", { class: "topics-view" },
       h("div", { class: "stack" }, h("section", { class: "card stack" }, h("form", { class: "row", onsubmit: (event) => { event.preventDefault(); edit({ do: "add", topic: name.value.trim() }, "added").then(() => choose(name.value.trim())).then(() => { name.value = ""; }).catch((error) => say(error.message, true)); } }, name, h("button", { type: "submit" }, "Add")), tree, h("p", { class: "hint" }, h("kbd", {}, "g"), " marks good, ", h("kbd", {}, "m"), " moves, arrows walk. Or drag.")), classifier()),
       h("div", { class: "stack" }, detail, judge)));
