@@ -186,7 +186,7 @@ def _overlaps_of_the_best(figures: Figures) -> Iterator[str]:
     numbers = np.arange(1, BEST + 1, dtype=np.float64)
     for kind in ("pages", *(("hosts",) if figures.has_hosts else ())):
         metric = f"overlap of the best {kind}, by number"
-        lines = [figures.line(each, metric) for each in (SOFT, HARD, BREADTH, UNFOCUSED)]
+        lines = [figures.line(each, metric)._replace(error=None) for each in (SOFT, HARD, BREADTH, UNFOCUSED)]
         what = "pages" if kind == "pages" else "servers"
         title = f"Figure 8, {figures.web.name}: the n best {what} that both of two crawls have"
         plot = Plot(title, f"n best {what} by authority", "", numbers, lines, is_share=True, has_points=True)
