@@ -281,12 +281,16 @@ CHANGED = """
 
 - New: sections 4.6 and 4.7, figure 8 as a picture, servers in figure 9, figure 10. Seeds are dealt twice instead of
   five times; errors are over topics, and hardly grow by that.
-- Hubs and authorities are those of the crawler's own distiller, whose links are those that pages have; before, a link to
-  a redirect counted as one to its target. The best 25 are nearly the same.
+- Hubs and authorities are those of the crawler's own distiller, whose links are those that pages have; before, a link
+  to a redirect counted as one to its target.
 - The direction of a finding is that of the test, by ranks; it was that of the mean, which one topic may turn round.
 - Pages are read otherwise: stop words and stemmer are those of a page's language, and what stands on many pages of a
-  host is left out. These webs are English, and the judge learned from pages read in the same way: its precision on
-  wikispeedia and the figures above moved by hundredths.
+  host is left out. On debian-docs the judge has become less sure by that, most likely because menus and headings named
+  the package on every page: precision 0.96 → 0.92, recall 0.86 → 0.77, mean R of soft focus 0.91 → 0.83. What is found
+  is the same: harvest rate 1.00, recall 0.46. On the other webs figures moved by hundredths.
+- Three findings on debian-docs can no longer be told from chance: that R falls under hard focus (p 0.02 → 0.75) and
+  under soft focus (0.04 → 0.06), and that the overlap of URLs grows to more than 60 % (0.003 → 0.06). All others are as
+  before.
 - Without effect here: all anchors of a link count, short texts have a calibration of their own (soft and hard focus
   do not look at anchors); NOT is applied afterwards (no formulas here); links that failed wait behind those never
   tried (nothing fails in a replay).
