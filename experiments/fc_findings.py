@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from common import Evidence
+from fc_citations import Citations
 from fc_crawls import BEST, BREADTH, FAR, HARD, SOFT, UNFOCUSED, WINDOW, Resources, Study, Web
 
 from lycosa.lab.evaluate.pictures import Line
@@ -30,6 +31,8 @@ class Figures:
     judge: tuple[int, int, float, float]
     resources: Resources = field(default_factory=lambda: ([], [], []))
     """For the shown topic."""
+    citations: Sequence[Citations] = ()
+    """One a topic."""
 
     @property
     def has_hosts(self) -> bool:
