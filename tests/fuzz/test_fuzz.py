@@ -20,12 +20,12 @@ def test_no_input_gets_through(name):
 
 def test_what_is_wrong_is_found():
     def target(data: bytes) -> None:
-        if data.startswith(b"ab"):
+        if b"%00" in data:
             raise KeyError("found")
 
-    findings, _, _ = fuzz("test", target, (b"aa",), tries=3000, some=random.Random(1))
+    findings, _, _ = fuzz("test", target, (b"aa",), tries=2000, some=random.Random(1))
     assert isinstance(findings[0], Finding)
-    assert findings[0].data.startswith(b"ab")
+    assert b"%00" in findings[0].data
 
 
 def test_what_hangs_is_found(monkeypatch):
