@@ -499,11 +499,10 @@ class TestLooking:
         ],
     )
     def test_what_the_web_says_cannot_reach_the_terminal(self, directory, capsys, monkeypatch, command, is_terminal):
-        for name in ("explain", "sql"):
+        for name in ("terminal", "sql"):
             monkeypatch.setattr(f"lycosa.cli.{name}.is_terminal", lambda: is_terminal)
         out = self.look(capsys, *(directory if word == "DIR" else word for word in command))
-        if is_terminal or "--json" not in command:
-            assert not set(out) & set("\x1b\x07\x9b\r\u202e\u2066")
+        assert not set(out) & set("\x1b\x07\x9b\r\u202e\u2066")
         assert "[bold red]x[/]" in out, "markup is shown, not obeyed"
         assert ":smile:" in out
 

@@ -125,6 +125,30 @@ class TestAnswersNobodyAskedFor:
         assert len(server.connections) == 1
 
 
+def test_of_several_addresses_the_one_whose_clock_is_kept_is_tried_first():
+    async def go() -> list[str]:
+        server = Server(echo)
+        first = await asyncio.start_server(server.serve, "127.0.0.1", 0)
+        server.port = first.sockets[0].getsockname()[1]
+        second = await asyncio.start_server(server.serve, "127.0.0.2", server.port)
+        resolver = Resolver(overrides={"*.test": ["127.0.0.1", "127.0.0.2"]})
+        http = Http(settings=HttpSettings(user_agent="x"), guard=Guard(["127.0.0.0/8"]), resolver=resolver)
+        used = []
+        for address in ("127.0.0.2", "127.0.0.9"):
+            answer = await http.get(f"http://{address.replace('.', '-')}.test:{server.port}/", address=address)
+            used.append(answer.address)
+        await http.close()
+        await resolver.close()
+        for listener in (first, second):
+            listener.close()
+        for connection in server.connections:
+            connection.writer.close()
+        await asyncio.sleep(0)
+        return used
+
+    assert asyncio.run(go()) == ["127.0.0.2", "127.0.0.1"]
+
+
 class TestOneRequestACall:
     @pytest.mark.parametrize("is_reset", [False, True])
     def test_a_kept_connection_that_breaks_when_the_request_arrives(self, is_reset):

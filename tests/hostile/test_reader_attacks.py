@@ -27,6 +27,8 @@ class SpinningJudge:
     def judge(self, page: Page) -> Judgement:
         while page.title == "spin":
             pass
+        if page.title == "slow":
+            time.sleep(1.0)
         return Judgement(1.0, True)
 
 
@@ -56,6 +58,23 @@ def test_pages_of_others_do_not_wait_for_one_that_hangs():
     assert was_hanging
     assert others == [Kind.FETCHED] * 40
     assert reason == "reader killed after 0.5 s"
+
+
+def test_a_slow_page_is_read_and_so_are_those_behind_it_each_once(caplog):
+    async def go() -> list[Kind]:
+        readers = Readers(reading(), count=1, seconds=60.0)
+        readers._slow = 0.1
+        await readers.start()
+        try:
+            titles = ["slow", *["fine"] * 11]
+            visits = await asyncio.gather(*(readers.read(page(title)) for title in titles))
+            await asyncio.sleep(0.2)
+            return [visit.outcome.kind for visit in visits]
+        finally:
+            await readers.close()
+
+    assert asyncio.run(go()) == [Kind.FETCHED] * 12
+    assert not caplog.records
 
 
 def test_a_reader_ends_by_itself_when_its_processor_time_is_up():

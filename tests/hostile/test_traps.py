@@ -25,15 +25,17 @@ FAIR_PAGES = 30
 class EndlessWeb(dict[str, Answer]):
     """Fair hosts with menus, some of whose pages are relevant; other URLs are answered by `invent`."""
 
-    def __init__(self, invent: Callable[[str], str], *, fair_hosts: int = FAIR_HOSTS) -> None:
+    def __init__(
+        self, invent: Callable[[str], str], *, fair_hosts: int = FAIR_HOSTS, fair_pages: int = FAIR_PAGES
+    ) -> None:
         super().__init__()
         self._invent = invent
+        menu = "".join(f'<a href="/{page}">{page}</a> ' for page in range(8))
         for host in range(fair_hosts):
-            menu = "".join(f'<a href="/{page}">{page}</a> ' for page in range(8))
-            for page in range(FAIR_PAGES):
-                more = "".join(f'<a href="/{(page * 3 + step) % FAIR_PAGES}">more</a>' for step in range(3))
+            for page in range(fair_pages):
+                more = "".join(f'<a href="/{(page * 3 + step) % fair_pages}">more</a>' for step in range(3))
                 topic = "recreational cycling" if page % 5 == 0 else "gardening"
-                text = " ".join(random.Random(host * 1000 + page).choices(WORDS, k=60))
+                text = " ".join(random.Random(host * 100_000 + page).choices(WORDS, k=60))
                 out = (
                     f'<a href="http://fair-{(host + 1) % fair_hosts}.test/0">next</a><a href="http://trap.test/">x</a>'
                 )

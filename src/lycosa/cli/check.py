@@ -11,7 +11,7 @@ from lycosa.cli.opened import DIRECTORY
 from lycosa.cli.terminal import out, plain
 from lycosa.errors import LycosaError
 from lycosa.results.check import check_archive, check_database, repair
-from lycosa.store.damage import Damage
+from lycosa.store.damage import Flaw
 from lycosa.store.sqlite import SqliteStore
 from lycosa.workspace import Workspace
 
@@ -50,7 +50,7 @@ def check(
     raise typer.Exit(1)
 
 
-def _found(workspace: Workspace, *, with_archive: bool) -> list[Damage]:
+def _found(workspace: Workspace, *, with_archive: bool) -> list[Flaw]:
     with out.status("checking the database") as shown:
         found = check_database(workspace)
         if found or not with_archive:
@@ -64,4 +64,4 @@ def _found(workspace: Workspace, *, with_archive: bool) -> list[Damage]:
             with closing(SqliteStore(workspace.database, read_only=True)) as store:
                 return list(check_archive(workspace, store, look=look))
         except LycosaError as error:
-            return [Damage("crawl.db", str(error))]
+            return [Flaw("crawl.db", str(error))]

@@ -24,7 +24,10 @@ def sql(
     limit: int = typer.Option(1000, "--limit", help="Rows shown in a table."),
     seconds: float = typer.Option(300.0, "--seconds", min=0.0, help="Give up after this time; 0 means never."),
 ) -> None:
-    """Ask the crawl's database. Reading only: nothing can be changed here. Ctrl-C ends a query that takes too long."""
+    """Ask the crawl's database. Reading only: nothing can be changed here.
+
+    Ctrl-C ends a query that takes too long.
+    """
     with opened(directory) as (_, _, store):
         store.limit(seconds=seconds)
         names, rows = store.query(query)

@@ -224,6 +224,8 @@ class _Reader(asyncio.Protocol):
         self._buffer = bytearray()
         self._death = "reader crashed"
         self._is_closing = False
+        self._is_over = False
+        """It was retired and has read its last page."""
 
     @classmethod
     async def start(cls, pool: Readers) -> _Reader:
@@ -274,6 +276,8 @@ class _Reader(asyncio.Protocol):
         if not message:
             self.is_ready.set_result(True)
             return
+        if self._is_over:  # pages that were taken back when it was retired: others read them
+            return
         # If this fails, asyncio closes the connection: the page counts as one that crashed its reader.
         result = _unpack(marshal.loads(message))  # noqa: S302 - plain values, see module docstring
         message.release()
@@ -281,6 +285,7 @@ class _Reader(asyncio.Protocol):
         if not job.answer.done():
             job.answer.set_result(result)
         if self._pool.is_retired(self):
+            self._is_over = True
             self._process.kill()
         self._pool.dispatch()
 

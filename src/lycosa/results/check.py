@@ -16,7 +16,7 @@ from pathlib import Path
 from lycosa.errors import ArchiveError, LycosaError, StoreError
 from lycosa.fetch.archive import Position
 from lycosa.fetch.warc_reader import Location, read
-from lycosa.store.damage import Damage
+from lycosa.store.damage import Flaw
 from lycosa.store.rows import Batch
 from lycosa.store.sqlite import SqliteStore
 from lycosa.store.sqlite_connection import damage_words
@@ -38,12 +38,12 @@ def naming_damage(workspace: Workspace) -> Iterator[None]:
         raise
 
 
-def check_database(workspace: Workspace) -> list[Damage]:
+def check_database(workspace: Workspace) -> list[Flaw]:
     """All that is wrong with crawl.db; empty if nothing is."""
     try:
         store = SqliteStore(workspace.database, read_only=True)
     except LycosaError as error:
-        return [Damage("crawl.db", str(error))]
+        return [Flaw("crawl.db", str(error))]
     try:
         return store.damage()
     finally:
@@ -52,26 +52,26 @@ def check_database(workspace: Workspace) -> list[Damage]:
 
 def check_archive(
     workspace: Workspace, store: SqliteStore, *, look: Callable[[int], None] = lambda _: None
-) -> Iterator[Damage]:
+) -> Iterator[Flaw]:
     """What is missing from the archive or not what the database says. `look` is told how many pages were read."""
     position = Position(*json.loads(store.state(ARCHIVE) or b'["", 0]'))
     if position.file:
         path = workspace.archive / position.file
         size = path.stat().st_size if path.is_file() else 0
         if size < position.offset:
-            yield Damage(f"archive/{position.file}", f"{position.offset - size:,} committed bytes are missing")
+            yield Flaw(f"archive/{position.file}", f"{position.offset - size:,} committed bytes are missing")
     broken = 0
     for count, (url, file, offset) in enumerate(store.archived_urls(), start=1):
         look(count)
         why = _why_broken(workspace.archive, url, file, offset)
         broken += bool(why)
         if why and broken <= MOST_NAMED:
-            yield Damage(f"archive/{file}", f"byte {offset:,}: {why}", can_be_mended=True)
+            yield Flaw(f"archive/{file}", f"byte {offset:,}: {why}", can_be_mended=True)
     if broken > MOST_NAMED:
-        yield Damage("archive", f"{broken - MOST_NAMED:,} more pages cannot be read", can_be_mended=True)
+        yield Flaw("archive", f"{broken - MOST_NAMED:,} more pages cannot be read", can_be_mended=True)
 
 
-def repair(workspace: Workspace) -> list[Damage]:
+def repair(workspace: Workspace) -> list[Flaw]:
     """Mend what can be; the caller holds the lock. Returns what was mended. A copy of the database is kept."""
     with_copy = workspace.database.with_name(_free_name(workspace.directory))
     store = SqliteStore(workspace.database)
@@ -85,7 +85,7 @@ def repair(workspace: Workspace) -> list[Damage]:
             if _why_broken(workspace.archive, url, file, offset)
         ]
         store.forget_archived(lost)
-        mended += [Damage(f"archive/{file}", f"byte {offset:,}: pages without text") for file, offset in lost]
+        mended += [Flaw(f"archive/{file}", f"byte {offset:,}: pages without text") for file, offset in lost]
         return mended
     finally:
         store.close()

@@ -24,7 +24,7 @@ LATEST = 1e11
 LONGEST_SHOWN = 60
 
 
-class Damage(NamedTuple):
+class Flaw(NamedTuple):
     """One kind of damage."""
 
     where: str
@@ -137,21 +137,21 @@ def _ours() -> tuple[dict[str, tuple[str, str]], dict[str, list[tuple[str, str, 
     return objects, columns
 
 
-def strangers(db: sqlite3.Connection) -> Iterator[Damage]:
+def strangers(db: sqlite3.Connection) -> Iterator[Flaw]:
     """Tables and views that are missing or not ours, and triggers: any statement on them could do anything."""
     ours, _ = _ours()
     found = {name: (kind, sql) for kind, name, sql in db.execute("select type, name, sql from sqlite_master")}
     for name, (kind, sql) in ours.items():
         if name not in found:
-            yield Damage(name, f"the {kind} is missing")
+            yield Flaw(name, f"the {kind} is missing")
         elif found[name] != (kind, sql):
-            yield Damage(name, f"is not the {kind} that Lycosa makes")
+            yield Flaw(name, f"is not the {kind} that Lycosa makes")
     for name, (kind, _) in found.items():
         if kind == "trigger":
-            yield Damage(name, "is a trigger, and a crawl's database has none")
+            yield Flaw(name, "is a trigger, and a crawl's database has none")
 
 
-def find_damage(db: sqlite3.Connection, *, is_quick: bool = False) -> Iterator[Damage]:
+def find_damage(db: sqlite3.Connection, *, is_quick: bool = False) -> Iterator[Flaw]:
     """All that is wrong with the values. `is_quick`: only what a crawl could not begin with."""
     for table, number in NUMBERED:
         yield from _gaps(db, table, number)
@@ -166,7 +166,7 @@ def find_damage(db: sqlite3.Connection, *, is_quick: bool = False) -> Iterator[D
     yield from _bad_state(db)
 
 
-def mend(db: sqlite3.Connection) -> list[Damage]:
+def mend(db: sqlite3.Connection) -> list[Flaw]:
     """Mend what can be, in the transaction of the caller; return what was."""
     mended = []
     for _ in range(2):  # deleting a row may leave others that refer to it
@@ -191,13 +191,13 @@ def _type_rules(table: str) -> Iterator[Rule]:
         yield Rule(name, f"typeof({name}) not in ({allowed})", f"of type {kind}", way)
 
 
-def _gaps(db: sqlite3.Connection, table: str, number: str) -> Iterator[Damage]:
+def _gaps(db: sqlite3.Connection, table: str, number: str) -> Iterator[Flaw]:
     count, least, most = db.execute(f"select count(*), min({number}), max({number}) from {table}").fetchone()
     if count and (least, most) != (1, count):
-        yield Damage(f"{table}.{number}", f"{count:,} rows are numbered {_shown(least)} to {_shown(most)}")
+        yield Flaw(f"{table}.{number}", f"{count:,} rows are numbered {_shown(least)} to {_shown(most)}")
 
 
-def _broken(db: sqlite3.Connection, table: str, rules: list[Rule]) -> Iterator[Damage]:
+def _broken(db: sqlite3.Connection, table: str, rules: list[Rule]) -> Iterator[Flaw]:
     """One pass over the table for all rules; for each that is broken, an example."""
     sums = ", ".join(f"sum({rule.bad})" for rule in rules)
     counts = db.execute(f"select {sums} from {table}").fetchone()
@@ -205,10 +205,10 @@ def _broken(db: sqlite3.Connection, table: str, rules: list[Rule]) -> Iterator[D
         if count:
             (value,) = db.execute(f"select {rule.column} from {table} where {rule.bad} limit 1").fetchone()
             what = f"{_shown(value)} is not {rule.right}"
-            yield Damage(f"{table}.{rule.column}", what, int(count), bool(rule.mend))
+            yield Flaw(f"{table}.{rule.column}", what, int(count), bool(rule.mend))
 
 
-def _bad_state(db: sqlite3.Connection) -> Iterator[Damage]:
+def _bad_state(db: sqlite3.Connection) -> Iterator[Flaw]:
     checks: dict[str, Callable[[bytes], object]] = dict.fromkeys(STATE_OF_JSON, json.loads)
     checks |= {"threshold": float, "clock": float}
     for name, check in checks.items():
@@ -217,7 +217,7 @@ def _bad_state(db: sqlite3.Connection) -> Iterator[Damage]:
             if row is not None and row[0]:
                 check(row[0])
         except (ValueError, TypeError):
-            yield Damage(f"state: {name}", f"{_shown(row[0])} cannot be read", 1, True)
+            yield Flaw(f"state: {name}", f"{_shown(row[0])} cannot be read", 1, True)
 
 
 def _shown(value: object) -> str:
@@ -225,8 +225,8 @@ def _shown(value: object) -> str:
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
 
 
-def integrity(db: sqlite3.Connection) -> Iterator[Damage]:
+def integrity(db: sqlite3.Connection) -> Iterator[Flaw]:
     """What SQLite finds wrong with the file itself. O(size of the file)."""
     for (line,) in db.execute("pragma integrity_check(10)"):
         if line != "ok":
-            yield Damage("crawl.db", str(line).replace("\n", " "))
+            yield Flaw("crawl.db", str(line).replace("\n", " "))

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.errors import StoreError
-from lycosa.store.damage import Damage, find_damage, integrity, mend, strangers
+from lycosa.store.damage import Flaw, find_damage, integrity, mend, strangers
 from lycosa.store.schema import MIGRATIONS, VERSION
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
@@ -93,16 +93,16 @@ class SqliteConnection:
         # Python handles signals when this function is called: Ctrl-C becomes an exception, which ends the query.
         self._db.set_progress_handler(lambda: time.monotonic() > deadline, STEPS_BETWEEN_LOOKS)
 
-    def damage(self, *, is_quick: bool = False) -> list[Damage]:
+    def damage(self, *, is_quick: bool = False) -> list[Flaw]:
         """What is wrong with the file and the values in it. `is_quick`: only what a crawl could not begin with."""
         try:
             if not is_quick and (broken := list(integrity(self._db))):
                 return broken
             return list(find_damage(self._db, is_quick=is_quick))
         except sqlite3.Error as error:
-            return [Damage(self.path.name, str(error))]
+            return [Flaw(self.path.name, str(error))]
 
-    def mend(self) -> list[Damage]:
+    def mend(self) -> list[Flaw]:
         """Mend what can be; what was."""
         with self._transaction() as db:
             return mend(db)
@@ -168,7 +168,7 @@ class SqliteConnection:
         return [np.ascontiguousarray(flat[place::width]) for place in range(width)]
 
 
-def damage_words(path: Path, found: Sequence[Damage]) -> str:
+def damage_words(path: Path, found: Sequence[Flaw]) -> str:
     more = f", and {len(found) - 1:,} more" if len(found) > 1 else ""
     return f"{path}: damaged: {found[0]}{more}; see all, and mend what can be: lycosa check {path.parent} --repair"
 

@@ -1,0 +1,8 @@
+"""Hostile input for everything that reads what others have written.
+
+targets    the parsers, each as a function of bytes that may raise only what it says it raises
+fuzzer     mutates a corpus, and keeps what reaches lines that nothing has reached before
+corpus/    a directory of inputs for each target; what was once found stays there
+
+    python -m fuzz --minutes 10        # in tests/; or: make fuzz MINUTES=10
+"""
