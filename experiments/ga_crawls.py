@@ -60,6 +60,8 @@ class Scale:
     has_long_switches: bool = True
     evolutions: int = 5
     """Of each switch, with other luck."""
+    switch_topics: int = 6
+    """Topics on which other searches and the switches are compared, at most."""
 
 
 @dataclass(frozen=True)

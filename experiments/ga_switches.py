@@ -209,6 +209,9 @@ def table(all_compared: Sequence[Compared], switches: Sequence[Switch] = SWITCHE
 def _differences(switch: Switch, all_compared: Sequence[Compared]) -> Iterator[Floats | None]:
     """By cell: paired differences; None: it cannot be compared there."""
     here = [each for each in all_compared if each.has_sites or switch.measure != "sites"]
+    if not here:
+        yield from [None] * (len(all_compared) + 3)
+        return
     for each in all_compared:
         is_here = each in here
         yield _minus(each, switch, PLAIN.option, HARVEST).ravel() if is_here else None

@@ -61,9 +61,9 @@ class Scale:
 
 FULL = Scale(topics=50, repeats=10, pages=1_000, cost_topics=16, long_topics=16, long_pages=4_000)
 SHORTER = Scale(
-    topics=12, repeats=1, pages=1_000, cost_topics=12, long_topics=0, long_pages=0, buffers=(256, 2048), is_short=True
+    topics=12, repeats=1, pages=1_000, cost_topics=12, long_topics=0, long_pages=0, buffers=(256,), is_short=True
 )
-"""For a machine with little time: fewer topics and buffers, one crawl of each, no long crawls. The page says so."""
+"""For a machine with little time: fewer topics, one buffer, one crawl of each, no long crawls. The page says so."""
 QUICK = Scale(topics=6, repeats=1, pages=300, cost_topics=2, long_topics=2, long_pages=600)
 
 
@@ -256,7 +256,7 @@ def page(experiments: Experiments) -> str:
         parts.append(
             save(f"12-similarity-{buffer}", over_pages(comparison, "similarity", MAIN, f"Similarity, buffer {buffer}"))
         )
-    parts += ["\n## Figure 13: scaling with the buffer\n", *_buffer_pair("13", quality, MAIN)]
+    parts += _over_sizes("13", "scaling with the buffer", quality, MAIN)
     main, spiders = ([among(comparison, names) for comparison in cost] for names in (MAIN, SPIDERS))
     parts += [
         "\n## Figure 14: what a priority queue costs a page\n",
@@ -264,13 +264,11 @@ def page(experiments: Experiments) -> str:
         "and knows the place of each link, so that nothing is searched for or sorted.\n",
         save("14-queues", queue_costs()),
         "\n## Figure 15: cost and performance per cost\n",
-        save("15-cost", over_buffers(main, final("cost"), MAIN, "Relative cost")),
-        save("15-performance", over_buffers(main, final_performance, MAIN, "Performance per cost")),
+        *_costs("15", main, MAIN),
         "\n## Figure 18: generalised Best-First and Shark-Search, buffer 256\n",
         save("18-recall", over_pages(quality[0], "recall", GENERAL, "Target recall")),
         save("18-similarity", over_pages(quality[0], "similarity", GENERAL, "Similarity to the description")),
-        "\n## Figure 19: generalised Best-First with the buffer\n",
-        *_buffer_pair("19", quality, GENERAL[:2]),
+        *_over_sizes("19", "generalised Best-First with the buffer", quality, GENERAL[:2]),
         "\n## Figure 20: InfoSpiders, learning and evolution\n",
         *(
             save(f"20-{metric}-{buffer}", over_pages(comparison, metric, SPIDERS, f"{title}, buffer {buffer}"))
@@ -279,11 +277,9 @@ def page(experiments: Experiments) -> str:
         ),
         f"\n## Figure 21: errors of a single agent, mean over {scale.agent_topics} topics\n",
         save("21-errors", errors_plot(*experiments.agent_errors(buffers[0]))),
-        "\n## Figure 22: InfoSpiders with the buffer\n",
-        *_buffer_pair("22", quality, SPIDERS),
+        *_over_sizes("22", "InfoSpiders with the buffer", quality, SPIDERS),
         "\n## Figure 23: cost of learning and evolution\n",
-        save("23-cost", over_buffers(spiders, final("cost"), SPIDERS, "Relative cost")),
-        save("23-performance", over_buffers(spiders, final_performance, SPIDERS, "Performance per cost")),
+        *_costs("23", spiders, SPIDERS),
         *(_long(long, scale) if long else []),
         "\n## All figures at the end of the crawls\n",
         *_tables(quality, buffers),
@@ -291,8 +287,21 @@ def page(experiments: Experiments) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _buffer_pair(figure: str, quality: Sequence[Comparison], names: Sequence[str]) -> list[str]:
+def _costs(figure: str, cost: Sequence[Comparison], names: Sequence[str]) -> list[str]:
+    """By size of the buffer; of one size, over the pages."""
+    if len(cost) == 1:
+        return [save(f"{figure}-cost", over_pages(cost[0], "cost", names, "Relative cost, over pages"))]
     return [
+        save(f"{figure}-cost", over_buffers(cost, final("cost"), names, "Relative cost")),
+        save(f"{figure}-performance", over_buffers(cost, final_performance, names, "Performance per cost")),
+    ]
+
+
+def _over_sizes(figure: str, title: str, quality: Sequence[Comparison], names: Sequence[str]) -> list[str]:
+    if len(quality) == 1:
+        return []
+    return [
+        f"\n## Figure {figure}: {title}\n",
         save(f"{figure}-recall", over_buffers(quality, final("recall"), names, "Target recall", is_share=True)),
         save(f"{figure}-similarity", over_buffers(quality, final("similarity"), names, "Similarity")),
     ]
@@ -347,8 +356,9 @@ from a seed to a target has {distances}. There are no editors' descriptions of t
 description is the text of the targets themselves. Similarity to it is thus circular: it rewards finding the targets
 once more, besides recall, and pages that are like them.
 """
-RAN_SHORTER = """This page was made by `experiments/tc.py --shorter`: fewer topics, two sizes of the buffer, one crawl
-for each topic, and no long crawls (figure 24). What is found and what it costs are of the same crawls.
+RAN_SHORTER = """This page was made by `experiments/tc.py --shorter`: fewer topics, one size of the buffer, one crawl
+for each topic, and no long crawls (figure 24): figures 13, 19, 22 and 24 are not on it. What is found and what it costs
+are of the same crawls.
 """
 READING = """
 """

@@ -62,7 +62,9 @@ def scaling(quality: Sequence[Comparison], buffers: Sequence[int]) -> list[Evide
     unaffected = ("**does not hold: it gains**", "**does not hold: it loses**", "no difference shown, as in the paper")
     rises = ("**holds**", "**the other way round**", "no difference shown")
     falls = ("**the other way round: it gains**", "**holds: it loses**", "no difference shown")
-    rows = []
+    rows: list[Evidence] = []
+    if len(buffers) == 1:
+        return rows
     for figure, name, says, metric, last, words in (
         ("13", "best-first-1", "Best-First is not affected by the buffer", "recall", -1, unaffected),
         ("13", "shark-1", "Shark-Search is not affected by the buffer", "recall", -1, unaffected),

@@ -155,7 +155,7 @@ def prepare(plan: EvolutionPlan, *, progress: Callable[[int], None] = lambda _: 
     if plan.by_judge:
         verdicts, examples = verdicts_of(world, partial(_as_in_the_crawl, world)), np.zeros(0, np.int32)
     else:
-        examples, judge = _trained(world, plan, is_good)
+        examples, judge = trained_judge(world, plan, is_good)
 
         def judged(page: int) -> Judgement:
             progress(page)
@@ -228,7 +228,7 @@ def good_pages(world: World, plan: EvolutionPlan) -> np.ndarray[tuple[int], np.d
     return is_good
 
 
-def _trained(
+def trained_judge(
     world: World, plan: EvolutionPlan, is_good: np.ndarray[tuple[int], np.dtype[np.bool_]]
 ) -> tuple[Ints, TopicJudge]:
     """Examples of the topics, and a judge trained on them and on random other pages."""

@@ -1,7 +1,8 @@
 """Breadth-first: links in the order in which they were found (paper TC, section 3.1.1: the baseline).
 
-From a full buffer the link found last is dropped. Found again, it joins the end of the queue: the queue is first in,
-first out by the time a link joined it, which its score says; of links from one page, the order on the page.
+From a full buffer the link found last is dropped. Found again, it joins the end of the queue, and so does a link that
+was not to be followed where it was found before: the queue is first in, first out by the time a link joined it, which
+its score says; of links from one page, the order on the page. The target of a redirect takes the place of the link.
 """
 
 from __future__ import annotations
