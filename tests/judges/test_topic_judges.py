@@ -34,6 +34,7 @@ class WordClassifier:
 
     name = "words"
     short_texts = None
+    reasons = None
     words_by_hand = ""
 
     def fit(self, examples: Iterable[Example], topics: Sequence[str]) -> Self:

@@ -146,6 +146,9 @@ class TestMutation:
         generator = rng()
         depths = {mutated(tree("x0"), LANGUAGE, WIDE, generator, depth=4).depth for _ in range(300)}
         assert depths == {1, 2, 3, 4}
+        sums = Language(["a"], [ARITHMETIC[0]])
+        found = [mutated(Expression("a"), sums, WIDE, generator, depth=4).depth for _ in range(4_000)]
+        assert found.count(1) / 4_000 == pytest.approx(1 / 4 + 3 / 4 * 1 / 2, abs=0.03)  # depths are drawn evenly
 
 
 class TestLimits:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.errors import InputError
@@ -68,6 +68,7 @@ class TestTree:
 
 
 class TestText:
+    @settings(deadline=None)
     @given(trees)
     def test_what_was_written_is_read_as_the_same_tree(self, whole):
         assert parsed(written(whole), LANGUAGE) == whole
@@ -135,6 +136,7 @@ class TestValues:
         assert Interpreter(VALUES).value(number(2)).shape == (5, 7)
         assert value("2 * a + 0.5", a=3) == 6.5
 
+    @settings(deadline=None)
     @given(trees)
     def test_always_finite(self, whole):
         assert np.isfinite(Interpreter(VALUES).value(whole)).all()
@@ -188,6 +190,7 @@ class TestSimplification:
     def test_rules(self, formula, simple):
         assert written(simplified(tree(formula))) == simple
 
+    @settings(deadline=None)
     @given(trees)
     def test_values_stay_as_they_are(self, whole):
         simple = simplified(whole)
