@@ -23,7 +23,9 @@ each crawl and draw with the same weight. With one web left out, on its crawls, 
 
 Of six definitions of trust by meaning and three by z₁ (differences of cosines, other bounds), with and without trust as
 a summand, these were taken by the same figures, which are therefore a little too good. By meaning the others have AUCs
-within .005 and recalls of .17 to .28 on wikispeedia; by z₁, AUCs of .74 to .82 there. A regression without trust has an AUC of .881 on wikispeedia, but calls .64 relevant where .95 are.
+within .005 and recalls of .17 to .28
+on wikispeedia; by z₁, AUCs of .74 to .82 there. A regression without trust has an AUC of .881 on wikispeedia, but calls
+.64 relevant where .95 are.
 """
 
 from __future__ import annotations
