@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from lycosa.workspace import Workspace
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
 QUIET = (
@@ -66,3 +69,13 @@ def dashboard(*directories: Path, config: Path | None = None, book: Path | None 
         process.wait()
         if process.stdout is not None:
             process.stdout.close()
+        for directory in directories:
+            end_crawls(directory)
+
+
+def end_crawls(folder: Path) -> None:
+    """Crawls go on when their dashboard ends; those of a test do not."""
+    for database in folder.glob("*/crawl.db"):
+        holder = Workspace(database.parent).holder()
+        if holder:
+            os.kill(holder, signal.SIGKILL)
