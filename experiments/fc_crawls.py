@@ -293,8 +293,7 @@ def of_one_crawl(run: Run, task: Task, world: World, best: Best, pages: int) -> 
     yield "distance of all hosts", distance_histogram(of_host[of_host >= 0])
     yield "far hosts", np.array((of_host[best.hosts] > FAR).mean() if len(best.hosts) else 0.0)
     yield "best hosts", np.array(float(len(best.hosts)))
-    for name, chosen in (("hubs", best.hubs), ("cited by hubs", best.cited), ("waiting", best.waiting)):
-        yield f"relevant of the {name}", np.array(task.relevant[chosen].mean() if len(chosen) else 0.0)
+    yield "relevant of the hubs", np.array(task.relevant[best.hubs].mean() if len(best.hubs) else 0.0)
 
 
 def host_distances(run: Run, world: World) -> Ints:
