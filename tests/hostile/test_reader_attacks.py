@@ -27,8 +27,9 @@ class SpinningJudge:
     def judge(self, page: Page) -> Judgement:
         while page.title == "spin":
             pass
-        if page.title == "slow":
-            time.sleep(1.0)
+        began = time.process_time()
+        while page.title == "slow" and time.process_time() < began + 1.5:
+            pass
         return Judgement(1.0, True)
 
 

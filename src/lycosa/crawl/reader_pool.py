@@ -30,7 +30,7 @@ from typing import Any
 
 import cloudpickle
 
-from lycosa.crawl.reader_limits import allow_processor_time, die_with_parent
+from lycosa.crawl.reader_limits import allow_processor_time, die_with_parent, processor_time
 from lycosa.crawl.reading import Read, Reading, read, read_response
 from lycosa.errors import LycosaError
 from lycosa.model import Fetched, Guidance, Judgement, Kind, Link, Outcome, Page, Response, Visit
@@ -41,7 +41,8 @@ NEEDED_HEADERS = frozenset({"content-type", "content-encoding", "x-robots-tag"})
 START_SECONDS = 60.0
 """Seconds after which a reader that is not ready never will be."""
 SLOW = 1.5
-"""Seconds on one page, or a quarter of the time limit if that is less, after which a reader gets no more pages."""
+"""Seconds of processor time on one page, or a quarter of the time limit if that is less, after which a reader gets no
+more pages. Not seconds that have passed: on a busy machine every page would take long."""
 DEPTH = 12
 """Maximum number of pages given to a reader: the one it reads, and some so that it does not wait while we commit."""
 
@@ -144,7 +145,7 @@ class Readers:
                         reader.kill("reader did not start")
                 elif reader.jobs and now - reader.since > self._seconds:
                     reader.kill(self.killed)
-                elif reader.jobs and now - reader.since > self._slow and reader in self._readers:
+                elif reader.jobs and reader in self._readers and reader.works_longer_than(self._slow):
                     self._retire(reader)
 
     @property
@@ -223,6 +224,8 @@ class _Reader(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._buffer = bytearray()
         self._death = "reader crashed"
+        self._looked_at = (0.0, 0.0)
+        """When the page was begun that it was last seen to work on, and its processor time then."""
         self._is_closing = False
         self._is_over = False
         """It was retired and has read its last page."""
@@ -288,6 +291,13 @@ class _Reader(asyncio.Protocol):
             self._is_over = True
             self._process.kill()
         self._pool.dispatch()
+
+    def works_longer_than(self, seconds: float) -> bool:
+        """Whether it has used more processor time on its page since it was first looked at."""
+        used = processor_time(self._process.pid)
+        if self._looked_at[0] != self.since:
+            self._looked_at = (self.since, used)
+        return used - self._looked_at[1] > seconds
 
     def kill(self, why: str) -> None:
         self._death = why

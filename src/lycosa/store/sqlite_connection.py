@@ -38,16 +38,16 @@ HARMLESS_PRAGMAS = frozenset(
 
 
 @contextmanager
-def explained(path: Path, *, limit: str = "") -> Iterator[None]:
+def explained(path: Path, *, limit: Callable[[], str] = str) -> Iterator[None]:
     """Turn SQLite's errors, which any row may raise, into a StoreError that says what to do.
 
-    `limit`: why a query may have been interrupted.
+    `limit`: why a query was ended; empty if it was not, or by Ctrl-C.
     """
     try:
         yield
     except sqlite3.Error as error:
-        if limit and "interrupted" in str(error):
-            raise StoreError(f"{path}: the query was ended: {limit}") from error
+        if "interrupted" in str(error):
+            raise StoreError(f"{path}: the query was ended: {limit() or 'interrupted'}") from error
         raise StoreError(_explanation(path, error)) from error
 
 
@@ -68,6 +68,7 @@ class SqliteConnection:
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
         self._limit = ""
+        """Why a query was ended."""
         if read_only and not path.exists():
             raise StoreError(f"{path}: there is no database here")
         with explained(path):
@@ -89,9 +90,14 @@ class SqliteConnection:
             self._db.set_authorizer(_only_reading)
         self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
         deadline = time.monotonic() + seconds if seconds else math.inf
-        self._limit = f"it took more than {seconds:g} s; ask for less, or give it longer with --seconds"
+
+        def is_over() -> bool:
+            if time.monotonic() > deadline:
+                self._limit = f"it took more than {seconds:g} s; ask for less, or give it longer with --seconds"
+            return bool(self._limit)
+
         # Python handles signals when this function is called: Ctrl-C becomes an exception, which ends the query.
-        self._db.set_progress_handler(lambda: time.monotonic() > deadline, STEPS_BETWEEN_LOOKS)
+        self._db.set_progress_handler(is_over, STEPS_BETWEEN_LOOKS)
 
     def damage(self, *, is_quick: bool = False) -> list[Flaw]:
         """What is wrong with the file and the values in it. `is_quick`: only what a crawl could not begin with."""
@@ -144,7 +150,7 @@ class SqliteConnection:
         return self._steps(cursor)
 
     def _steps(self, cursor: sqlite3.Cursor) -> Iterator[tuple[Any, ...]]:
-        with explained(self.path, limit=self._limit):
+        with explained(self.path, limit=lambda: self._limit):
             for row in cursor:  # noqa: UP028 - yield from would close the cursor, perhaps after the database
                 yield row
 
