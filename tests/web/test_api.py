@@ -210,10 +210,10 @@ def test_sql_can_only_read(client, sql, tmp_path):
 
 
 def test_sql_ends(client, monkeypatch):
-    from lycosa.store.sqlite_dashboard import Limits
+    from lycosa.store.sqlite_dashboard import QueryLimits
     from lycosa.web import sql
 
-    monkeypatch.setattr(sql, "Limits", lambda **more: Limits(**{"seconds": 0.2, **more}))
+    monkeypatch.setattr(sql, "QueryLimits", lambda **more: QueryLimits(**{"seconds": 0.2, **more}))
     endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select sum(i) from n"
     assert "longer than 0.2 s" in ask(client, endless).json()["error"]
     many = "with recursive n(i) as (select 1 union all select i + 1 from n limit 5000) select i from n"

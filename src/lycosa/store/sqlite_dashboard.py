@@ -227,7 +227,7 @@ class DashboardStore(SqliteStore):
         return self._all(tuple, RELEVANT_EDGES, (pages, count))
 
 
-class Limits(NamedTuple):
+class QueryLimits(NamedTuple):
     """What one query of a person may use."""
 
     seconds: float = 10.0
@@ -246,7 +246,7 @@ class Answered(NamedTuple):
     seconds: float
 
 
-def limited_query(path: Path, sql: str, limits: Limits, parameters: Sequence[Any] = ()) -> Answered:
+def limited_query(path: Path, sql: str, limits: QueryLimits, parameters: Sequence[Any] = ()) -> Answered:
     """Rows of a query that somebody typed in: read-only by connection and authoriser, within limits."""
     began = time.monotonic()
     db = connect(path, read_only=True)
@@ -271,7 +271,7 @@ def limited_query(path: Path, sql: str, limits: Limits, parameters: Sequence[Any
         db.close()
 
 
-def _refusal(sql: str, text: str, limits: Limits) -> str:
+def _refusal(sql: str, text: str, limits: QueryLimits) -> str:
     if "interrupted" in text:
         return f"the query took longer than {limits.seconds:g} s and was stopped: add a where or a limit"
     if "too big" in text or "too large" in text:

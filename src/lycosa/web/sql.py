@@ -11,7 +11,7 @@ from pydantic import Field
 
 from lycosa.errors import InputError
 from lycosa.results.export import harmless
-from lycosa.store.sqlite_dashboard import EXAMPLES, Answered, Limits, limited_query
+from lycosa.store.sqlite_dashboard import EXAMPLES, Answered, QueryLimits, limited_query
 from lycosa.web.endpoints import Call, Download, Endpoint, Input
 
 AT_ONCE = 3
@@ -24,7 +24,7 @@ class TypedQuery(Input):
 
 
 def ask(call: Call) -> dict[str, Any]:
-    found = _answered(call, Limits())
+    found = _answered(call, QueryLimits())
     return {
         "names": found.names,
         "rows": [[_cell(value) for value in row] for row in found.rows],
@@ -34,7 +34,7 @@ def ask(call: Call) -> dict[str, Any]:
 
 
 def ask_csv(call: Call) -> Download:
-    found = _answered(call, Limits(rows=200_000, bytes=50_000_000))
+    found = _answered(call, QueryLimits(rows=200_000, bytes=50_000_000))
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(found.names)
@@ -46,7 +46,7 @@ def examples(call: Call) -> dict[str, Any]:  # noqa: ARG001 - the same for all
     return {"examples": [{"name": name, "sql": sql} for name, sql in EXAMPLES.items()]}
 
 
-def _answered(call: Call, limits: Limits) -> Answered:
+def _answered(call: Call, limits: QueryLimits) -> Answered:
     if not _running.acquire(blocking=False):
         raise InputError(f"{AT_ONCE} queries are running: wait for one of them")
     try:
