@@ -9,6 +9,7 @@ import pytest
 
 from lycosa.crawl.advice import Advice
 from lycosa.crawl.reading import Reading
+from lycosa.crawl.traps import TrapSettings
 from lycosa.judges.contrast.judge import ContrastJudge, ContrastStudy
 from lycosa.judges.protocol import Judge
 from lycosa.lib.text import stems
@@ -18,6 +19,7 @@ from lycosa.store.rows import Batch
 from lycosa.strategies.protocol import StrategyParts
 from lycosa.strategies.table import strategy
 
+NO_TRAPS = TrapSettings(is_on=False)  # pages that are all alike
 CYCLING = "bicycle tandem gears saddle pedal chain randonneur derailleur cyclist handlebar"
 SOUP = "broth simmer onion ladle stock celery saucepan garlic seasoning tureen"
 OTHER = "It was a day like any other, and nobody thought much of it. "
@@ -290,7 +292,9 @@ class TestNeighbours:
                 advice.append(Advice(ledger=crawl.ledger, seeds=1, study=study))
             advice[0].look()
 
-        crawl.crawl("http://a.test/", strategy=strategy("breadth-first", StrategyParts()), watch=look, delay=0.0)
+        crawl.crawl(
+            "http://a.test/", strategy=strategy("breadth-first", StrategyParts()), watch=look, delay=0.0, traps=NO_TRAPS
+        )
         return [row[0] for row in crawl.sql("select message from events where message like '%near your topic%'")]
 
     def test_what_stands_beside_the_topic_is_named(self, rig, html):
@@ -315,6 +319,8 @@ class TestNeighbours:
                 advice.append(Advice(ledger=crawl.ledger, seeds=9, topics=("Money/Funds",)))
             advice[0].look()
 
-        crawl.crawl(*urls("a", 9), strategy=strategy("breadth-first", StrategyParts()), watch=look, delay=0.0)
+        crawl.crawl(
+            *urls("a", 9), strategy=strategy("breadth-first", StrategyParts()), watch=look, delay=0.0, traps=NO_TRAPS
+        )
         (told,) = crawl.sql("select message from events where message like '%mark %'")[0]
         assert "mark Money/Investment good as well" in told

@@ -109,7 +109,7 @@ class TestReach:
         assert crawl.pages == [A]
         assert (crawl.state(B), crawl.row(B)["tries"]) == ("waiting", 0)
         crawl.fetcher.fetch = fetch
-        crawl.crawl(A)
+        crawl.crawl(A, strategy="breadth-first")
         assert sorted(crawl.pages) == [A, B, C]
 
 

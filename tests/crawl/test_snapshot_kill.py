@@ -49,9 +49,12 @@ def renamed(path, target):
         die(path.stem)
     return renamed
 
+unlink_any = Path.unlink
+
 def unlink(path, missing_ok=False):
-    die(path.name.partition("-")[0])
-    os.unlink(path)
+    if path.parent.name == "snapshots":
+        die(path.name.partition("-")[0])
+    unlink_any(path, missing_ok)
 
 if __name__ == "__main__":
     if kill_when == "half written":

@@ -58,6 +58,7 @@ class MadeWorld:
             self.margins = rng.choice([-2.5, -1.5, -1.0, -0.25, 0.0, 0.25, 1.5], pages)
         self.anchors = (rng.integers(0, 4, len(self.link_urls)) / 3).astype(np.float32)
         self.world = self
+        self.seconds: dict[int, float] = {}  # judging takes no time
 
     def __len__(self) -> int:
         return len(self.redirects)

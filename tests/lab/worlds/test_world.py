@@ -13,7 +13,7 @@ from lycosa.fetch.urls import url_hash
 from lycosa.judges.tfidf import bigrams_of, lead_of
 from lycosa.lab.worlds.container import Container, Spills, write
 from lycosa.lab.worlds.info import info
-from lycosa.lab.worlds.world import World
+from lycosa.lab.worlds.world import FORMAT, World
 from lycosa.lab.worlds.writer import WorldWriter
 from lycosa.lib.text import term_counts
 from lycosa.model import OPENING_WORDS, Link, Page
@@ -264,7 +264,7 @@ def test_a_container_that_is_no_world_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_world_of_another_format_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert Container(world.path).meta["format"] == 2
-    monkeypatch.setattr("lycosa.lab.worlds.world.FORMAT", 3)
+    assert Container(world.path).meta["format"] == FORMAT
+    monkeypatch.setattr("lycosa.lab.worlds.world.FORMAT", FORMAT + 1)
     with pytest.raises(InputError, match="another version"):
         World.open(world.path)
