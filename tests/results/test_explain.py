@@ -70,7 +70,14 @@ class TestStates:
         assert facts["cited by"].startswith(f"{A} (“quiet roads”, relevance 0.")
         assert "is the relevance of the best visited page that links to it" in facts["score"]
         assert "fetch" not in facts
-        assert told(crawl, B, strategy_name="breadth-first")["score"].startswith("breadth-first: links are fetched")
+
+    def test_a_link_whose_turn_is_its_score(self, rig, html, told):
+        crawl = rig({A: html(f"{B} quiet roads", text=CYCLING)})
+        crawl.crawl(A, pages=1, strategy="breadth-first")
+        score = told(crawl, B, strategy_name="breadth-first")["score"]
+        assert score.startswith(
+            "breadth-first: links are fetched in the order in which they were found; this was number 1"
+        )
 
     def test_what_a_score_is_made_of(self, rig, html, told):
         crawl = rig({A: html(f"{B} quiet roads", "http://b.test/", text=CYCLING)})
