@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -35,6 +36,10 @@ from lycosa.strategies.table import strategy as strategy_named
 
 TOPIC = "recreational cycling"
 NOT_FOUND = Outcome(Kind.HTTP_ERROR, "http 404", status=404)
+
+# Whoever starts the tests in the background may have it ignored, and so would the processes that tests interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 Answer = str | Outcome
 """HTML, or what else became of the fetch."""
