@@ -42,7 +42,7 @@ COMMANDS = {
     "explain": "Why a URL was fetched, skipped or left waiting: its origin, score, fetches, judgement.",
     "search": "Find pages of a crawl by the words they have.",
     "sql": "Ask the crawl's database. Reading only: nothing can be changed here.",
-    "export": "Write a corpus of pages, links or sites: JSON lines, Parquet, Markdown files, WACZ, CSV.",
+    "export": "Write what a crawl found for other tools: a corpus of pages, links, or sites.",
     "check": "Whether a crawl's database and archive are whole and agree.",
     "judge": "Score documents as a crawl would: relevance, topics, and the words that speak for and against.",
     "feedback": "Say which pages of a crawl are useful and which are not: the judge learns from it.",
@@ -50,7 +50,7 @@ COMMANDS = {
     "dashboard": "See crawls and steer them in a browser.",
     "distill": "Print the top hubs and authorities of a crawl, and the sites that specialise in its topic.",
     "compare": "Compare crawl strategies on a recorded web, where it is known which pages are relevant.",
-    "evolve": "Evolve a crawl strategy on a recorded web whose labels say which pages are good.",
+    "evolve": "Evolve a crawl strategy on a recorded web, on which labels or a judge say which pages are good.",
     "demo": "Watch a focused crawl beat breadth-first on a generated web.",
     "topics": "Manage the topics to crawl for: a tree, examples, and judges trained on them.",
     "world": "Recorded webs to replay crawls on.",
@@ -103,14 +103,18 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+_is_debugging = False
+"""Whether an error is shown with its traceback."""
+
+
 @app.callback()
 def common(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
     debug: bool = typer.Option(False, "--debug", help="Show the whole traceback of an error."),
 ) -> None:
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    if debug or version:
-        os.environ["LYCOSA_DEBUG"] = "1"
+    global _is_debugging
+    _is_debugging = debug
 
 
 def main() -> None:
@@ -123,7 +127,7 @@ def main() -> None:
         sys.exit(1)
     except (LycosaError, OSError, UnicodeError) as error:
         # The last two: a path that is too long, an argument that is no text, a full disk where nobody expected it.
-        if os.environ.get("LYCOSA_DEBUG"):
+        if _is_debugging or os.environ.get("LYCOSA_DEBUG"):
             raise
         from lycosa.cli.terminal import err, plain
 
