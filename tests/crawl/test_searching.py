@@ -250,11 +250,12 @@ class TestRounds:
         settings(
             {"kind": "workspace", "directory": str(tmp_path / "first"), "name": "first", "delay": 0.0},
             {"kind": "sitemaps", "delay": 0.0},
-            every=8,  # the last rounds may be under way when the crawl ends
+            every=8,
         )
         before = len(search.asked)
-        report = lycosa.Crawl("cycling", directory=tmp_path / "second").run(pages=70)
-        assert report.count == 70
+        # All that can be reached: before a crawl gives up, the round under way is waited for.
+        report = lycosa.Crawl("cycling", directory=tmp_path / "second").run(pages=500)
+        assert report.count >= 70
         assert len(search.asked) == before
         named = rows(tmp_path / "second", "select distinct engine from search_results")
         assert ("first",) in named
