@@ -71,7 +71,12 @@ class UntilKilled(Silence):
 def crawl(directory: Path, *, fetches: int) -> Crawl:
     web = EndlessWeb()
     polite = {"delay": 0.0, "fetch_time_factor": 0.0, "connections_per_host": 4}
-    settings: dict[str, Any] = {"politeness": polite, "readers": {"count": 1}, "archive": {"is_on": False}}
+    settings: dict[str, Any] = {
+        "politeness": polite,
+        "readers": {"count": 1},
+        "archive": {"is_on": False},
+        "traps": {"is_on": False},  # the web is endless: its hosts would rest longer and longer, by the clock
+    }
     return Crawl(
         web.topic_words,
         seeds=web.seeds(5),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -11,6 +12,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
 
 from lycosa.cli import main
+
+LYCOSA = [sys.executable, "-c", "from lycosa.cli import main; main()"]
+"""The command as a process of its own."""
 
 
 class Answer(NamedTuple):
@@ -75,8 +79,13 @@ class Result(NamedTuple):
     stderr: str
 
 
-def lycosa(*words: object) -> Result:
-    """Run a command in this process, which spares it the start."""
+def lycosa(*words: object, **apart: object) -> Result:
+    """Run a command in this process, which spares it the start; in one of its own where it needs another environment,
+    directory or input (options of `subprocess.run`)."""
+    if apart:
+        command = [*LYCOSA, *map(str, words)]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **apart)
+        return Result(ended.returncode, ended.stdout, ended.stderr)
     printed, said, code = io.StringIO(), io.StringIO(), 0
     argv, sys.argv = sys.argv, ["lycosa", *map(str, words)]
     try:
@@ -87,3 +96,19 @@ def lycosa(*words: object) -> Result:
     finally:
         sys.argv = argv
     return Result(code, printed.getvalue(), said.getvalue())
+
+
+def done(*words: object, **apart: object) -> str:
+    """What a command prints that does what it was asked for."""
+    result = lycosa(*words, **apart)
+    assert result.returncode == 0, result.stderr
+    assert "Traceback" not in result.stderr
+    return result.stdout
+
+
+def refused(*words: object, **apart: object) -> str:
+    """What a command says that refuses."""
+    result = lycosa(*words, **apart)
+    assert result.returncode == 2, result
+    assert "Traceback" not in result.stderr
+    return result.stderr

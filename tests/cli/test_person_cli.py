@@ -8,7 +8,6 @@ import re
 import shutil
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -18,9 +17,8 @@ import numpy as np
 import pytest
 import tomli_w
 
-from loopback import NOT_FOUND, Answer, html, serving
+from loopback import LYCOSA, NOT_FOUND, Answer, done, html, refused, serving
 
-LYCOSA = [sys.executable, "-c", "from lycosa.cli import main; main()"]
 WORDS = {
     "Recreation/Cycling": "bicycle tandem saddle pedal spoke tyre wheel rider gear chain handlebar bell",
     "Recreation/Rowing": "oar boat scull river regatta coxswain stroke crew rower blade bow stern",
@@ -53,25 +51,6 @@ def origin():
 
     with serving(answer) as (place, _):
         yield f"http://person.test:{place.partition(':')[2]}"
-
-
-def lycosa(*words: object, **options: object) -> subprocess.CompletedProcess[str]:
-    command = [*LYCOSA, *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)
-
-
-def done(*words: object, **options: object) -> str:
-    result = lycosa(*words, **options)
-    assert result.returncode == 0, result.stderr
-    assert "Traceback" not in result.stderr
-    return result.stdout
-
-
-def refused(*words: object) -> str:
-    result = lycosa(*words)
-    assert result.returncode == 2, result
-    assert "Traceback" not in result.stderr
-    return result.stderr
 
 
 def query(directory: Path, sql: str) -> list[tuple]:

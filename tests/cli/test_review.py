@@ -11,7 +11,6 @@ import select
 import shutil
 import signal
 import subprocess
-import sys
 import termios
 import time
 from contextlib import closing, suppress
@@ -21,11 +20,11 @@ import pytest
 import tomli_w
 
 from hostile.server import running
+from loopback import LYCOSA, lycosa
 from lycosa.errors import StoreError
 from lycosa.store.rows import Batch
 from lycosa.store.sqlite import SqliteStore
 
-LYCOSA = [sys.executable, "-c", "from lycosa.cli import main; main()"]
 PAGES = 40
 
 
@@ -33,10 +32,6 @@ PAGES = 40
 def server(small_web):
     with running(small_web, addresses=len(small_web.hosts) + 1) as server:
         yield server
-
-
-def lycosa(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*LYCOSA, *arguments], capture_output=True, text=True, timeout=120, **options)
 
 
 @pytest.fixture(scope="module")

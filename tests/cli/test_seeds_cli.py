@@ -6,17 +6,15 @@ import json
 import socket
 import sqlite3
 import subprocess
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from loopback import lycosa, serving
+from loopback import LYCOSA, lycosa, serving
 from lycosa import Crawl
 
-LYCOSA = [sys.executable, "-c", "from lycosa.cli import main; main()"]
 QUICK = ("--set", 'network.allow=["127.0.0.0/8"]', "--set", "readers.count=1", "--delay", "0")
 PAGES = {
     "/robots.txt": (404, "text/plain", ""),

@@ -8,20 +8,18 @@ import pty
 import re
 import sqlite3
 import subprocess
-import sys
 import threading
 
 import pytest
 import tomli_w
 
 import lycosa
-from loopback import NOT_FOUND, Answer, html, serving
+from loopback import LYCOSA, NOT_FOUND, Answer, html, serving
 from lycosa.cli.progress import Panels
 from lycosa.cli.shown_pages import Show, page_json, page_line
 from lycosa.crawl.commit import FoundPage
 from lycosa.crawl.watching import Event
 
-LYCOSA = [sys.executable, "-c", "from lycosa.cli import main; main()"]
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\u202e[red]title[/red]\r\n"
 PAGES = 12
 

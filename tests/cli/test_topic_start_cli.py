@@ -6,7 +6,6 @@ import json
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -14,12 +13,11 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from loopback import Answers, lycosa, serving
+from loopback import LYCOSA, Answers, lycosa, serving
 from lycosa.judges.classifier import Example
 from lycosa.topics.book import TopicBook
 from lycosa.topics.importing import text_page
 
-LYCOSA = [sys.executable, "-c", "from lycosa.cli import main; main()"]
 CYCLING = "bicycle tandem saddle pedal spoke tyre wheel rider gear chain"
 ROWING = "oar boat scull river regatta coxswain stroke crew rower blade"
 

@@ -8,7 +8,6 @@ import re
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -17,36 +16,15 @@ import pytest
 import tomli_w
 
 from hostile.server import running
+from loopback import LYCOSA, done, refused
 from lycosa.lab.worlds.build import build_generated
 from lycosa.lab.worlds.world import World
 
-LYCOSA = [sys.executable, "-c", "from lycosa.cli import main; main()"]
 WORDS = {
     "Recreation/Cycling": "bicycle tandem saddle pedal spoke tyre wheel rider gear chain",
     "Recreation/Rowing": "oar boat scull river regatta coxswain stroke crew rower blade",
     "Science/Physics": "quark electron field photon mass energy particle wave quantum atom",
 }
-
-
-def lycosa(
-    *words: object, cwd: Path | None = None, env: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    command = [*LYCOSA, *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=cwd, env=env)
-
-
-def done(*words: object, **more: object) -> str:
-    result = lycosa(*words, **more)
-    assert result.returncode == 0, result.stderr
-    assert "Traceback" not in result.stderr
-    return result.stdout
-
-
-def refused(*words: object, **more: object) -> str:
-    result = lycosa(*words, **more)
-    assert result.returncode == 2, result
-    assert "Traceback" not in result.stderr
-    return result.stderr
 
 
 @pytest.fixture(scope="module")

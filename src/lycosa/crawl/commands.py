@@ -90,7 +90,7 @@ class Commands:
         self._stalled = stalled
         self._alarms = alarms
         self._looked_at = 0.0
-        self._wrote_at = 0.0
+        self._wrote_at = clock.now()  # a forecast takes a second where millions of links wait: first the crawl
         self._read = 0
         """Number of the last command that was read."""
         self._under_way: dict[int, CommandRow] = {}

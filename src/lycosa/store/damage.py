@@ -152,17 +152,15 @@ def strangers(db: sqlite3.Connection) -> Iterator[Flaw]:
 
 
 def find_damage(db: sqlite3.Connection, *, is_quick: bool = False) -> Iterator[Flaw]:
-    """All that is wrong with the values. `is_quick`: only what a crawl could not begin with."""
+    """All that is wrong with the values. `is_quick`: only in tables that stay small, whatever the crawl's size. What a
+    crawl reads of the others as it begins is checked as it is read (`SqliteStore.waiting`)."""
     for table, number in NUMBERED:
-        yield from _gaps(db, table, number)
+        if table in SMALL or not is_quick:
+            yield from _gaps(db, table, number)
     _, columns = _ours()
     for table in columns:
-        if table not in SMALL and is_quick and table != "frontier":
-            continue
-        rules = [*_type_rules(table), *RULES.get(table, ())]
-        if is_quick and table == "frontier":
-            rules = [rule for rule in rules if rule.column in ("id", "host_id", "score", "state", "hash")]
-        yield from _broken(db, table, rules)
+        if table in SMALL or not is_quick:
+            yield from _broken(db, table, [*_type_rules(table), *RULES.get(table, ())])
     yield from _bad_state(db)
 
 

@@ -84,11 +84,12 @@ select case state
             + case when reason in ('{REVISIT}', '{RAISED}', '{RAISED_BY_PERSON}') then {FAVOURED}
               else min(tries, {MOST_TRIES}) end
        when '{State.DROPPED}' then -1 - min(tries, {MOST_TRIES})
-       when '{State.EXCLUDED}' then -(reason in ('{NOFOLLOW}', '{NOT_WORTH}')) else 0 end, score
+       when '{State.EXCLUDED}' then -(reason in ('{NOFOLLOW}', '{NOT_WORTH}'))
+       when '{State.DONE}' then 0 when '{State.FAILED}' then 0 end, score
 from frontier order by id
 """
 """Of all links, as a single scan is fast and numbers have no gaps: host and tier of a waiting one, the tier of a
-dormant one, 0 for others."""
+dormant one, 0 for others; nothing, if the state is none."""
 TO_REVISIT = f"select f.id from pages p cross join frontier f on f.id = p.id where f.state = '{State.WAITING}'"
 LAST_FETCHES = """
 select link_id, max(at) from outcomes where link_id in (select value from json_each(?)) group by 1
@@ -263,8 +264,13 @@ class SqliteStore(SqliteReports):
         codes, scores = self._columns(WAITING, 2, kind=np.float64)  # which is exact for numbers up to 2⁵³
         if len(codes) != self.count_links():
             raise StoreError(f"{self.path}: links are missing from the table frontier; restore it from a copy")
+        last = self._number("select coalesce(max(id), 0) from hosts")
+        if not (np.isfinite(scores).all() and (codes < (last + 1) * TIERS).all()):
+            raise ValueError("the table frontier is damaged")  # which the caller finds out and says
         places, dormant = np.flatnonzero(codes > 0), np.flatnonzero(codes < 0)
         hosts, tiers = np.divmod(codes[places].astype(np.int64), TIERS)
+        if len(hosts) and hosts.min() < 1:
+            raise ValueError("the table frontier is damaged")
         dormant_tiers = (-1 - codes[dormant]).astype(np.uint8)
         return rows.WaitingLinks(places + 1, hosts, scores[places], tiers.astype(np.uint8), dormant + 1, dormant_tiers)
 

@@ -100,7 +100,7 @@ class SqliteConnection:
         self._db.set_progress_handler(is_over, STEPS_BETWEEN_LOOKS)
 
     def damage(self, *, is_quick: bool = False) -> list[Flaw]:
-        """What is wrong with the file and the values in it. `is_quick`: only what a crawl could not begin with."""
+        """What is wrong with the file and the values in it. `is_quick`: only in its small tables."""
         try:
             if not is_quick and (broken := list(integrity(self._db))):
                 return broken
@@ -118,7 +118,7 @@ class SqliteConnection:
             self._db.backup(copy)
 
     def refuse_damage(self) -> None:
-        """StoreError if a crawl could not begin with what is stored."""
+        """StoreError if something is wrong in the small tables."""
         if found := self.damage(is_quick=True):
             raise StoreError(damage_words(self.path, found))
 
