@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zlib import crc32
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -35,6 +37,25 @@ def test_numbers(given_text, language):
     compiled = wordhash.piece_numbers(given_text, language=language)
     assert compiled.dtype == np.int32
     np.testing.assert_array_equal(compiled, wordhash.numbers_in_python(given_text, language=language))
+
+
+@given(st.lists(st.text(st.characters(), max_size=40)))
+def test_numbers_of_stems(found):
+    assert wordhash.numbers_of(found).tolist() == list(map(wordhash.number_of, found))
+    counted = dict.fromkeys(found, 1)
+    assert wordhash.numbers_of(counted).tolist() == list(map(wordhash.number_of, counted))
+
+
+def test_a_stem_whose_number_would_be_that_of_no_word():
+    zero = next(f"w{number}" for number in range(10**6) if crc32(f"w{number}".encode()) & 0xFFFF == 0)
+    assert wordhash.numbers_of([zero]).tolist() == [1] == [wordhash.number_of(zero)]
+
+
+def test_stems_are_strings():
+    with pytest.raises(TypeError):
+        words.stem_numbers([b"bytes"])
+    with pytest.raises(TypeError):
+        words.stem_numbers(7)
 
 
 @given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), min_size=1), counts))

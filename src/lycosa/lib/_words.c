@@ -556,8 +556,58 @@ static PyObject *simhash(PyObject *Py_UNUSED(module), PyObject *args)
     return PyLong_FromUnsignedLongLong(fingerprint);
 }
 
+PyDoc_STRVAR(stem_numbers_doc, "stem_numbers(stems) -> native uint16 as bytes.\n\n"
+                               "The low bits of the CRC-32 of each, 1 instead of 0.");
+
+static uint32_t crc_table[256];
+
+static int stem_number(PyObject *stem, uint16_t *number)
+{
+    Py_ssize_t length;
+    PyObject *replaced = NULL;
+    const char *name = PyUnicode_Check(stem) ? PyUnicode_AsUTF8AndSize(stem, &length) : NULL;
+    if (!name) { /* a surrogate without its other half becomes a question mark */
+        if (!PyUnicode_Check(stem)) {
+            PyErr_SetString(PyExc_TypeError, "stems are strings");
+            return -1;
+        }
+        PyErr_Clear();
+        replaced = PyUnicode_AsEncodedString(stem, "utf-8", "replace");
+        if (!replaced)
+            return -1;
+        name = PyBytes_AS_STRING(replaced);
+        length = PyBytes_GET_SIZE(replaced);
+    }
+    uint32_t crc = 0xFFFFFFFFu;
+    for (Py_ssize_t i = 0; i < length; i++)
+        crc = crc >> 8 ^ crc_table[(crc ^ (unsigned char)name[i]) & 0xFF];
+    uint16_t low = (uint16_t)~crc;
+    *number = low ? low : 1;
+    Py_XDECREF(replaced);
+    return 0;
+}
+
+static PyObject *stem_numbers(PyObject *Py_UNUSED(module), PyObject *stems)
+{
+    PyObject *listed = PySequence_Fast(stems, "stem_numbers takes an iterable");
+    if (!listed)
+        return NULL;
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(listed);
+    PyObject *result = PyBytes_FromStringAndSize(NULL, count * 2);
+    for (Py_ssize_t i = 0; result && i < count; i++) {
+        uint16_t number = 0;
+        if (stem_number(PySequence_Fast_GET_ITEM(listed, i), &number))
+            Py_CLEAR(result);
+        else
+            memcpy(PyBytes_AS_STRING(result) + 2 * i, &number, 2);
+    }
+    Py_DECREF(listed);
+    return result;
+}
+
 static PyMethodDef functions[] = {
     {"simhash", simhash, METH_VARARGS, simhash_doc},
+    {"stem_numbers", stem_numbers, METH_O, stem_numbers_doc},
     {NULL},
 };
 
@@ -587,6 +637,12 @@ PyMODINIT_FUNC PyInit__words(void)
     for (int byte = 0; byte < 256; byte++) {
         int is_kept = byte >= 0x80 || (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z');
         fold[byte] = byte >= 'A' && byte <= 'Z' ? byte + 32 : is_kept ? byte : ' ';
+    }
+    for (uint32_t byte = 0; byte < 256; byte++) {
+        uint32_t crc = byte;
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (0xEDB88320u & -(crc & 1));
+        crc_table[byte] = crc;
     }
     if (draw_secret())
         return NULL;

@@ -47,9 +47,11 @@ def number_of(stem: str) -> int:
     return crc32(stem.encode("utf-8", "replace")) & _MASK or 1
 
 
-def numbers_of(found: Iterable[str]) -> list[int]:
-    mask = _MASK
-    return [crc32(stem.encode("utf-8", "replace")) & mask or 1 for stem in found]
+def numbers_of(found: Iterable[str]) -> NDArray[np.uint16]:
+    """The numbers of stems, in their order."""
+    if _words is None:
+        return np.array(list(map(number_of, found)), np.uint16)
+    return np.frombuffer(_words.stem_numbers(found), np.uint16)
 
 
 def piece_numbers(text: str, *, language: str = "en") -> Numbers:

@@ -132,7 +132,7 @@ class ContrastJudge(Judge):
 
     def _judged(self, terms: Mapping[str, int], meaning: float = UNKNOWN) -> tuple[float, dict[str, float]]:
         """The relevance, and each word's contribution to it, for (above 0) or against (below 0) the topic."""
-        words = np.array(numbers_of(terms), dtype=np.int64)
+        words = numbers_of(terms).astype(np.int64)
         counts = np.minimum(np.fromiter(terms.values(), np.int64, len(terms)), MAX_COUNT)
         relevance, parts = self._view.judged(words, counts, meaning)
         return relevance, {stem: part for stem, part in zip(terms, parts.tolist(), strict=True) if part}

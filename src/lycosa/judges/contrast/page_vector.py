@@ -108,7 +108,7 @@ class ContrastView(NamedTuple):
 
 def telling_words(terms: Mapping[str, int], most: int) -> PageVector:
     """The most telling words of a page, by count and by how specific they are in general."""
-    words = np.array(numbers_of(terms), dtype=np.uint16)
+    words = numbers_of(terms)
     counts = np.minimum(np.fromiter(terms.values(), np.int64, len(terms)), MAX_COUNT).astype(np.uint8)
     if len(words) > most:
         telling = COUNT_WEIGHT[counts] * idf_of_table()[words]

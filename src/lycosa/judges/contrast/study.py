@@ -87,7 +87,7 @@ class ContrastStudy:
         self.vector = partial(telling_words, most=self.settings.words)
         self.meaning = Meaning(topic.meaning) if topic.meaning else None
         self._usual_meaning = UsualMeaning()
-        self._keywords = np.array(sorted(set(numbers_of(topic.keywords))), dtype=np.int64)
+        self._keywords = np.unique(numbers_of(topic.keywords)).astype(np.int64)
         self._pages = StudiedPages()
         self._relevance: Floats = np.zeros(64, dtype=np.float32)
         self._is_example: NDArray[np.bool_] = np.zeros(64, dtype=np.bool_)
