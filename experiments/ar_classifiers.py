@@ -28,6 +28,8 @@ KEYWORDS = 10
 class Remembering:
     """A classifier that looks at each page and each text once."""
 
+    reasons = None
+
     def __init__(self, classifier: Classifier) -> None:
         self._classifier = classifier
         self.name = classifier.name

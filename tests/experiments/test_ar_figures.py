@@ -13,6 +13,8 @@ from ar_findings import against, final, judges_evidence, mean_distance
 from ar_judges import summary
 
 from lycosa.judges.classifier import Example
+from lycosa.judges.formula import parse
+from lycosa.judges.topic_judges import FormulaJudge
 from lycosa.lib.text import term_counts
 from lycosa.model import Page
 
@@ -114,6 +116,9 @@ def test_judges_of_either_kind_know_their_topic(judge: str, examples: Examples) 
     scores = dict(zip(classifier.topics_, memberships, strict=True))
     assert scores["Sport/Cycling"] > scores["Sport/Rowing"]
     assert bool(classifier.words_by_hand) is (judge == BY_HAND)
+    can = FormulaJudge(classifier, parse("Sport/Cycling")).abilities  # as crawls ask for it
+    assert can.similarity("a bicycle with a saddle and pedals") > can.similarity("oars")
+
 
 
 def test_each_text_is_looked_at_once() -> None:
