@@ -34,6 +34,8 @@ from lycosa.store.sqlite import SqliteStore
 from lycosa.strategies.protocol import Strategy
 from lycosa.strategies.table import strategy as strategy_named
 
+pytest_plugins = ["postgres_server"]
+
 TOPIC = "recreational cycling"
 NOT_FOUND = Outcome(Kind.HTTP_ERROR, "http 404", status=404)
 

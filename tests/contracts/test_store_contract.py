@@ -47,7 +47,18 @@ from lycosa.store.rows import (
 )
 from lycosa.store.sqlite import SqliteStore
 
-STORES: dict[str, Callable[[Path], Reports]] = {"sqlite": lambda directory: SqliteStore(directory / "crawl.db")}
+
+def postgres_store(request: pytest.FixtureRequest, directory: Path) -> Reports:
+    url = request.getfixturevalue("emptied_postgres")
+    from lycosa.store.postgres import PostgresStore
+
+    return PostgresStore(url, path=directory / "store.url")
+
+
+STORES: dict[str, Callable[[pytest.FixtureRequest, Path], Reports]] = {
+    "sqlite": lambda _, directory: SqliteStore(directory / "crawl.db"),
+    "postgres": postgres_store,
+}
 
 
 @pytest.fixture(params=STORES)
@@ -58,7 +69,7 @@ def reopen(request, tmp_path):
     def open_again() -> Reports:
         while opened:
             opened.pop().close()
-        opened.append(STORES[request.param](tmp_path))
+        opened.append(STORES[request.param](request, tmp_path))
         return opened[-1]
 
     yield open_again

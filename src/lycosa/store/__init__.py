@@ -1,15 +1,23 @@
 """What a crawl remembers: one transaction per step, in tables that people can query.
 
-    protocol            what the crawl asks of a store, and what people and reports ask
-    rows                what a transaction writes, and what reading returns
-    schema              the tables and their migrations
-    sqlite              the embedded store: writing, and reading for the crawl
-    sqlite_reports      the embedded store: reading for people and reports
-    sqlite_dashboard    the embedded store: reading for the dashboard, and queries within limits
-    sqlite_connection   the embedded store: opening, migrating, errors
-    search_index        the full-text index of a crawl, a file of its own
-    damage              what is wrong with a database, and mending it
-    stored_visits       visits as the strategy saw them, rebuilt from the tables
+    protocol             what the crawl asks of a store, and what people and reports ask
+    rows                 what a transaction writes, and what reading returns
+    schema               the tables and their migrations
+    asking               how a query reaches a database, whichever it is
+    reading              the queries of a crawl
+    reports              the queries of people and reports
+    changes              what a transaction changes
+    stored_visits        visits as the strategy saw them, rebuilt from the tables
+    sqlite               the embedded store: writing
+    sqlite_connection    the embedded store: opening, migrating, reading, errors
+    sqlite_dashboard     the embedded store: reading for the dashboard, and queries within limits
+    postgres             the store in PostgreSQL: writing, and who may
+    postgres_connection  its sessions: reading, and waiting for a server that went away
+    postgres_schema      its tables, made and migrated
+    postgres_dialect     what differs between the two kinds of SQL
+    postgres_errors      what goes wrong with a server, in words
+    search_index         the full-text index of a crawl, a file of its own
+    damage               what is wrong with a database, and mending it
 
 No SQL is written outside this package. docs/schema.md explains the tables to those who query them.
 """

@@ -12,19 +12,17 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.errors import StoreError
+from lycosa.store.asking import CHUNK, Asking, Row, Values
 from lycosa.store.damage import Flaw, find_damage, integrity, mend, strangers
 from lycosa.store.schema import MIGRATIONS, VERSION
-
-Row = TypeVar("Row", bound=tuple[Any, ...])
-Values = Sequence[Any]
 
 STEPS_BETWEEN_LOOKS = 10_000
 """Instructions of SQLite's machine, well under a millisecond."""
@@ -64,7 +62,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
     db.execute("commit")
 
 
-class SqliteConnection:
+class SqliteConnection(Asking):
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
         self._limit = ""
@@ -173,20 +171,32 @@ class SqliteConnection:
             flat = np.fromiter(chain.from_iterable(self._db.execute(sql, values)), dtype=kind)
         return [np.ascontiguousarray(flat[place::width]) for place in range(width)]
 
+    def _chunks(self, sql: str, width: int, values: Values = (), kind: type[Any] = np.int64) -> Iterator[NDArray[Any]]:
+        flat = chain.from_iterable(self._rows(sql, values))
+        while len(chunk := np.fromiter(islice(flat, width * CHUNK), dtype=kind)):
+            yield chunk.reshape(-1, width)
+
+    def _links_of(self, pages: Sequence[int], sql: str) -> Iterator[list[tuple[Any, ...]]]:
+        with explained(self.path):
+            for page in pages:
+                yield self._db.execute(sql, (page,)).fetchall()
+
+    def query(self, sql: str, parameters: Values = ()) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
+        try:
+            cursor = self._db.execute(sql, parameters)
+        except (sqlite3.Error, sqlite3.Warning) as error:  # several statements at once are a Warning to Python 3.11
+            is_denied = "authoriz" in str(error) or "readonly" in str(error)
+            hint = "; a crawl can only be read here, with select" if is_denied else ""
+            if self._limit and "interrupted" in str(error):
+                hint = f": {self._limit}"
+            raise StoreError(f"{error}: in the query {sql!r}{hint}") from error
+        names = [column[0] for column in cursor.description or ()]
+        return names, self._steps(cursor)
+
 
 def damage_words(path: Path, found: Sequence[Flaw]) -> str:
     more = f", and {len(found) - 1:,} more" if len(found) > 1 else ""
     return f"{path}: damaged: {found[0]}{more}; see all, and mend what can be: lycosa check {path.parent} --repair"
-
-
-def select(row: type[tuple[Any, ...]], table: str) -> str:
-    """A statement that reads the columns that the row has."""
-    return f"select {', '.join(fields(row))} from {table}"
-
-
-def fields(row: type[tuple[Any, ...]]) -> tuple[str, ...]:
-    names: tuple[str, ...] = row._fields  # type: ignore[attr-defined]
-    return names
 
 
 def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:

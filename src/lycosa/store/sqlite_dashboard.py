@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.errors import StoreError
+from lycosa.store.asking import CHUNK
 from lycosa.store.rows import RAISED, RAISED_BY_PERSON, REVISIT, State
-from lycosa.store.sqlite import CHUNK, SqliteStore
+from lycosa.store.sqlite import SqliteStore
 from lycosa.store.sqlite_connection import connect
 
 COLUMNS = "p.number, p.fetched_at, coalesce(j.relevance, -1), coalesce(j.is_relevant, 0), j.own_relevance is not null"

@@ -8,22 +8,21 @@ fetched again is told as it was at first, with the links it had then.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator
-from pathlib import Path
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.model import Fetched, Guidance, Judgement, Kind, Lease, Link, Outcome, Page, Visit
+from lycosa.store.asking import Asking
 from lycosa.store.rows import LATER
-from lycosa.store.sqlite_connection import explained
 
 PAGES = """
 select f.id, f.url, f.host_id, f.score, f.distance, f.tries, f.redirects, p.title, p.language, p.words, p.fetched_at,
        p.fingerprint, n.value, j.relevance, j.is_relevant, j.scores, j.terms, j.best,
-       iif(j.own_relevance is null, j.guide_relevance, null), j.guide_is_relevant
+       case when j.own_relevance is null then j.guide_relevance end, j.guide_is_relevant
 from pages p join frontier f on f.id = p.id left join judgements j on j.page_id = p.id
      left join notes n on n.page_id = p.id
 """
@@ -33,28 +32,26 @@ CITING = f"""
 order by p.number
 """
 LINKS = f"""
-select t.id, t.url, l.anchor, l.rel, l.position, l.other_anchors
+select t.id, t.url, l.anchor, l.rel, l.position, l.other_anchors, l.source_id
 from links l join frontier t on t.id = l.target_id where l.source_id = ? and l.position < {LATER} order by l.position
 """
+CHUNK = 256
+"""Number of pages whose links are asked for at once."""
 FETCHED = Outcome(Kind.FETCHED, "http 200", status=200)
 
 
-def visits(path: Path, db: sqlite3.Connection, after: int = 0) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
-    return _told(path, db, AFTER, (after,))
+def visits(store: Asking, after: int = 0) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+    return _told(store, AFTER, (after,))
 
 
-def citing_visits(
-    path: Path, db: sqlite3.Connection, link: int, *, parent: int, upto: int
-) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
-    return _told(path, db, CITING, (upto, parent, link))
+def citing_visits(store: Asking, link: int, *, parent: int, upto: int) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+    return _told(store, CITING, (upto, parent, link))
 
 
-def _told(
-    path: Path, db: sqlite3.Connection, query: str, values: tuple[int, ...]
-) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
-    with explained(path):
-        for row in db.execute(query, values):
-            links = db.execute(LINKS, (row[0],)).fetchall()
+def _told(store: Asking, query: str, values: tuple[int, ...]) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
+    pages = store._rows(query, values)
+    while chunk := list(islice(pages, CHUNK)):
+        for row, links in zip(chunk, store._links_of([row[0] for row in chunk], LINKS), strict=True):
             yield _visit(row, links), np.array([link[0] for link in links], dtype=np.int64)
 
 
@@ -67,7 +64,7 @@ def _visit(row: tuple[Any, ...], links: list[tuple[Any, ...]]) -> Visit:
         language=language,
         links=[
             Link(target, anchor, rel=rel, position=position, other_anchors=tuple(others.split("\n")) if others else ())
-            for _, target, anchor, rel, position, others in links
+            for _, target, anchor, rel, position, others, _ in links
         ],
         fingerprint=fingerprint % (1 << 64),
         words=words,

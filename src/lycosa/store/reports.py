@@ -1,28 +1,26 @@
-"""The embedded store, SQLite: what people and reports ask."""
+"""What people and reports ask of any store: the queries, written once."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from lycosa.errors import StoreError
 from lycosa.store import rows
+from lycosa.store.asking import Asking, select
 from lycosa.store.rows import Answer, State
-from lycosa.store.sqlite_connection import SqliteConnection, Values, select
 
 FIND_LINK = select(rows.LinkRow, "frontier where hash = ? and url = ?")
 OUTCOMES = select(rows.OutcomeRow, "outcomes order by id")
 OUTCOMES_OF = select(rows.OutcomeRow, "outcomes where link_id = ? order by id")
 CITING = """
-select f.url, trim(l.anchor || char(10) || l.other_anchors, char(10)), j.relevance
+select f.url, trim(l.anchor || '\n' || l.other_anchors, '\n'), j.relevance
 from links l join frontier f on f.id = l.source_id
      left join judgements j on j.page_id = l.source_id
-where l.target_id = ? order by j.relevance desc, l.source_id, l.position limit ?
+where l.target_id = ? order by j.relevance desc nulls last, l.source_id, l.position limit ?
 """
 CITATION_COUNTS = """
-select count(distinct l.source_id), count(distinct case when j.is_relevant then l.source_id end)
+select count(distinct l.source_id), count(distinct case when j.is_relevant = 1 then l.source_id end)
 from links l left join judgements j on j.page_id = l.source_id where l.target_id = ?
 """
 HAS_LINK = "select count(*) from links where source_id = ? and target_id = ?"
@@ -32,12 +30,13 @@ where r.link_id = ? order by s.id, r.rank, r.engine
 """
 ENGINE_COUNTS = """
 with found as (
-    select r.engine, count(distinct p.id) as pages, count(distinct case when j.is_relevant then p.id end) as relevant
+    select r.engine, count(distinct p.id) as pages,
+           count(distinct case when j.is_relevant = 1 then p.id end) as relevant
     from search_results r join pages p on p.id = r.link_id left join judgements j on j.page_id = p.id group by 1
 )
-select a.engine, sum(a.is_contact), sum(a.outcome in ('answered', 'nothing found')), coalesce(f.pages, 0),
-       coalesce(f.relevant, 0)
-from search_answers a left join found f on f.engine = a.engine group by 1 order by 1
+select a.engine, sum(a.is_contact), sum(case when a.outcome in ('answered', 'nothing found') then 1 else 0 end),
+       coalesce(f.pages, 0), coalesce(f.relevant, 0)
+from search_answers a left join found f on f.engine = a.engine group by 1, 4, 5 order by 1
 """
 PAGES_WITH = """
 select f.url, p.id from pages p cross join frontier f on f.id = p.id
@@ -55,7 +54,8 @@ WHICH = {
 DOUBTFUL = f"""
 with near as (
     select page_id, relevance from judgements where {{}}
-    order by iif(relevance < ?1, relevance / ?1, (1 - relevance) / (1.00001 - ?1)) desc, page_id limit ?2
+    order by case when relevance < ?1 then relevance / ?1 else (1 - relevance) / (1.00001 - ?1) end desc, page_id
+    limit ?2
 ), first as (
     select page_id, relevance from judgements
     where {{}} and page_id in (select p.id from pages p join frontier f on f.id = p.id
@@ -63,17 +63,19 @@ with near as (
 )
 select p.id, p.number, f.url, h.name, p.title, c.relevance, p.fingerprint, f.distance,
        (select count(distinct l.target_id) from links l join frontier t on t.id = l.target_id
-        where l.source_id = p.id and t.state = '{State.WAITING}'), coalesce(n.value, x'')
-from (select * from near union select * from first) c join pages p on p.id = c.page_id
-     join frontier f on f.id = p.id join hosts h on h.id = f.host_id left join notes n on n.page_id = p.id
-where p.duplicate_of is null and p.words > 0 group by p.id order by p.number
+        where l.source_id = p.id and t.state = '{State.WAITING}'), n.value
+from (select page_id, min(relevance) as relevance
+      from (select * from near union select * from first) as either group by page_id) c
+     join pages p on p.id = c.page_id join frontier f on f.id = p.id join hosts h on h.id = f.host_id
+     left join notes n on n.page_id = p.id
+where p.duplicate_of is null and p.words > 0 order by p.number
 """
 OUTCOME_COUNTS = "select kind, reason, count(*) from outcomes group by 1, 2 order by 3 desc, 1, 2 limit ?"
 EXCLUSIONS = f"""
 select reason, count(*) from frontier where state = '{State.EXCLUDED}' group by 1 order by 2 desc, 1 limit ?
 """
 SET_ASIDE = "select name, set_aside from hosts where set_aside != '' order by name limit ?"
-EVENTS = select(rows.EventRow, "events where kind in (select value from json_each(?)) order by id")
+EVENTS = select(rows.EventRow, "events where kind in ({}) order by id")
 PAGES = """
 select f.url, p.title, j.relevance, j.is_relevant, p.number, p.fetched_at, p.language, p.charset, p.bytes, p.words,
        f.distance, d.url, p.canonical, p.is_noindex, p.archive_file, p.archive_offset
@@ -99,13 +101,13 @@ from pages p join frontier f on f.id = p.id where p.number > ? order by p.number
 TOPIC_SCORES = """
 with cited as (
     select l.target_id as id, count(*) as citing from links l join judgements s on s.page_id = l.source_id
-    where s.is_relevant group by 1
+    where s.is_relevant = 1 group by 1
 )
 select j.scores, coalesce(cited.citing, 0) from judgements j left join cited on cited.id = j.page_id order by j.page_id
 """
 
 
-class SqliteReports(SqliteConnection):
+class ReportReading(Asking):
     def find_link(self, url: str, url_hash: int) -> rows.LinkRow | None:
         return self._first(rows.LinkRow._make, FIND_LINK, (url_hash, url))
 
@@ -133,13 +135,11 @@ class SqliteReports(SqliteConnection):
         return self._all(rows.EngineCount._make, ENGINE_COUNTS)
 
     def pages_with(self, hashes: Collection[int]) -> dict[str, int]:
-        return dict(self._rows(PAGES_WITH, (json.dumps(list(hashes)),)))
+        return dict(self._all(tuple, PAGES_WITH, (json.dumps(list(hashes)),)))
 
     def doubtful_pages(self, threshold: float, count: int, which: str = rows.OPEN) -> list[rows.DoubtfulPage]:
-        return self._all(rows.DoubtfulPage._make, DOUBTFUL.format(WHICH[which], WHICH[which]), (threshold, count))
-
-    def last_run(self) -> rows.RunRow | None:
-        return self._first(rows.RunRow._make, select(rows.RunRow, "runs order by id desc limit 1"))
+        found = self._all(rows.DoubtfulPage._make, DOUBTFUL.format(WHICH[which], WHICH[which]), (threshold, count))
+        return [row._replace(note=row.note or b"") for row in found]
 
     def first_run(self) -> rows.RunRow | None:
         return self._first(rows.RunRow._make, select(rows.RunRow, "runs order by id limit 1"))
@@ -148,13 +148,13 @@ class SqliteReports(SqliteConnection):
         return self._all(rows.OutcomeCount._make, OUTCOME_COUNTS, (count,))
 
     def exclusions(self, count: int) -> dict[str, int]:
-        return dict(self._rows(EXCLUSIONS, (count,)))
+        return dict(self._all(tuple, EXCLUSIONS, (count,)))
 
     def hosts_set_aside(self, count: int) -> dict[str, str]:
-        return dict(self._rows(SET_ASIDE, (count,)))
+        return dict(self._all(tuple, SET_ASIDE, (count,)))
 
     def events(self, kinds: Collection[str]) -> list[rows.EventRow]:
-        return self._all(rows.EventRow._make, EVENTS, (json.dumps(list(kinds)),))
+        return self._all(rows.EventRow._make, EVENTS.format(", ".join("?" * len(kinds)) or "null"), tuple(kinds))
 
     def links(self) -> Iterator[rows.LinkRow]:
         return map(rows.LinkRow._make, self._rows(select(rows.LinkRow, "frontier order by id")))
@@ -183,15 +183,3 @@ class SqliteReports(SqliteConnection):
     def archived_urls(self) -> Iterator[tuple[Any, ...]]:
         """URL, file and offset of every page in the archive, in its order."""
         return self._rows(ARCHIVED_URLS)
-
-    def query(self, sql: str, parameters: Values = ()) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
-        try:
-            cursor = self._db.execute(sql, parameters)
-        except (sqlite3.Error, sqlite3.Warning) as error:  # several statements at once are a Warning to Python 3.11
-            is_denied = "authoriz" in str(error) or "readonly" in str(error)
-            hint = "; a crawl can only be read here, with select" if is_denied else ""
-            if self._limit and "interrupted" in str(error):
-                hint = f": {self._limit}"
-            raise StoreError(f"{error}: in the query {sql!r}{hint}") from error
-        names = [column[0] for column in cursor.description or ()]
-        return names, self._steps(cursor)
