@@ -25,6 +25,7 @@ from lycosa.crawl.reading import Reading
 from lycosa.crawl.stall import StallSettings
 from lycosa.crawl.traps import TrapSettings
 from lycosa.errors import ConfigError
+from lycosa.fetch.access import AccessSettings
 from lycosa.fetch.decode import DecodeLimits
 from lycosa.fetch.fetcher import FetchSettings
 from lycosa.fetch.politeness import Politeness
@@ -214,6 +215,7 @@ class Config(BaseModel):
     http: HttpSettings = HttpSettings()
     decode: DecodeLimits = DecodeLimits()
     network: NetworkSettings = NetworkSettings()
+    access: AccessSettings = AccessSettings()
     page: PageLimits = PageLimits()
     readers: ReaderSettings = ReaderSettings()
     frontier: FrontierSettings = FrontierSettings()

@@ -16,11 +16,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from lycosa.fetch.access import Access, AccessSettings
 from lycosa.fetch.cache import PageCache
 from lycosa.fetch.conditions import conditions
 from lycosa.fetch.dns import Resolver
 from lycosa.fetch.headers import REDIRECTS, redirect_location, retry_after
 from lycosa.fetch.http import Http
+from lycosa.fetch.proxy import PROXY_FAILED
 from lycosa.fetch.robots import Robots, RobotsFile, RobotsSettings, RobotsState
 from lycosa.fetch.robots_request import RobotsRequests
 from lycosa.fetch.transfer import ADDRESS_REFUSED, TransferFailure
@@ -30,11 +32,14 @@ from lycosa.lib.clock import Clock
 from lycosa.model import Fetched, Kind, Lease, Outcome, Response
 
 NOT_MODIFIED = 304
+UNAUTHORIZED = 401
 TRANSIENT = frozenset({408, 425, 429})
 ROBOTS_UNREACHABLE = "robots.txt unreachable"
 HTTPS_UNREACHABLE = "https unreachable"
 """Reason why a URL given without a scheme is continued as http."""
 ROBOTS_FIRST = "robots.txt first"
+PROXY_REST = 10.0
+"""Seconds for which a link waits when the proxy has failed, which is none of its host's doing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +98,7 @@ class LiveFetcher:
         cache: PageCache | None = None,
         archived: Callable[[int], Response | None] = lambda _: None,
         plain_http: Mapping[str, str] | None = None,
+        access: Access | None = None,
     ) -> None:
         """`archived`: the latest answer for a link, by its number, if it is at hand; `plain_http`: URLs that somebody
         gave without a scheme, and their http URLs, in case https has no answer."""
@@ -116,8 +122,14 @@ class LiveFetcher:
         self._cache = cache
         self._archived = archived
         self._plain_http = plain_http or {}
+        self._access = access or Access(AccessSettings())
         self.awaited_names = 0
         """Number of fetches that wait for a name to be resolved."""
+
+    @property
+    def access_note(self) -> str:
+        """What a person should know about the files with secrets; empty if nothing."""
+        return self._access.note
 
     async def fetch(self, lease: Lease) -> Fetched:
         if not lease.is_revisit and (stored := self._cached(lease.url)) is not None:
@@ -138,7 +150,11 @@ class LiveFetcher:
         return held_back or await self._request(lease, known)
 
     def _cached(self, url: str) -> Response | None:
-        return self._cache.get(url) if self._cache is not None else None
+        return self._cache.get(url) if self._cache is not None and not self._has_secrets(url) else None
+
+    def _has_secrets(self, url: str) -> bool:
+        """Whether pages there are for whoever has a log-in or a cookie, and not for the cache that crawls share."""
+        return bool(self._access.for_request(origin(url), urlsplit(url).hostname or "", url).lines)
 
     async def _permission(self, lease: Lease, address: str) -> Fetched | None:
         """None if robots.txt allows the fetch; otherwise the result with which it ends."""
@@ -195,10 +211,14 @@ class LiveFetcher:
             address=address,
         )
         if isinstance(answer, TransferFailure):
+            if answer.reason == PROXY_FAILED:
+                return self._note(
+                    lease, Outcome(Kind.DEFERRED, PROXY_FAILED, answer.detail, retry_after=PROXY_REST), address=address
+                )
             outcome = Outcome(answer.kind, answer.reason, answer.detail, is_transient=answer.is_transient)
             is_contact = answer.reason != ADDRESS_REFUSED
             return self._note(lease, outcome, address=answer.address or address, started=started, is_contact=is_contact)
-        if self._cache is not None:
+        if self._cache is not None and not self._has_secrets(lease.url):
             self._cache.put(answer)
         return self._answer(lease, answer)
 
@@ -234,6 +254,8 @@ class LiveFetcher:
             return Outcome(Kind.REDIRECTED, reason, location[:500], status, location=location)
         wait = retry_after(response.header("retry-after"), now=response.ended)
         is_transient = status >= 500 or status in TRANSIENT
+        if status == UNAUTHORIZED:
+            return Outcome(Kind.HTTP_ERROR, reason, self._access.why_unauthorized(origin(response.url)), status)
         return Outcome(Kind.HTTP_ERROR, reason, status=status, is_transient=is_transient, retry_after=wait)
 
     def _note(
