@@ -21,6 +21,7 @@ from lycosa import __version__
 from lycosa.crawl.alarms import AlarmSettings
 from lycosa.crawl.centrality import DistillingSettings
 from lycosa.crawl.link_rules import LinkRules
+from lycosa.crawl.lists import ListSettings
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.stall import StallSettings
 from lycosa.crawl.traps import TrapSettings
@@ -219,6 +220,7 @@ class Config(BaseModel):
     page: PageLimits = PageLimits()
     readers: ReaderSettings = ReaderSettings()
     frontier: FrontierSettings = FrontierSettings()
+    lists: ListSettings = ListSettings()
     archive: ArchiveSettings = ArchiveSettings()
     traps: TrapSettings = TrapSettings()
     alarms: AlarmSettings = AlarmSettings()

@@ -31,6 +31,8 @@ from lycosa.crawl.clock_watch import CLOCK, ClockWatch, settle_clocks
 from lycosa.crawl.commands import Commands
 from lycosa.crawl.commit import CrawlLedger, FoundPage, Records
 from lycosa.crawl.distiller import Distilling
+from lycosa.crawl.lists import EVENT as SITEMAP
+from lycosa.crawl.lists import SitemapLookAhead
 from lycosa.crawl.loop import run
 from lycosa.crawl.reader_pool import Readers
 from lycosa.crawl.reading import Reading
@@ -506,6 +508,7 @@ class Crawl:
             stalled=lambda: lookout.cause,
             alarms=alarms,
         )
+        sitemaps = SitemapLookAhead(config.lists, state=state, robots=records.robots)
         readmission = Periodic(ledger.readmit_hosts, every=READMIT_EVERY, clock=clock)
 
         def watch() -> None:
@@ -513,6 +516,8 @@ class Crawl:
                 part.look()
             if searching is not None:
                 searching.look()
+            if found := sitemaps.look():
+                ledger.write(found[0], event=(SITEMAP, found[1]))
             for message in seed_watch.look():
                 running.tell(Event("seed", message))
             if not stop.is_paused and (cause := lookout.look()):

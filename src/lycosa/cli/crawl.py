@@ -117,6 +117,10 @@ def crawl(
     logins: Path | None = LOGINS,
     cookies: Path | None = COOKIES,
     header: list[str] = HEADER,
+    sitemaps: bool = typer.Option(
+        False, "--sitemaps", help="Ask hosts that proved relevant for their sitemaps, and queue what these list."
+    ),
+    feeds: bool = typer.Option(False, "--feeds", help="Follow the feeds that pages name in their head."),
     config_file: Path | None = CONFIG,
     setting: list[str] = SETTING,
     answers: Path | None = typer.Option(
@@ -186,6 +190,8 @@ def crawl(
                         "engines": [engine_option(text) for text in engines] or None,
                     },
                     network={"contact": contact or None},
+                    lists={"sitemaps": sitemaps or None},
+                    page={"feeds": feeds or None},
                     access=access(proxy, logins, cookies, header),
                 ),
             ),

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlsplit
 
 from lycosa.fetch.access import Access, AccessSettings
@@ -29,6 +30,7 @@ from lycosa.fetch.transfer import ADDRESS_REFUSED, TransferFailure
 from lycosa.fetch.urls import Urls, origin
 from lycosa.lib.bounds import require_at_least
 from lycosa.lib.clock import Clock
+from lycosa.lib.media_types import is_list_type
 from lycosa.model import Fetched, Kind, Lease, Outcome, Response
 
 NOT_MODIFIED = 304
@@ -52,6 +54,13 @@ class FetchSettings:
     """Number of bytes after which the download of a page is cut off (paper TC: 10 KB); 0 means whole pages."""
     max_redirects: int = 5
     """Maximum number of redirects in a row, for pages and for robots.txt."""
+
+    reads_lists: bool = True
+    """Read feeds and sitemaps that are met, as lists of links. They count as no pages."""
+
+    def is_list(self, content_type: str, url: str) -> bool:
+        """Whether an answer may be a list of links that is to be read."""
+        return self.reads_lists and is_list_type(content_type, url)
 
     def __post_init__(self) -> None:
         require_at_least(self, "fetch", chop=0, max_redirects=0)
@@ -205,7 +214,7 @@ class LiveFetcher:
         known = (self._cached(lease.url) or self._archived(lease.id)) if lease.is_revisit else None
         answer = await self._http.get(
             lease.url,
-            stop_at_headers=self._unwanted,
+            stop_at_headers=partial(self._unwanted, lease.url),
             chop=self._settings.chop or None,
             headers=conditions(known) if known is not None else (),
             address=address,
@@ -222,13 +231,13 @@ class LiveFetcher:
             self._cache.put(answer)
         return self._answer(lease, answer)
 
-    def _unwanted(self, status: int, headers: Sequence[tuple[str, str]]) -> str:
+    def _unwanted(self, url: str, status: int, headers: Sequence[tuple[str, str]]) -> str:
         """The media type, if it is one whose body is not downloaded; otherwise empty."""
         if not 200 <= status < 300:
             return ""
         value = next((value for name, value in headers if name == "content-type"), "")
         kind = value.partition(";")[0].strip().lower()
-        return "" if kind in self._settings.content_types else kind
+        return "" if kind in self._settings.content_types or self._settings.is_list(value, url) else kind
 
     def _answer(self, lease: Lease, response: Response, *, from_cache: bool = False) -> Fetched:
         is_unchanged = lease.is_revisit and response.status == NOT_MODIFIED
@@ -246,7 +255,7 @@ class LiveFetcher:
     def _outcome(self, response: Response) -> Outcome:
         status = response.status
         reason = f"http {status}"
-        if unwanted := self._unwanted(status, response.headers):
+        if unwanted := self._unwanted(response.url, status, response.headers):
             return Outcome(Kind.SKIPPED, "content type", unwanted[:200], status)
         if 200 <= status < 300:
             return Outcome(Kind.FETCHED, reason, status=status)
