@@ -21,10 +21,12 @@ from lycosa import __version__
 from lycosa.crawl.alarms import AlarmSettings
 from lycosa.crawl.centrality import DistillingSettings
 from lycosa.crawl.link_rules import LinkRules
+from lycosa.crawl.lists import ListSettings
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.stall import StallSettings
 from lycosa.crawl.traps import TrapSettings
 from lycosa.errors import ConfigError
+from lycosa.fetch.access import AccessSettings
 from lycosa.fetch.decode import DecodeLimits
 from lycosa.fetch.fetcher import FetchSettings
 from lycosa.fetch.politeness import Politeness
@@ -214,9 +216,11 @@ class Config(BaseModel):
     http: HttpSettings = HttpSettings()
     decode: DecodeLimits = DecodeLimits()
     network: NetworkSettings = NetworkSettings()
+    access: AccessSettings = AccessSettings()
     page: PageLimits = PageLimits()
     readers: ReaderSettings = ReaderSettings()
     frontier: FrontierSettings = FrontierSettings()
+    lists: ListSettings = ListSettings()
     archive: ArchiveSettings = ArchiveSettings()
     traps: TrapSettings = TrapSettings()
     alarms: AlarmSettings = AlarmSettings()

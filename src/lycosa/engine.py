@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, closing
 from dataclasses import replace
@@ -30,6 +31,8 @@ from lycosa.crawl.clock_watch import CLOCK, ClockWatch, settle_clocks
 from lycosa.crawl.commands import Commands
 from lycosa.crawl.commit import CrawlLedger, FoundPage, Records
 from lycosa.crawl.distiller import Distilling
+from lycosa.crawl.lists import EVENT as SITEMAP
+from lycosa.crawl.lists import SitemapLookAhead
 from lycosa.crawl.loop import run
 from lycosa.crawl.reader_pool import Readers
 from lycosa.crawl.reading import Reading
@@ -60,6 +63,7 @@ from lycosa.crawl.watching import (
     in_a_thread,
 )
 from lycosa.errors import ConfigError, InputError, LycosaError, SeedError, WorkspaceError
+from lycosa.fetch.access import Access
 from lycosa.fetch.cache import PageCache
 from lycosa.fetch.fetcher import RobotsBook
 from lycosa.fetch.guard import Guard
@@ -347,7 +351,8 @@ class Crawl:
             config = settled(config, self._strategy)
             require_vectors(config)
         self._judge_for(config)
-        Guard(config.network.allow)  # refuses a malformed network before anything is written
+        Guard(config.network.allow)  # refuses a malformed network before anything is written,
+        Access(config.access, now=time.time())  # and files with secrets that cannot be used
         strategy_named(self._strategy or config.strategy, settings=config.constants)
         self._running = Running(self._listeners, watcher)
         try:
@@ -415,7 +420,8 @@ class Crawl:
             state, records=records, urls=reading.urls, politeness=config.politeness, judge=judge.name, clock=clock
         )
         ledger.begin(number)
-        for kind, message in (("archive", lost), (SNAPSHOT, refused), (CLOCK, moved)):
+        secrets = live.access_note if live else ""
+        for kind, message in (("archive", lost), (SNAPSHOT, refused), (CLOCK, moved), ("access", secrets)):
             if message:
                 ledger.note(kind, message)
         ledger.add_seeds(seeds)
@@ -502,6 +508,7 @@ class Crawl:
             stalled=lambda: lookout.cause,
             alarms=alarms,
         )
+        sitemaps = SitemapLookAhead(config.lists, state=state, robots=records.robots)
         readmission = Periodic(ledger.readmit_hosts, every=READMIT_EVERY, clock=clock)
 
         def watch() -> None:
@@ -509,6 +516,8 @@ class Crawl:
                 part.look()
             if searching is not None:
                 searching.look()
+            if found := sitemaps.look():
+                ledger.write(found[0], event=(SITEMAP, found[1]))
             for message in seed_watch.look():
                 running.tell(Event("seed", message))
             if not stop.is_paused and (cause := lookout.look()):
@@ -525,7 +534,7 @@ class Crawl:
         self._teach(config)
         running.begin(View(config.budget.pages, frontier, ledger, visitor, lookout, started, forecaster), stop)
         stack.callback(running.end)
-        for kind, message in ((SNAPSHOT, refused), (CLOCK, moved)):
+        for kind, message in ((SNAPSHOT, refused), (CLOCK, moved), ("access", secrets)):
             if message:
                 running.tell(Event(kind, message))
         stack.enter_context(heeding_signals(running))

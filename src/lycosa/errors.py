@@ -6,6 +6,7 @@
     │   └── SeedError           a seed or bookmarks file cannot be used, or there is no seed
     ├── WorkspaceError          the crawl directory cannot be used
     │   └── WorkspaceBusy       another process holds it (its pid is named)
+    ├── ProxyError              the proxy through which a crawl goes cannot be used
     ├── StoreError              the database is damaged, too new, or cannot be written
     └── ArchiveError            a WARC file cannot be written or read
 
@@ -36,6 +37,10 @@ class WorkspaceError(LycosaError):
 
 class WorkspaceBusy(WorkspaceError):
     """Another process is crawling in this directory."""
+
+
+class ProxyError(LycosaError):
+    """The proxy through which a crawl goes cannot be used."""
 
 
 class StoreError(LycosaError):

@@ -20,6 +20,7 @@ from lycosa.crawl.found_pages import SEARCH, LiveBoard, LiveSites, engine_clocks
 from lycosa.crawl.resume import CrawlState
 from lycosa.crawl.searching import MetaSearch, Searching
 from lycosa.crawl.visits import LiveVisitor
+from lycosa.fetch.access import Access
 from lycosa.fetch.decode import DecodeLimits, decode
 from lycosa.fetch.dns import Resolver
 from lycosa.fetch.fetcher import LiveFetcher
@@ -60,9 +61,11 @@ def live_fetcher(
     seeds: Mapping[str, str],
 ) -> LiveFetcher:
     """`stack` closes it; `archived`, `seeds`: see `LiveFetcher`."""
-    resolver = Resolver(overrides=config.network.resolve)
+    access = Access(config.access, now=clock.now())
+    resolver = Resolver(overrides=config.network.resolve, look_up=access.names_left_to_proxy())
     stack.push_async_callback(resolver.close)
-    http = Http(settings=config.http_settings(), guard=Guard(config.network.allow), resolver=resolver, now=clock.now)
+    guard = Guard(config.network.allow)
+    http = Http(settings=config.http_settings(), guard=guard, resolver=resolver, now=clock.now, access=access)
     stack.push_async_callback(http.close)
     return LiveFetcher(
         http=http,
@@ -76,6 +79,7 @@ def live_fetcher(
         cache=records.cache,
         archived=archived,
         plain_http={url: plain for url, plain in seeds.items() if plain},
+        access=access,
     )
 
 
@@ -133,14 +137,16 @@ def live_search(
         return None
     settings.require_engines()
     clock, store = SystemClock(), ledger.state.store
-    resolver = Resolver(overrides=config.network.resolve)
+    access = Access(config.access, now=clock.now())
+    resolver = Resolver(overrides=config.network.resolve, look_up=access.names_left_to_proxy())
     stack.push_async_callback(resolver.close)
     guard = Guard((*config.network.allow, *settings.allow))
-    http = Http(settings=config.http_settings(), guard=guard, resolver=resolver)
+    http = Http(settings=config.http_settings(), guard=guard, resolver=resolver, access=access)
     stack.push_async_callback(http.close)
     get = EngineClient(http, timeout=settings.timeout)
     # For sitemaps, and wherever else an engine may send us, the guard of pages holds.
-    page_http = Http(settings=config.http_settings(), guard=Guard(config.network.allow), resolver=resolver)
+    page_guard = Guard(config.network.allow)
+    page_http = Http(settings=config.http_settings(), guard=page_guard, resolver=resolver, access=access)
     stack.push_async_callback(page_http.close)
     page_get = EngineClient(page_http, timeout=config.http.deadline)
     elsewhere = EngineClient(page_http, timeout=settings.timeout)

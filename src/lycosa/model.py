@@ -65,8 +65,11 @@ class Kind(StrEnum):
     """A document arrived and was read."""
     UNCHANGED = "unchanged"
     """A page that was fetched before is still the same, says its server."""
+    LISTED = "listed"
+    """A feed or a sitemap arrived: no page, but a list of links, which wait in the frontier."""
     REDIRECTED = "redirected"
-    """The answer was a redirect; its target waits in the frontier as a link of its own."""
+    """The answer was a redirect, or its document says that it is elsewhere; the target waits in the frontier as a link
+    of its own."""
     HTTP_ERROR = "http-error"
     """The server answered with an error status."""
     UNREACHABLE = "unreachable"
@@ -202,6 +205,11 @@ class Page:
     """Language by whose stop words and stemmer `terms` were made: the page's own, if there is a stemmer for it."""
     lead: Sequence[str] = ()
     """The first stems of title and own text, in order, of a page whose text is not at hand (`lab.worlds`)."""
+
+    continued_at: str = ""
+    """Where the document itself says that it is to be found; empty if it is here."""
+    continued_by: str = ""
+    """How it says so: meta refresh, amp, hreflang."""
 
     beginning: str = ""
     """The first words of the own text, of a page whose text is not kept (`opening`)."""

@@ -11,6 +11,7 @@
     pages_by_url            pages of given URLs, fetched by a crawl of their own; fetch_progress shows how far it is
     taking_over             what follows from what a person has said of pages
     settings, scope         --config and --set; --site, --under and others that limit a crawl
+    access                  --proxy, --logins, --cookies, --header
     dialogue, keys          questions to a person, and what is pressed
     progress, shown_pages   how a running crawl shows itself; pages shown as they are found
     terminal                what may go to a terminal

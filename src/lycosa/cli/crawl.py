@@ -14,6 +14,7 @@ from typing import Any
 import typer
 from rich.table import Table
 
+from lycosa.cli.access import COOKIES, HEADER, LOGINS, PROXY, access
 from lycosa.cli.dashboard import beside
 from lycosa.cli.progress import Lines, Panels
 from lycosa.cli.review import asking
@@ -112,6 +113,14 @@ def crawl(
         "", "--contact", envvar="LYCOSA_CONTACT", help="E-mail or URL where site owners reach you."
     ),
     cache: Path | None = typer.Option(None, "--cache", help="A directory in which crawls share what they download."),
+    proxy: str | None = PROXY,
+    logins: Path | None = LOGINS,
+    cookies: Path | None = COOKIES,
+    header: list[str] = HEADER,
+    sitemaps: bool = typer.Option(
+        False, "--sitemaps", help="Ask hosts that proved relevant for their sitemaps, and queue what these list."
+    ),
+    feeds: bool = typer.Option(False, "--feeds", help="Follow the feeds that pages name in their head."),
     config_file: Path | None = CONFIG,
     setting: list[str] = SETTING,
     answers: Path | None = typer.Option(
@@ -181,6 +190,9 @@ def crawl(
                         "engines": [engine_option(text) for text in engines] or None,
                     },
                     network={"contact": contact or None},
+                    lists={"sitemaps": sitemaps or None},
+                    page={"feeds": feeds or None},
+                    access=access(proxy, logins, cookies, header),
                 ),
             ),
             *(("--set", parse_setting(text)) for text in setting),

@@ -15,7 +15,19 @@ from lycosa.errors import InputError
 
 CONFIG = typer.Option(None, "--config", "-c", envvar="LYCOSA_CONFIG", help="A TOML file of settings.")
 SETTING = typer.Option([], "--set", help="Any setting: --set politeness.max_tries=5. May be given several times.")
-HOW_TO_FETCH = ("cache", "network", "politeness", "robots", "urls", "fetch", "http", "decode", "page", "readers")
+HOW_TO_FETCH = (
+    "cache",
+    "network",
+    "access",
+    "politeness",
+    "robots",
+    "urls",
+    "fetch",
+    "http",
+    "decode",
+    "page",
+    "readers",
+)
 """The settings of a crawl that hold wherever pages are fetched."""
 
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lycosa.crawl.lists import take_list
 from lycosa.crawl.redirects import redirect_target
 from lycosa.crawl.resume import ARCHIVE, FURNITURE, FURNITURE_SINCE, STRATEGY, TRAPS, CrawlState
 from lycosa.crawl.revisits import later_edges
@@ -36,6 +37,7 @@ from lycosa.strategies.rescoring import score_again, scores_of_revisit
 FINAL_STATES: Mapping[Kind, str] = {
     Kind.FETCHED: State.DONE,
     Kind.UNCHANGED: State.DONE,
+    Kind.LISTED: State.DONE,
     Kind.REDIRECTED: State.DONE,
     Kind.SKIPPED: State.DONE,
     Kind.EXCLUDED: State.EXCLUDED,
@@ -44,6 +46,8 @@ FINAL_STATES: Mapping[Kind, str] = {
     Kind.UNREACHABLE: State.FAILED,
     Kind.UNREADABLE: State.FAILED,
 }
+ALIKE_BITS = 10
+"""Bits of 64 in which fingerprints of a page and of what it says is its canonical version may differ."""
 NOWHERE: Place = ("", -1)
 STEERED = frozenset(
     {"focus", "judge", "answers", "distilled", "advice", "search", "trap", "command", "alarm", "alarm over"}
@@ -303,6 +307,10 @@ class CrawlLedger:
         self._state.frontier.done(lease.id)
         if outcome.kind is Kind.REDIRECTED:
             self._redirect(visit, batch)
+        if outcome.kind is Kind.LISTED and visit.page is not None:
+            self._state.revisits.discard(lease.id)
+            take_list(self._state, visit, visit.page, batch)
+            return
         if lease.is_revisit:
             self._state.revisits.discard(lease.id)
             self._state.fetched_again.add(lease.id)
@@ -346,7 +354,7 @@ class CrawlLedger:
         host = self._state.hosts[lease.host]
         host.pages += 1
         self._state.furniture.add(host.id, page.blocks)
-        twin = self._duplicate_of(page, lease.id)
+        twin = self._canonical_twin(lease, page) or self._duplicate_of(page, lease.id)
         batch.pages.append(page_row(visit, page, place, run=self._run, number=self.pages + 1, twin=twin))
         if judgement is None:
             return twin is not None
@@ -365,6 +373,18 @@ class CrawlLedger:
             )
         )
         return twin is not None
+
+    def _canonical_twin(self, lease: Lease, page: Page) -> int | None:
+        """The fetched page that this one says it is. A claim alone is not enough: many sites name their home page on
+        every page, so the texts have to be alike."""
+        if not page.canonical or page.canonical == lease.url or not page.fingerprint:
+            return None
+        number = self._state.urls.find(page.canonical)
+        known = self._state.store.page(number) if number is not None and number != lease.id else None
+        if known is None or not known.fingerprint:
+            return None
+        bits = ((known.fingerprint ^ page.fingerprint) & (2**64 - 1)).bit_count()
+        return (known.duplicate_of or known.id) if bits <= ALIKE_BITS else None
 
     def _duplicate_of(self, page: Page, link: int) -> int | None:
         """The first page with exactly this fingerprint, if it is not this one."""

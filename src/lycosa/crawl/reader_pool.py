@@ -375,7 +375,7 @@ def _pack(result: Read, *, whole_pages: bool) -> bytes:
             judgement.guide and tuple(judgement.guide),
             judgement.margin,
         )
-    plain = (str(outcome.kind), outcome.reason, outcome.detail, outcome.status)
+    plain = (str(outcome.kind), outcome.reason, outcome.detail, outcome.status, outcome.location)
     return marshal.dumps((plain, page_fields, judgement_fields))
 
 
@@ -385,7 +385,7 @@ def _light(link: Link) -> tuple[Any, ...]:
 
 
 def _unpack(message: tuple[Any, ...]) -> Read:
-    (kind, reason, detail, status), page_fields, judgement_fields = message
+    (kind, reason, detail, status, location), page_fields, judgement_fields = message
     page = None
     if page_fields is not None:
         url, title, text, language, charset, links, *rest = page_fields
@@ -395,7 +395,7 @@ def _unpack(message: tuple[Any, ...]) -> Read:
         relevance, is_relevant, scores, terms, best, guide, margin = judgement_fields
         guided = Guidance._make(guide) if guide else None
         judgement = Judgement(relevance, is_relevant, scores, terms, best, guided, margin)
-    return Read(Outcome(Kind(kind), reason, detail, status), page, judgement)
+    return Read(Outcome(Kind(kind), reason, detail, status, location=location), page, judgement)
 
 
 # The reader's side.

@@ -10,17 +10,25 @@ sent, the result is a value.
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from urllib.parse import urlsplit
 
 from lycosa.fetch.decode import DecodeLimits, decode
-from lycosa.fetch.urls import Urls, url_hash
+from lycosa.fetch.registrable import registrable_domain
+from lycosa.fetch.urls import EXTENSION, Urls, url_hash
 from lycosa.judges.protocol import Judge
+from lycosa.lib.media_types import GZIP_TYPES, LIST_TYPES, media_type
 from lycosa.lib.text import aliases, renamed
-from lycosa.model import Fetched, Judgement, Kind, Outcome, Page, Response, Visit
+from lycosa.model import Fetched, Judgement, Kind, Link, Outcome, Page, Response, Visit
 from lycosa.page.html import read_document
 from lycosa.page.limits import PageLimits
+from lycosa.page.link_lists import FEED, INDEX, LinkList, read_list
 
+GZIP_MAGIC = b"\x1f\x8b"
+MOST_SITEMAPS = 100
+"""Number of sitemaps of an index that are followed: the newest."""
 OTHER_LANGUAGE = "other language"
 """Reason for which a page is refused that is not in one of the languages asked for."""
 
@@ -64,18 +72,29 @@ def read(fetched: Fetched, reading: Reading, furniture: bytes = b"") -> Visit:
 def read_response(response: Response, reading: Reading, furniture: bytes = b"") -> Read:
     """Decode, parse, judge and expand one document."""
     decoded = decode(response.body, response.header("content-encoding"), limits=reading.decode_limits)
+    content_type = response.header("content-type")
+    if not decoded.reason and media_type(content_type) in GZIP_TYPES and decoded.body[:2] == GZIP_MAGIC:
+        decoded = decode(decoded.body, "gzip", limits=reading.decode_limits)
     if decoded.reason:
         return Read(Outcome(Kind.REFUSED, decoded.reason, decoded.detail, response.status))
+    listed = read_list(decoded.body, content_type=content_type, url=response.url)
+    if listed is not None:
+        return _read_list(listed, response, reading)
+    if media_type(content_type) in LIST_TYPES:
+        return Read(Outcome(Kind.SKIPPED, "content type", media_type(content_type), response.status))
     page = read_document(
         response.url,
         decoded.body,
-        content_type=response.header("content-type"),
+        content_type=content_type,
         x_robots_tag=[value for name, value in response.headers if name == "x-robots-tag"],
         resolver=reading.urls.resolver,
         product_token=reading.product_token,
         limits=reading.limits,
         furniture=furniture,
     )
+    if page.continued_at:
+        detail, location = page.continued_at[:500], page.continued_at
+        return Read(Outcome(Kind.REDIRECTED, page.continued_by, detail, response.status, location=location))
     wanted = reading.limits.only_languages
     if wanted and page.language and page.language not in wanted:
         detail = f"{page.language}; only {', '.join(wanted)} {'is' if len(wanted) == 1 else 'are'} asked for"
@@ -89,6 +108,36 @@ def read_response(response: Response, reading: Reading, furniture: bytes = b"") 
         digest=reading.digest(page) if reading.digest else b"",
     )
     return Read(Outcome(Kind.FETCHED, f"http {response.status}", "", response.status), page, reading.judge.judge(page))
+
+
+def _read_list(listed: LinkList, response: Response, reading: Reading) -> Read:
+    """A feed or a sitemap: its links, within the limit for a page. Of a sitemap only those of its own site count."""
+    if not listed.entries:
+        why = listed.failure or "it is empty"
+        return Read(Outcome(Kind.UNREADABLE, listed.kind, why[:300], response.status))
+    resolve, limits = reading.urls.resolver(response.url), reading.limits
+    site = registrable_domain(urlsplit(response.url).hostname or "") if listed.kind != FEED else ""
+    links: dict[str, Link] = {}
+    dropped: Counter[str] = Counter()
+    for entry in listed.entries:
+        target, reason = (
+            resolve(entry.href.partition("#")[0]) if len(entry.href) <= limits.max_href else ("", "too long")
+        )
+        if listed.kind == INDEX and reason == EXTENSION:
+            reason = ""  # sitemaps may be compressed
+        if not reason and site and registrable_domain(urlsplit(target).hostname or "") != site:
+            reason = "other site"
+        if not reason and len(links) >= (MOST_SITEMAPS if listed.kind == INDEX else limits.max_links):
+            reason = "too many links"
+        if reason:
+            dropped[reason] += 1
+        elif target not in links:
+            anchor = entry.title[: limits.max_anchor]
+            links[target] = Link(target, anchor, f"{anchor} {entry.summary}".strip(), listed.kind, "", len(links))
+    page = Page(response.url, links=tuple(links.values()), dropped=dropped)
+    count = f"{len(links):,} links" + (f"; {listed.failure}" if listed.failure else "")
+    page = replace(page, link_hashes=_hashes(page))
+    return Read(Outcome(Kind.LISTED, listed.kind, count[:300], response.status), page)
 
 
 def _hashes(page: Page) -> bytes:

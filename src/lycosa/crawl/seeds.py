@@ -184,7 +184,7 @@ class SeedWatch:
         if outcome.kind is Kind.REDIRECTED:
             return self._redirected(lease, outcome)
         link = self._store.link(lease.id)
-        if link is None or outcome.kind is Kind.FETCHED:
+        if link is None or outcome.kind in (Kind.FETCHED, Kind.LISTED):
             return ()
         return self._trouble(self._lost_seed(link))
 

@@ -7,7 +7,10 @@
     politeness     when a host may be contacted again, and when it is set aside
     dns            resolves names to addresses
     guard          which addresses may be contacted
+    access         how the crawler gets in: through which `proxy`, and with which secrets of `logins` and `cookie_file`;
+                   `private_file` reads them
     http           many requests at once through libcurl; `transfer` is one of them, with its limits
+    request        one request as libcurl is told of it
     kept_connections   whether something waits on a connection that is to be used again
     decode         removes the content encoding, within limits
     conditions     asks for a page only if it has changed since it was last fetched

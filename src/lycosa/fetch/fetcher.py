@@ -14,27 +14,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlsplit
 
+from lycosa.fetch.access import Access, AccessSettings
 from lycosa.fetch.cache import PageCache
 from lycosa.fetch.conditions import conditions
 from lycosa.fetch.dns import Resolver
 from lycosa.fetch.headers import REDIRECTS, redirect_location, retry_after
 from lycosa.fetch.http import Http
+from lycosa.fetch.proxy import PROXY_FAILED
 from lycosa.fetch.robots import Robots, RobotsFile, RobotsSettings, RobotsState
 from lycosa.fetch.robots_request import RobotsRequests
 from lycosa.fetch.transfer import ADDRESS_REFUSED, TransferFailure
 from lycosa.fetch.urls import Urls, origin
 from lycosa.lib.bounds import require_at_least
 from lycosa.lib.clock import Clock
+from lycosa.lib.media_types import is_list_type
 from lycosa.model import Fetched, Kind, Lease, Outcome, Response
 
 NOT_MODIFIED = 304
+UNAUTHORIZED = 401
 TRANSIENT = frozenset({408, 425, 429})
 ROBOTS_UNREACHABLE = "robots.txt unreachable"
 HTTPS_UNREACHABLE = "https unreachable"
 """Reason why a URL given without a scheme is continued as http."""
 ROBOTS_FIRST = "robots.txt first"
+PROXY_REST = 10.0
+"""Seconds for which a link waits when the proxy has failed, which is none of its host's doing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +54,13 @@ class FetchSettings:
     """Number of bytes after which the download of a page is cut off (paper TC: 10 KB); 0 means whole pages."""
     max_redirects: int = 5
     """Maximum number of redirects in a row, for pages and for robots.txt."""
+
+    reads_lists: bool = True
+    """Read feeds and sitemaps that are met, as lists of links. They count as no pages."""
+
+    def is_list(self, content_type: str, url: str) -> bool:
+        """Whether an answer may be a list of links that is to be read."""
+        return self.reads_lists and is_list_type(content_type, url)
 
     def __post_init__(self) -> None:
         require_at_least(self, "fetch", chop=0, max_redirects=0)
@@ -93,6 +107,7 @@ class LiveFetcher:
         cache: PageCache | None = None,
         archived: Callable[[int], Response | None] = lambda _: None,
         plain_http: Mapping[str, str] | None = None,
+        access: Access | None = None,
     ) -> None:
         """`archived`: the latest answer for a link, by its number, if it is at hand; `plain_http`: URLs that somebody
         gave without a scheme, and their http URLs, in case https has no answer."""
@@ -116,8 +131,14 @@ class LiveFetcher:
         self._cache = cache
         self._archived = archived
         self._plain_http = plain_http or {}
+        self._access = access or Access(AccessSettings())
         self.awaited_names = 0
         """Number of fetches that wait for a name to be resolved."""
+
+    @property
+    def access_note(self) -> str:
+        """What a person should know about the files with secrets; empty if nothing."""
+        return self._access.note
 
     async def fetch(self, lease: Lease) -> Fetched:
         if not lease.is_revisit and (stored := self._cached(lease.url)) is not None:
@@ -138,7 +159,11 @@ class LiveFetcher:
         return held_back or await self._request(lease, known)
 
     def _cached(self, url: str) -> Response | None:
-        return self._cache.get(url) if self._cache is not None else None
+        return self._cache.get(url) if self._cache is not None and not self._has_secrets(url) else None
+
+    def _has_secrets(self, url: str) -> bool:
+        """Whether pages there are for whoever has a log-in or a cookie, and not for the cache that crawls share."""
+        return bool(self._access.for_request(origin(url), urlsplit(url).hostname or "", url).lines)
 
     async def _permission(self, lease: Lease, address: str) -> Fetched | None:
         """None if robots.txt allows the fetch; otherwise the result with which it ends."""
@@ -189,26 +214,30 @@ class LiveFetcher:
         known = (self._cached(lease.url) or self._archived(lease.id)) if lease.is_revisit else None
         answer = await self._http.get(
             lease.url,
-            stop_at_headers=self._unwanted,
+            stop_at_headers=partial(self._unwanted, lease.url),
             chop=self._settings.chop or None,
             headers=conditions(known) if known is not None else (),
             address=address,
         )
         if isinstance(answer, TransferFailure):
+            if answer.reason == PROXY_FAILED:
+                return self._note(
+                    lease, Outcome(Kind.DEFERRED, PROXY_FAILED, answer.detail, retry_after=PROXY_REST), address=address
+                )
             outcome = Outcome(answer.kind, answer.reason, answer.detail, is_transient=answer.is_transient)
             is_contact = answer.reason != ADDRESS_REFUSED
             return self._note(lease, outcome, address=answer.address or address, started=started, is_contact=is_contact)
-        if self._cache is not None:
+        if self._cache is not None and not self._has_secrets(lease.url):
             self._cache.put(answer)
         return self._answer(lease, answer)
 
-    def _unwanted(self, status: int, headers: Sequence[tuple[str, str]]) -> str:
+    def _unwanted(self, url: str, status: int, headers: Sequence[tuple[str, str]]) -> str:
         """The media type, if it is one whose body is not downloaded; otherwise empty."""
         if not 200 <= status < 300:
             return ""
         value = next((value for name, value in headers if name == "content-type"), "")
         kind = value.partition(";")[0].strip().lower()
-        return "" if kind in self._settings.content_types else kind
+        return "" if kind in self._settings.content_types or self._settings.is_list(value, url) else kind
 
     def _answer(self, lease: Lease, response: Response, *, from_cache: bool = False) -> Fetched:
         is_unchanged = lease.is_revisit and response.status == NOT_MODIFIED
@@ -226,7 +255,7 @@ class LiveFetcher:
     def _outcome(self, response: Response) -> Outcome:
         status = response.status
         reason = f"http {status}"
-        if unwanted := self._unwanted(status, response.headers):
+        if unwanted := self._unwanted(response.url, status, response.headers):
             return Outcome(Kind.SKIPPED, "content type", unwanted[:200], status)
         if 200 <= status < 300:
             return Outcome(Kind.FETCHED, reason, status=status)
@@ -234,6 +263,8 @@ class LiveFetcher:
             return Outcome(Kind.REDIRECTED, reason, location[:500], status, location=location)
         wait = retry_after(response.header("retry-after"), now=response.ended)
         is_transient = status >= 500 or status in TRANSIENT
+        if status == UNAUTHORIZED:
+            return Outcome(Kind.HTTP_ERROR, reason, self._access.why_unauthorized(origin(response.url)), status)
         return Outcome(Kind.HTTP_ERROR, reason, status=status, is_transient=is_transient, retry_after=wait)
 
     def _note(

@@ -19,6 +19,8 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 
 from lycosa.errors import ConfigError
 
+MALFORMED = "malformed"
+"""What is refused is no address at all."""
 _V4 = tuple(
     (IPv4Network(network), reason)
     for network, reason in (
@@ -100,7 +102,7 @@ class Guard:
         try:
             parsed = ip_address(address.partition("%")[0])
         except ValueError:
-            return "malformed"
+            return MALFORMED
         return self._judge(parsed)
 
     def _judge(self, address: IPv4Address | IPv6Address) -> str:

@@ -5,9 +5,10 @@ does the waiting and tells libcurl what became ready (`_act`). A request is a fu
 reports its handle as finished. Nothing polls.
 
 The answer of the web is a value: a `Response`, or a `TransferFailure` with a reason that can be counted. The body keeps
-its content encoding (`fetch.decode` removes it), redirects are not followed, and cookies, proxies and credentials are
-not used. Limits on time, rate, bytes and headers are enforced here; the guard checks each address when its socket is
-about to be opened. A connection that is reused was checked when it was opened.
+its content encoding (`fetch.decode` removes it), and redirects are not followed. Proxies, log-ins and cookies are used
+as `fetch.access` says; what is archived of a request leaves secrets out. Limits on time, rate, bytes and headers are
+enforced here; the guard checks each address when its socket is about to be opened, or before a proxy is told of it. A
+connection that is reused was checked when it was opened.
 
 One call of `get` sends one request. libcurl would send it again by itself if a kept connection breaks just then
 (`Transfer._before_request` forbids it), and it would take bytes that a server sent before it was asked for the answer:
@@ -20,20 +21,22 @@ import asyncio
 import ssl
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import ada_url
 import pycurl
 
 from lycosa.errors import ConfigError
+from lycosa.fetch.access import NOTHING, Access, AccessSettings, without_secrets
 from lycosa.fetch.dns import Resolver
-from lycosa.fetch.guard import Guard
+from lycosa.fetch.guard import MALFORMED, Guard
 from lycosa.fetch.kept_connections import KeptConnections
-from lycosa.fetch.transfer import HeadersCheck, HttpSettings, Transfer, TransferFailure, failure
+from lycosa.fetch.proxy import PROXY_FAILED, PROXY_REFUSED, Proxy, is_local_name
+from lycosa.fetch.request import HttpCall, Origin, parse_origin, resolve_entry, set_login, set_route
+from lycosa.fetch.transfer import ADDRESS_REFUSED, HeadersCheck, HttpSettings, Transfer, TransferFailure, failure
 from lycosa.model import Response
 
+_PROXY_LOGIN = 407
 _MAX_IDLE_HANDLES = 1000
 _MAX_ORIGINS = 20_000
 _MAX_UNRELIABLE = 10_000
@@ -53,31 +56,26 @@ def default_ca_file() -> str:
     return found or next((path for path in _CA_FILES if Path(path).is_file()), "")
 
 
-@dataclass(frozen=True, slots=True)
-class _Origin:
-    """Scheme, host and port of a URL, parsed once: libcurl and the resolver must agree on the host."""
-
-    prefix: str
-    """`https://example.org:8443`, without credentials."""
-    host: str
-    port: int
-    authority: str
-    """Value of the Host header."""
-
-
 class Http:
     """Fetches URLs. Bound to one event loop; must be closed with `close`."""
 
     def __init__(
-        self, *, settings: HttpSettings, guard: Guard, resolver: Resolver, now: Callable[[], float] = time.time
+        self,
+        *,
+        settings: HttpSettings,
+        guard: Guard,
+        resolver: Resolver,
+        now: Callable[[], float] = time.time,
+        access: Access | None = None,
     ) -> None:
         """`now`: the time of the crawl, for `started` and `ended` of responses."""
         self._settings = settings
+        self._access = access or Access(AccessSettings())
         self._now = now
         self._guard = guard
         self._resolver = resolver
         self._ca_file = _checked_ca_file(settings.ca_file)
-        self._request_headers = _request_headers(settings)
+        self._request_headers = [*_request_headers(settings), *self._access.headers]
         self._request_tail = "".join(f"{line}\r\n" for line in self._request_headers)
         self._multi: Any = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._on_socket)
@@ -87,7 +85,7 @@ class Http:
         # down with it.
         self._multi.setopt(pycurl.M_PIPELINING, pycurl.PIPE_NOTHING)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._origins: dict[str, _Origin] = {}
+        self._origins: dict[str, Origin] = {}
         self._idle: list[Transfer] = []
         self._active: dict[Any, Transfer] = {}
         self._watched: dict[int, int] = {}
@@ -128,64 +126,109 @@ class Http:
         resolution = self._resolver.known(origin.host) or await self._resolver.resolve(origin.host, origin.port)
         if not resolution.addresses:
             return failure("dns", resolution.failure, is_transient=resolution.is_transient)
-        left = self._settings.deadline - (self._loop.time() - begun)
-        if left <= 0:
+        if self._loop.time() - begun >= self._settings.deadline:
             return failure("timeout", "name resolution used up the time", is_transient=True)
 
         addresses = resolution.addresses
         if address in addresses:
             addresses = (address, *(other for other in addresses if other != address))
+        proxy = self._access.proxies.of(origin.scheme, origin.host)
+        if proxy is not None:
+            addresses = self._told_to(proxy, origin, addresses)
+            if not addresses:
+                why = self._guard.refuses(resolution.addresses[0])
+                refused = f"{'local name' if why == MALFORMED else why}: {resolution.addresses[0]}"
+                return failure(ADDRESS_REFUSED, refused, address=resolution.addresses[0])
         more = "".join(f"{line}\r\n" for line in headers)
-        request = f"GET {target} HTTP/1.1\r\nHost: {origin.authority}\r\n{self._request_tail}{more}".encode()
-        is_fresh = origin.prefix in self._unreliable
+        call = HttpCall(
+            url,
+            origin,
+            target,
+            addresses,
+            tuple(headers),
+            self._access.for_request(origin.prefix, origin.host, origin.prefix + target),
+            proxy,
+            f"GET {target} HTTP/1.1\r\nHost: {origin.authority}\r\n{self._request_tail}{more}".encode(),
+        )
+        limits = (stop_at_headers, self._settings.max_bytes if max_bytes is None else max_bytes, chop)
+        return self._told(call, await self._send(call, begun + self._settings.deadline, *limits))
+
+    async def _send(
+        self, call: HttpCall, until: float, stop_at_headers: HeadersCheck | None, max_bytes: int, chop: int | None
+    ) -> Response | TransferFailure:
+        """`until`: when it has to be over, by the loop's clock."""
+        assert self._loop is not None
+        is_fresh = call.origin.prefix in self._unreliable
         while True:
             transfer = self._idle.pop() if self._idle else self._new_transfer()
             transfer.begin(
-                url,
-                request=request,
+                call.url,
+                request=call.request,
                 stop_at_headers=stop_at_headers,
-                max_bytes=self._settings.max_bytes if max_bytes is None else max_bytes,
+                max_bytes=max_bytes,
                 chop=chop,
+                target_address=call.addresses[0] if call.proxy and not call.proxy.resolves else "",
             )
             try:
-                self._prepare(transfer, origin, target, addresses, headers, is_fresh=is_fresh)
+                self._prepare(transfer, call, is_fresh=is_fresh)
+                left = max(0.001, until - self._loop.time())
                 transfer.curl.setopt(pycurl.TIMEOUT_MS, max(1, int(left * 1000)))
                 self._multi.add_handle(transfer.curl)
                 self._active[transfer.curl] = transfer
                 result = await transfer.future
                 if transfer.is_repeated:
-                    self._distrust(origin)
+                    self._distrust(call.origin)
                 if not transfer.is_unsent or is_fresh:
                     return result
             finally:
                 self._release(transfer)
             # Nothing was sent: something waited on the kept connection, which libcurl has closed.
             is_fresh = True
-            left = max(0.001, self._settings.deadline - (self._loop.time() - begun))
 
-    def _prepare(
-        self,
-        transfer: Transfer,
-        origin: _Origin,
-        target: str,
-        addresses: Sequence[str],
-        headers: Sequence[str],
-        *,
-        is_fresh: bool,
-    ) -> None:
+    def _told_to(self, proxy: Proxy, origin: Origin, addresses: Sequence[str]) -> tuple[str, ...]:
+        """What a proxy may be told to connect to, of these addresses; a name, where the look-up is left to it."""
+        if proxy.resolves and self._guard.refuses(origin.host.strip("[]")) == MALFORMED:  # a name
+            return () if is_local_name(origin.host) else (origin.host,)
+        return tuple(address for address in addresses if not self._guard.refuses(address))
+
+    def _told(self, call: HttpCall, result: Response | TransferFailure) -> Response | TransferFailure:
+        """The result as it may be kept, once it is noted what it says about proxy and log-in."""
+        proxies = self._access.proxies
+        if isinstance(result, TransferFailure):
+            if result.reason == PROXY_FAILED:
+                proxies.note_failure(result.detail, is_hopeless=not result.is_transient)
+            elif result.reason == PROXY_REFUSED:
+                proxies.note_success()
+            return result
+        if call.proxy is not None:
+            if result.status == _PROXY_LOGIN:
+                proxies.note_failure("it asks for a log-in (407)", is_hopeless=True)
+            proxies.note_success()
+        if call.secrets is NOTHING:
+            return result
+        self._access.note_answer(call.origin.prefix, result.status)
+        return without_secrets(result)
+
+    def _prepare(self, transfer: Transfer, call: HttpCall, *, is_fresh: bool) -> None:
         """Set what differs from the handle's last request. `is_fresh`: on a connection of its own."""
-        curl = transfer.curl
-        curl.setopt(pycurl.URL, origin.prefix + target)
-        curl.setopt(pycurl.RESOLVE, [_resolve_entry(origin, addresses)])
-        if headers or transfer.has_own_headers:
-            curl.setopt(pycurl.HTTPHEADER, [*self._request_headers, *headers])
-            transfer.has_own_headers = bool(headers)
+        curl, origin = transfer.curl, call.origin
+        curl.setopt(pycurl.URL, origin.prefix + call.target)
+        if call.proxy is None:
+            curl.setopt(pycurl.RESOLVE, [resolve_entry(origin, call.addresses)])
+        lines = (*call.headers, *call.secrets.lines)
+        if lines or transfer.has_own_headers:
+            curl.setopt(pycurl.HTTPHEADER, [*self._request_headers, *lines])
+            transfer.has_own_headers = bool(lines)
         if is_fresh or transfer.is_fresh:
             curl.setopt(pycurl.FRESH_CONNECT, int(is_fresh))
             curl.setopt(pycurl.FORBID_REUSE, int(is_fresh))
             transfer.is_fresh = is_fresh
+        if call.proxy is not None or transfer.route:
+            set_route(transfer, call)
+        if call.secrets.login is not None:
+            set_login(transfer, call.secrets.login)
 
-    def _distrust(self, origin: _Origin) -> None:
+    def _distrust(self, origin: Origin) -> None:
         if len(self._unreliable) >= _MAX_UNRELIABLE:
             self._unreliable.clear()
         self._unreliable.add(origin.prefix)
@@ -205,7 +248,7 @@ class Http:
             transfer.curl.close()
         self._idle.clear()
 
-    def _split(self, url: str) -> tuple[_Origin, str] | TransferFailure:
+    def _split(self, url: str) -> tuple[Origin, str] | TransferFailure:
         """The origin of a URL, and the rest as it appears in the request line."""
         scheme, separator, rest = url.partition("://")
         if not separator or scheme.lower() not in ("http", "https"):
@@ -216,7 +259,7 @@ class Http:
         front = url[: len(scheme) + 3 + end]
         origin = self._origins.get(front)
         if origin is None:
-            parsed = _parse_origin(front)
+            parsed = parse_origin(front)
             if parsed is None:
                 return failure("bad url", "no valid host or port")
             if len(self._origins) >= _MAX_ORIGINS:
@@ -240,6 +283,8 @@ class Http:
             (pycurl.HTTP_CONTENT_DECODING, 0),
             (pycurl.PATH_AS_IS, 1),
             (pycurl.PROXY, ""),
+            (pycurl.NOPROXY, ""),  # `Proxies` decides; libcurl would ask the environment
+            (pycurl.HEADEROPT, pycurl.HEADER_SEPARATE),  # our headers are for the host, not for a proxy
             (pycurl.NETRC, pycurl.NETRC_IGNORED),
             (pycurl.HTTPHEADER, self._request_headers),
             (pycurl.SSL_VERIFYPEER, 1),
@@ -260,7 +305,7 @@ class Http:
         if transfer.curl in self._active:
             self._detach(transfer)
         transfer.end()
-        if len(self._idle) < _MAX_IDLE_HANDLES and not self._is_closed:
+        if len(self._idle) < _MAX_IDLE_HANDLES and not self._is_closed and not transfer.has_login:
             self._idle.append(transfer)
         else:
             transfer.curl.close()
@@ -382,21 +427,3 @@ def _checked_ca_file(path: str) -> str:
     if path and not Path(path).is_file():
         raise ConfigError(f"http: ca_file {path!r} is not a file; name a PEM file of trusted certificates")
     return path or default_ca_file()
-
-
-def _parse_origin(front: str) -> _Origin | None:
-    try:
-        url = ada_url.URL(front)
-    except ValueError:
-        return None
-    is_secure = url.protocol == "https:"
-    port = int(url.port) if url.port else (443 if is_secure else 80)
-    if not url.hostname or not port:
-        return None
-    return _Origin(f"{url.protocol}//{url.host}", url.hostname, port, url.host)
-
-
-def _resolve_entry(origin: _Origin, addresses: Sequence[str]) -> str:
-    """An entry for CURLOPT_RESOLVE. The plus makes it an ordinary cache entry, which expires and can be replaced."""
-    listed = ",".join(f"[{address}]" if ":" in address else address for address in addresses)
-    return f"+{origin.host}:{origin.port}:{listed}"

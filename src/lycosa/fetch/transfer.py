@@ -17,6 +17,7 @@ import pycurl
 
 from lycosa.fetch.guard import Guard
 from lycosa.fetch.kept_connections import KeptConnections
+from lycosa.fetch.proxy import proxy_trouble
 from lycosa.lib.bounds import require_above_zero, require_at_least
 from lycosa.model import Kind, Response
 
@@ -122,6 +123,10 @@ class Transfer:
         """Whether the handle sends headers that were meant for one request."""
         self.is_fresh = False
         """Whether the handle is set to open a connection for each request."""
+        self.route = ""
+        """Proxy that the handle is set to go through; empty: none."""
+        self.has_login = False
+        """Whether the handle has a client certificate or trusted certificates of one origin."""
         self._kept = kept
         self._now = now
         self._settings = settings
@@ -140,7 +145,10 @@ class Transfer:
         stop_at_headers: HeadersCheck | None,
         max_bytes: int,
         chop: int | None,
+        target_address: str = "",
     ) -> None:
+        """`target_address`: of a request through a proxy, what the proxy is told to connect to."""
+        self._target_address = target_address
         self.url = url
         self.request = request
         self.started = self._now()
@@ -195,6 +203,8 @@ class Transfer:
                 return _STOP
             if self._status:
                 return None  # a trailer: counted but not kept
+            if not self._is_sent:
+                return None  # from the proxy, which opens a tunnel
             if line in (b"\r\n", b"\n"):
                 return self._on_end_of_head()
             self._head.append(line)
@@ -237,7 +247,8 @@ class Transfer:
         try:
             family, kind, protocol, endpoint = target
             self._address = endpoint[0]
-            reason = self._guard.refuses(endpoint[0])
+            # Through a proxy: `Http` has asked the guard about the target, and this address somebody has named.
+            reason = "" if self.route else self._guard.refuses(endpoint[0])
             if reason:
                 self._refused = reason
                 return pycurl.SOCKET_BAD
@@ -255,13 +266,15 @@ class Transfer:
         """The result of the request, once libcurl has finished it; raises if there was a fault."""
         if self._fault is not None:
             raise self._fault
-        address = self.curl.getinfo(pycurl.PRIMARY_IP) or self._address
+        address = self._target_address if self.route else self.curl.getinfo(pycurl.PRIMARY_IP) or self._address
         if self.is_repeated or self.is_unsent:
             return failure("reset", "the connection broke when the request arrived", is_transient=True, address=address)
         if self._cap:
             return failure(self._cap, self._cap_detail(), address=address)
         if self._is_chopped or (code == 0 and self._status):
             return self._response(address)
+        if self.route and not self._status and (trouble := proxy_trouble(self.curl, code, message)) is not None:
+            return failure(trouble[0], trouble[1], is_transient=trouble[2], address=address)
         if self._refused and not self.has_socket:
             return failure(ADDRESS_REFUSED, f"{self._refused}: {address}", address=address)
         if code == _TIMED_OUT:

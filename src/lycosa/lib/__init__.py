@@ -9,7 +9,7 @@ linkgraph                   PageRank and HITS
 evolve, gp                  a genetic algorithm over bit strings; genetic programming over formulas
 native                      modules written in C, where they were compiled: `_words` for words
 compiled                    machine code by numba
-safe_xml                    items of XML from untrusted sources
+safe_xml, media_types       items of XML from untrusted sources; media types of lists
 parquet                     writes rows as Parquet
 bounds, nearest             range checks of settings; "did you mean"
 bounded_file                reads a file that may be a pipe or a device

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 MAX_DEPTH = 100
+MAX_REL = 40
 MAX_TEXT = 10_000
 """Of one field, in characters: what is longer is cut."""
 
@@ -19,7 +20,8 @@ class XmlItem(NamedTuple):
     name: str
     """Of the element."""
     fields: dict[str, str]
-    """Texts of its children by name; attributes of children as `link@href`. Of several of one name, the first."""
+    """Texts of its children by name; attributes of children as `link@href`. Of several of one name, the first. Those of
+    a link also by its rel, which is alternate if it has none: `link[alternate]@href`."""
     attributes: dict[str, str]
 
 
@@ -77,6 +79,9 @@ class _ItemReader:
             self._field, self._text, self._length = local, [], 0
             for key, value in attributes.items():
                 self._item.fields.setdefault(f"{local}@{key}", value[:MAX_TEXT])
+                if local == "link":
+                    rel = attributes.get("rel", "alternate")[:MAX_REL]
+                    self._item.fields.setdefault(f"link[{rel}]@{key}", value[:MAX_TEXT])
 
     def text(self, data: str) -> None:
         if self._field and self._length < MAX_TEXT:

@@ -102,7 +102,7 @@ LOST_SEEDS = """
 select f.id, f.url, f.host_id, f.state, f.tries, f.reason, f.detail, h.ready_at, h.set_aside
 from frontier f join hosts h on h.id = f.host_id
 where f.distance = 0 and f.id not in (select id from pages)
-      and f.id not in (select link_id from outcomes where kind = 'redirected')
+      and f.id not in (select link_id from outcomes where kind in ('redirected', 'listed'))
 order by f.id
 """
 PAGE_TEXTS = """
