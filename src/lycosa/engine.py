@@ -490,6 +490,7 @@ class Crawl:
             ledger=ledger,
             clock=clock,
             name=str(self.workspace.directory),
+            drift=(lambda: study.drift) if study is not None else float,
             stalled=lambda: lookout.cause,
             is_paused=lambda: stop.is_paused,
         )

@@ -45,6 +45,9 @@ class AlarmSettings:
     """Minimum number of pages a minute, over the last `minutes`."""
     min_relevance: float = 0.0
     """Minimum mean relevance of the latest `pages` pages."""
+    max_drift: float = 0.0
+    """Maximum share of what is called relevant that the words and examples given would not call so by themselves; only
+    with a judge that learns during the crawl, and not before there are `pages` pages."""
     max_errors: float = 0.0
     """Maximum share of failures among the latest `pages` requests."""
     min_disk: float = 0.0
@@ -61,15 +64,15 @@ class AlarmSettings:
     """Command that is run for each alarm, without a shell; kind and message are added as its last arguments."""
 
     def __post_init__(self) -> None:
-        require_at_least(self, "alarms", min_speed=0, min_relevance=0, max_errors=0, min_disk=0, pages=1)
-        require_at_most(self, "alarms", min_relevance=1, max_errors=1)
+        require_at_least(self, "alarms", min_speed=0, min_relevance=0, max_drift=0, max_errors=0, min_disk=0, pages=1)
+        require_at_most(self, "alarms", min_relevance=1, max_drift=1, max_errors=1)
         if self.minutes <= 0:
             raise ConfigError(f"alarms.minutes is {self.minutes}: it must be greater than 0")
         if self.webhook and not self.webhook.startswith(("http://", "https://")):
             raise ConfigError(f"alarms.webhook is {self.webhook!r}: write a URL, such as https://example.org/hook")
 
 
-THRESHOLDS = ("min_speed", "min_relevance", "max_errors", "min_disk", "on_stall", "pages", "minutes")
+THRESHOLDS = ("min_speed", "min_relevance", "max_drift", "max_errors", "min_disk", "on_stall", "pages", "minutes")
 """What may be changed while the crawl runs."""
 
 
@@ -94,16 +97,18 @@ class Alarms:
         ledger: CrawlLedger,
         clock: Clock,
         name: str = "",
+        drift: Callable[[], float] = float,
         stalled: Callable[[], str] = str,
         is_paused: Callable[[], bool] = bool,
         tell: Callable[[AlarmSettings, Mapping[str, str]], None] | None = None,
     ) -> None:
-        """`name`: of the crawl. `stalled`: why nothing is fetched. `tell`: how others are told; by default in a thread,
-        for which nobody waits."""
+        """`name`: of the crawl. `drift`: its share, by a judge that learns. `stalled`: why nothing is fetched. `tell`: how
+        others are told; by default in a thread, for which nobody waits."""
         self._ledger = ledger
         self._store = ledger.state.store
         self._clock = clock
         self._name = name
+        self._drift = drift
         self._stalled = stalled
         self._is_paused = is_paused
         self._tell = tell or tell_others
@@ -144,6 +149,7 @@ class Alarms:
         found = {
             "speed": self._slow(now),
             "relevance": self._irrelevant(),
+            "drift": self._drifting(),
             "errors": self._failing(),
             "disk": self._full(),
             "stall": self._stalled() if self.settings.on_stall else "",
@@ -172,6 +178,15 @@ class Alarms:
         if mean >= settings.min_relevance:
             return ""
         return f"mean relevance {mean:.3f} of the last {settings.pages:,} pages, {settings.min_relevance:g} required"
+
+    def _drifting(self) -> str:
+        most = self.settings.max_drift
+        if not most or self._ledger.pages < self.settings.pages or (drift := self._drift()) <= most:
+            return ""
+        return (
+            f"{drift:.0%} of what is called relevant would not be by the words and examples given, {most:.0%} allowed; "
+            "a few answers tell whether it is meant"
+        )
 
     def _failing(self) -> str:
         settings = self.settings

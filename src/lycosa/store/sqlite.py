@@ -37,6 +37,18 @@ update judgements set is_relevant = relevance >= ?1, own_is_relevant = own_relev
     guide_is_relevant = guide_relevance >= ?1
 """
 GRADE = "update judgements set relevance = ?, is_relevant = ? where page_id = (select id from pages where number = ?)"
+MUCH = 0.1
+"""Change of a relevance from which the earlier one is kept."""
+KEEP_EARLIER = f"""
+insert or ignore into earlier_judgements (page_id, until_pages, relevance, is_relevant)
+select page_id, (select coalesce(max(number), 0) from pages), coalesce(own_relevance, relevance),
+       coalesce(own_is_relevant, is_relevant)
+from judgements
+where page_id = {{}} and (abs(coalesce(own_relevance, relevance) - ?1) >= {MUCH}
+                        or coalesce(own_is_relevant, is_relevant) != ?2)
+"""
+KEEP_BEFORE_GRADE = KEEP_EARLIER.format("(select id from pages where number = ?3)")
+KEEP_BEFORE_JUDGEMENT = KEEP_EARLIER.format("?3")
 RELEVANT_BY_HOST = """
 select f.host_id, sum(j.is_relevant) as relevant from judgements j join frontier f on f.id = j.page_id group by 1
 """
@@ -191,6 +203,8 @@ class SqliteStore(SqliteReports):
             ("update frontier set state = ?, tries = ?, reason = ?, detail = ? where id = ?", batch.states),
             ("update frontier set score = ? where id = ?", batch.scores),
             (_insert("pages", rows.PageRow, verb="insert or replace"), batch.pages),
+            (KEEP_BEFORE_JUDGEMENT, [(row.relevance, row.is_relevant, row.page_id) for row in batch.judgements]),
+            (KEEP_BEFORE_GRADE, batch.grades),
             (_insert("judgements", rows.JudgementRow, verb="insert or replace"), batch.judgements),
             (SET_THRESHOLD, [] if batch.threshold is None else [(batch.threshold,)]),
             (GRADE, batch.grades),

@@ -52,6 +52,7 @@ where f.state = '{State.WAITING}' and (?1 = '' or instr(lower(f.url), ?1)) and (
 order by f.{FAVOURED} desc, f.tries, f.score desc, f.id limit ?3
 """
 QUEUE_SCORES = f"select score from frontier where state = '{State.WAITING}' and tries = 0"
+EARLIER = "select until_pages, relevance, is_relevant from earlier_judgements where page_id = ? order by until_pages"
 DISTANCES = """
 select f.distance, count(*), coalesce(sum(j.is_relevant), 0)
 from pages p join frontier f on f.id = p.id left join judgements j on j.page_id = p.id group by 1 order by 1
@@ -210,6 +211,10 @@ class DashboardStore(SqliteStore):
     def queue_scores(self) -> NDArray[np.float64]:
         """Scores of the waiting links that were never tried."""
         return self._columns(QUEUE_SCORES, 1, (), np.float64)[0]
+
+    def earlier_judgements(self, page: int) -> list[tuple[int, float, int]]:
+        """(number of pages the crawl had when it was judged anew, relevance until then, whether it was relevant)."""
+        return self._all(tuple, EARLIER, (page,))
 
     def distances(self) -> list[tuple[int, int, int]]:
         """(links from the nearest seed, pages, relevant ones)."""

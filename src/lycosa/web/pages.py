@@ -60,6 +60,10 @@ def card(call: Call) -> dict[str, Any]:
             "no_text": problem,
             "path": _path(store, page.id),
             "duplicates": _near_duplicates(store, page.id),
+            "versions": [
+                {"until_pages": until, "relevance": relevance, "is_relevant": bool(is_relevant)}
+                for until, relevance, is_relevant in store.earlier_judgements(page.id)
+            ],
             "answers": [{"at": row.at, "answer": row.answer, "after_pages": row.after_pages} for row in said],
             "cited_by": [row._asdict() for row in store.citing_pages(page.id, 6)],
         }
