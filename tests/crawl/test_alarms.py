@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from lycosa.crawl import alarms as module
-from lycosa.crawl.alarms import Alarms, AlarmSettings, tell_others, with_thresholds
+from lycosa.crawl.alarms import Alarms, AlarmSettings, Condition, tell_others, with_thresholds
 from lycosa.errors import ConfigError
 
 SEED = "http://a.test/0"
@@ -33,8 +33,8 @@ def crawl(rig, settings, *, also=lambda alarms: None, drift=float, stalled=str, 
 
     def begin() -> None:
         made.append(
-            Alarms(settings, ledger=rig.ledger, clock=rig.clock, name="crawl", is_paused=lambda: rig.stop.is_paused,
-                   drift=drift, stalled=stalled,
+            Alarms(settings, ledger=rig.ledger, clock=rig.clock, name="crawl",
+                   condition=Condition(drift, stalled, lambda: rig.stop.is_paused),
                    tell=lambda _settings, alarm: told.append(alarm))
         )  # fmt: skip
 

@@ -58,10 +58,16 @@ def test_the_list_says_how_a_crawl_stands(client):
 
 
 def test_dots_are_columns_of_bytes(client):
+    unread = client.get(f"{C}/dots").content  # nobody has looked at the crawl yet
+    few = client.get(f"{C}/dots?first=5&last=9").content
+    assert struct.unpack_from("<IIId", few)[:3] == (0, 5, 5)
+    assert client.get(f"{C}/figures").json()["version"] > 0
     body = client.get(f"{C}/dots").content
     version, first, count, start = struct.unpack_from("<IIId", body)
     assert (first, count) == (1, 24)
     assert version > 0
+    assert body[4:] == unread[4:]
+    assert client.get(f"{C}/dots?first=5&last=9").content[4:] == few[4:]
     assert len(body) == 20 + 7 * 24
     relevance = struct.unpack_from("<24H", body, 20 + 4 * 24)
     flags = body[20 + 6 * 24 :]
@@ -210,12 +216,9 @@ def test_sql_can_only_read(client, sql, tmp_path):
 
 
 def test_sql_ends(client, monkeypatch):
-    from lycosa.store.sqlite_dashboard import QueryLimits
-    from lycosa.web import sql
-
-    monkeypatch.setattr(sql, "QueryLimits", lambda **more: QueryLimits(**{"seconds": 0.2, **more}))
+    monkeypatch.setattr("lycosa.web.sql.SECONDS", 0.2)
     endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select sum(i) from n"
-    assert "longer than 0.2 s" in ask(client, endless).json()["error"]
+    assert "more than 0.2 s" in ask(client, endless).json()["error"]
     many = "with recursive n(i) as (select 1 union all select i + 1 from n limit 5000) select i from n"
     found = ask(client, many).json()
     assert found["is_cut"]

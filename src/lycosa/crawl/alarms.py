@@ -20,7 +20,7 @@ import urllib.request
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from lycosa.crawl.commit import CrawlLedger
 from lycosa.errors import ConfigError
@@ -87,6 +87,19 @@ def with_thresholds(settings: AlarmSettings, changed: Mapping[str, Any]) -> Alar
     return replace(settings, **{name: kinds[name](value) for name, value in changed.items()})
 
 
+class Condition(NamedTuple):
+    """How the crawl is, where its ledger does not say it."""
+
+    drift: Callable[[], float] = float
+    """Share of what is called relevant, by a judge that learns."""
+    stalled: Callable[[], str] = str
+    """Why nothing is fetched."""
+    is_paused: Callable[[], bool] = bool
+
+
+UNKNOWN = Condition()
+
+
 class Alarms:
     """Looks at the figures. `look` is called after each turn of the loop and mostly does nothing."""
 
@@ -97,20 +110,15 @@ class Alarms:
         ledger: CrawlLedger,
         clock: Clock,
         name: str = "",
-        drift: Callable[[], float] = float,
-        stalled: Callable[[], str] = str,
-        is_paused: Callable[[], bool] = bool,
+        condition: Condition = UNKNOWN,
         tell: Callable[[AlarmSettings, Mapping[str, str]], None] | None = None,
     ) -> None:
-        """`name`: of the crawl. `drift`: its share, by a judge that learns. `stalled`: why nothing is fetched. `tell`: how
-        others are told; by default in a thread, for which nobody waits."""
+        """`name`: of the crawl. `tell`: how others are told; by default in a thread, for which nobody waits."""
         self._ledger = ledger
         self._store = ledger.state.store
         self._clock = clock
         self._name = name
-        self._drift = drift
-        self._stalled = stalled
-        self._is_paused = is_paused
+        self._condition = condition
         self._tell = tell or tell_others
         self._looked_at = clock.now()
         self._speeds: deque[tuple[float, int]] = deque()
@@ -130,7 +138,7 @@ class Alarms:
         if now - self._looked_at < LOOK_EVERY:
             return
         self._looked_at = now
-        if self._is_paused():
+        if self._condition.is_paused():
             self._speeds.clear()  # a pause is no loss of speed
             return
         self._speeds.append((now, self._ledger.pages))
@@ -152,7 +160,7 @@ class Alarms:
             "drift": self._drifting(),
             "errors": self._failing(),
             "disk": self._full(),
-            "stall": self._stalled() if self.settings.on_stall else "",
+            "stall": self._condition.stalled() if self.settings.on_stall else "",
         }
         return {kind: words for kind, words in found.items() if words}
 
@@ -181,7 +189,7 @@ class Alarms:
 
     def _drifting(self) -> str:
         most = self.settings.max_drift
-        if not most or self._ledger.pages < self.settings.pages or (drift := self._drift()) <= most:
+        if not most or self._ledger.pages < self.settings.pages or (drift := self._condition.drift()) <= most:
             return ""
         return (
             f"{drift:.0%} of what is called relevant would not be by the words and examples given, {most:.0%} allowed; "

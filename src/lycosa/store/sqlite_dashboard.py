@@ -6,9 +6,7 @@ other. What would scan a table of millions is asked for since the last time (`af
 
 from __future__ import annotations
 
-import sqlite3
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,14 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.errors import StoreError
 from lycosa.store.rows import RAISED, RAISED_BY_PERSON, REVISIT, State
 from lycosa.store.sqlite import CHUNK, SqliteStore
-from lycosa.store.sqlite_connection import connect
 
 COLUMNS = "p.number, p.fetched_at, coalesce(j.relevance, -1), coalesce(j.is_relevant, 0), j.own_relevance is not null"
 ALL_DOTS = f"select {COLUMNS} from pages p left join judgements j on j.page_id = p.id"
 NEW_DOTS = f"{ALL_DOTS} where p.number > ?"
+DOTS_BETWEEN = f"{ALL_DOTS} where p.number between ? and ?"
 SOME_DOTS = f"{ALL_DOTS} where p.number in (select value from json_each(?))"
 OUTCOME_SUMS = """
 select kind, reason, count(*), sum(iif(from_cache, 0, bytes)), max(id) from outcomes where id > ? group by 1, 2
@@ -176,6 +173,15 @@ class DashboardStore(SqliteStore):
         """The same columns, of the pages after this number."""
         return self._columns(NEW_DOTS, 5, (after,), np.float64)
 
+    def dots_between(self, first: int, last: int) -> list[NDArray[np.float64]]:
+        """The same, of these pages."""
+        return self._columns(DOTS_BETWEEN, 5, (first, last), np.float64)
+
+    def began_at(self) -> float:
+        """When the first page was fetched; 0 if none was."""
+        found = self._first(tuple, "select fetched_at from pages where number = 1")
+        return float(found[0]) if found else 0.0
+
     def some_dots(self, numbers: str) -> list[NDArray[np.float64]]:
         """The same of these pages, given as a JSON list."""
         return self._columns(SOME_DOTS, 5, (numbers,), np.float64)
@@ -230,57 +236,3 @@ class DashboardStore(SqliteStore):
     def edges_among(self, pages: str, count: int) -> list[tuple[int, int]]:
         """(source, target) of links between these relevant pages, given as a JSON list of their ids."""
         return self._all(tuple, RELEVANT_EDGES, (pages, count))
-
-
-class QueryLimits(NamedTuple):
-    """What one query of a person may use."""
-
-    seconds: float = 10.0
-    rows: int = 2_000
-    bytes: int = 5_000_000
-    """Of the answer."""
-    cell: int = 1_000_000
-    """Bytes of one value, also in between."""
-
-
-class Answered(NamedTuple):
-    names: list[str]
-    rows: list[tuple[Any, ...]]
-    is_cut: bool
-    """There are more rows than are shown."""
-    seconds: float
-
-
-def limited_query(path: Path, sql: str, limits: QueryLimits, parameters: Sequence[Any] = ()) -> Answered:
-    """Rows of a query that somebody typed in: read-only by connection and authoriser, within limits."""
-    began = time.monotonic()
-    db = connect(path, read_only=True)
-    try:
-        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limits.cell)
-        db.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, 100_000)
-        db.set_progress_handler(lambda: int(time.monotonic() - began > limits.seconds), 10_000)
-        cursor = db.execute(sql, parameters)
-        names = [column[0] for column in cursor.description or ()]
-        rows: list[tuple[Any, ...]] = []
-        size, is_cut = 0, False
-        for row in cursor:
-            size += sum(len(cell) if isinstance(cell, (str, bytes)) else 8 for cell in row)
-            if len(rows) >= limits.rows or size > limits.bytes:
-                is_cut = True
-                break
-            rows.append(row)
-        return Answered(names, rows, is_cut, time.monotonic() - began)
-    except (sqlite3.Error, sqlite3.Warning, OverflowError, MemoryError) as error:
-        raise StoreError(_refusal(sql, str(error), limits)) from error
-    finally:
-        db.close()
-
-
-def _refusal(sql: str, text: str, limits: QueryLimits) -> str:
-    if "interrupted" in text:
-        return f"the query took longer than {limits.seconds:g} s and was stopped: add a where or a limit"
-    if "too big" in text or "too large" in text:
-        return f"a value is longer than {limits.cell:,} bytes: use substr()"
-    is_denied = "authoriz" in text or "readonly" in text or "prohibited" in text
-    hint = "; a crawl can only be read here, with select" if is_denied else ""
-    return f"{text}: in the query {sql[:200]!r}{hint}"

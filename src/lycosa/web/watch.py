@@ -24,8 +24,9 @@ from lycosa.stopping.outlook import OUTLOOK
 from lycosa.store.sqlite_dashboard import DashboardStore, NumberedEvent
 from lycosa.workspace import Workspace
 
-SAMPLE = 4_000
-"""Number of pages by which a crawl is shown until all are read."""
+SAMPLE, SAMPLE_RUN = 4_000, 10
+"""Number of pages by which a crawl is shown until all are read, and how many of them follow each other: neighbours are
+read together, so that a tenth of the places on the disk are visited."""
 SPARKS = 48
 SPEED_OVER = 30.0
 """Seconds over which the speed is taken."""
@@ -90,6 +91,8 @@ class Watch:
         self.bytes = 0
         self._outcome = 0
         self._signature: tuple[Any, ...] = ()
+        self._sampled: tuple[int, Dots] = 0, Dots()
+        """Number of pages that there were, and a sample of them."""
         self._lock = threading.Lock()
 
     def refresh(self) -> dict[str, Any]:
@@ -140,9 +143,19 @@ class Watch:
         return pages, round(float(is_relevant.mean()) * pages), spark
 
     def sample(self, store: DashboardStore) -> Dots:
-        """Every so many pages, in order."""
+        """Some pages from everywhere, in order."""
         pages = store.last_number()
-        numbers = np.unique(np.linspace(1, max(1, pages), min(pages, SAMPLE)).astype(np.int64))
+        known, sampled = self._sampled
+        if pages <= SAMPLE or not known <= pages <= 1.02 * known:
+            sampled = self._sample_of(pages, store)
+            self._sampled = pages, sampled
+        return sampled
+
+    @staticmethod
+    def _sample_of(pages: int, store: DashboardStore) -> Dots:
+        firsts = np.linspace(1, max(1, pages - SAMPLE_RUN), SAMPLE // SAMPLE_RUN).astype(np.int64)
+        chosen = (firsts[:, None] + np.arange(SAMPLE_RUN)).ravel() if pages > SAMPLE else np.arange(1, pages + 1)
+        numbers = np.unique(chosen)
         columns = store.some_dots(json.dumps(numbers.tolist()))
         order = np.argsort(columns[0], kind="stable")
         columns = [column[order] for column in columns]

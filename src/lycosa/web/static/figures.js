@@ -21,11 +21,12 @@ export function figuresPanel(side, crawl) {
       // shown again in a moment
     }
   };
-  showQueue();
-  const timer = setInterval(showQueue, QUEUE_EVERY);
+  let timer = 0;
   const figure = (name, value, small = "") => h("div", {}, h("dt", {}, name), h("dd", {}, value, small ? h("small", {}, ` ${small}`) : null));
   return {
     version: -1,
+    /** The queue is read only now: of a large crawl that takes a second. */
+    start: () => { showQueue(); timer = setInterval(showQueue, QUEUE_EVERY); },
     end: () => clearInterval(timer),
     show(now) {
       put(notice, now.stalled ? h("div", { class: "notice" }, h("strong", {}, "Nothing is being fetched. "), now.stalled) : null, now.is_paused ? h("div", { class: "notice" }, "Paused: what was under way is finished, nothing more is asked for.") : null);

@@ -62,6 +62,7 @@ export async function monitorTab(body, { crawl, state, listen, unlisten }) {
   };
   listen(listener);
   if (pages.count) await plot.start(crawl.state === "running" || crawl.state === "paused");
+  panel.start();
   if (state.figures) await listener(state.figures);
   return () => {
     unlisten(listener);

@@ -21,6 +21,15 @@ export class Plot {
     this.element = h("div", {}, this.area, this.strip, h("div", { class: "legend" }, h("span", {}, h("i", { class: "rel" }), "relevant"), h("span", {}, h("i"), "not relevant"), h("span", {}, h("i", { class: "said" }), "a person decided"), h("span", {}, h("i", { class: "avg" }), `mean of ${WINDOW} pages`), h("span", {}, h("i", { class: "mark" }), "judge, focus, commands, …"), this.note = h("span", { class: "faint" })));
     this.buttons = h("div", { class: "row" });
     this.showButtons();
+    this.drawer = null;
+    this.sizes = new ResizeObserver(() => this.draw());
+    this.onTheme = () => this.draw();
+    this.listenToPointer();
+    this.area.addEventListener("keydown", (event) => this.onKey(event));
+  }
+
+  /** Made when there are dots to draw: where there is no graphics card, that takes a while, and a histogram needs none. */
+  makeDrawer() {
     try {
       this.drawer = dotDrawer(this.dots, { force2d: new URLSearchParams(location.hash.split("?")[1]).has("2d") });
     } catch {
@@ -29,10 +38,6 @@ export class Plot {
       this.dots = fresh;
       this.drawer = dotDrawer(fresh, { force2d: true });
     }
-    this.sizes = new ResizeObserver(() => this.draw());
-    this.onTheme = () => this.draw();
-    this.listenToPointer();
-    this.area.addEventListener("keydown", (event) => this.onKey(event));
   }
 
   /** A crawl that runs shows its latest pages, one that has stopped all of them. */
@@ -103,7 +108,7 @@ export class Plot {
     }
     this.draw();
     this.area.dataset.drawn = `${this.first}-${this.last}`;
-    this.area.dataset.kind = isMany ? "histogram" : this.drawer.kind;
+    this.area.dataset.kind = isMany ? "histogram" : this.drawer?.kind ?? "";
   }
 
   /** What the left and right edge stand for: numbers of pages, or seconds since the first page. */
@@ -117,6 +122,7 @@ export class Plot {
     const { clientWidth: width, clientHeight: height } = this.area;
     if (!width || !this.pages.count) return;
     const scale = Math.min(2, window.devicePixelRatio || 1);
+    if (!this.drawer && this.chunks.length) this.makeDrawer();
     for (const canvas of [this.dots, this.over]) {
       if (canvas.width !== Math.round(width * scale)) canvas.width = Math.round(width * scale);
       if (canvas.height !== Math.round(height * scale)) canvas.height = Math.round(height * scale);
@@ -124,7 +130,7 @@ export class Plot {
     const [from, to] = this.edges();
     const shown = this.last - this.first;
     const size = (shown > 20_000 ? 2.2 : shown > 4_000 ? 3 : shown > 800 ? 4.5 : 6.5) * scale;
-    this.drawer.draw(this.chunks, { from, to, byTime: this.byTime, size, alpha: shown > 10_000 ? 0.5 : 0.75 });
+    this.drawer?.draw(this.chunks, { from, to, byTime: this.byTime, size, alpha: shown > 10_000 ? 0.5 : 0.75 });
     const pen = this.over.getContext("2d");
     pen.setTransform(scale, 0, 0, scale, 0, 0);
     pen.clearRect(0, 0, width, height);
