@@ -109,18 +109,6 @@ def test_an_answer_binds_and_can_be_taken_back(changing):
     assert figures["relevant"] == len(pages) - 1
     back = changing.post(f"{C}/pages/{number}/answer", json={"answer": "withdrawn"}).json()
     assert back["relevance"] == pytest.approx(pages[0]["relevance"])
-    wait_for_lessons(changing)
-
-
-def wait_for_lessons(client):
-    """Processes that learn are not left behind."""
-    house = client.app._app.state.house
-    (crawl,) = house.crawls()
-    for _ in range(600):
-        if not house.lessons.is_busy(crawl.workspace):
-            return
-        time.sleep(0.05)
-    raise AssertionError("a lesson does not end")
 
 
 def test_answers_are_only_those_there_are(changing):
@@ -160,11 +148,48 @@ def test_results_are_filtered_and_counted(client):
     of_host = client.get(f"{C}/results?host=h1.test").json()
     assert of_host["total"] == len(of_host["pages"]) == 8
     assert {page["host"] for page in of_host["pages"]} == {"h1.test"}
-    assert client.get(f"{C}/results?words=page/7").json()["total"] == 1
-    assert client.get(f"{C}/results?words=%25").json()["total"] == 0  # a sign, not a pattern
     part = client.get(f"{C}/results?order=oldest&count=5&offset=20").json()
     assert [page["number"] for page in part["pages"]] == [21, 22, 23, 24]
     assert client.get(f"{C}/results?since=99999999999").json()["total"] == 0
+
+
+def searched(client, words, **more):
+    """What is found when all pages are indexed."""
+    for _ in range(600):
+        answer = client.get(f"{C}/results", params={"words": words, **more})
+        assert answer.status_code == 200, answer.text
+        if answer.json()["search"]["indexed"] == 24:
+            return answer.json()
+        time.sleep(0.05)
+    raise AssertionError("it is never indexed")
+
+
+def test_the_texts_are_searched(changing):
+    first = changing.get(f"{C}/results?words=saddle").json()
+    assert first["search"] == {"has_all_words": True, "indexed": 0, "pages": 24}  # it is being indexed from now on
+    found = searched(changing, "saddle")
+    assert found["total"] == len(found["pages"]) > 1  # exact duplicates of others are not listed
+    assert all(page["number"] % 2 == 0 for page in found["pages"])  # every second page is about cycling
+    snippet = found["pages"][0]["snippet"]
+    assert "saddle" in {piece for piece, is_marked in snippet if is_marked}
+    assert SCRIPT[:8] in "".join(piece for piece, _ in snippet)  # as text, which it is
+    assert "saddle" not in json.dumps([page["title"] for page in found["pages"]])
+    of_host = searched(changing, "saddle", host="h1.test")
+    assert 0 < of_host["total"] < found["total"]
+    assert {page["host"] for page in of_host["pages"]} == {"h1.test"}
+    by_age = searched(changing, "saddle", order="oldest")
+    assert [page["number"] for page in by_age["pages"]] == sorted(page["number"] for page in found["pages"])
+    best = [page["number"] for page in searched(changing, "saddle 23", order="match")["pages"]]
+    assert best == [24]  # the one with both in URL and text
+    some = [page["number"] for page in searched(changing, "saddle 23 zeppelin", order="match")["pages"]]
+    assert some[0] == 24  # which has most of them, though it was fetched last
+    assert sorted(some) == [page["number"] for page in by_age["pages"]]
+    saved = changing.get(f"{C}/export?form=jsonl&words=saddle").text.splitlines()
+    assert {json.loads(line)["url"] for line in saved} == {page["url"] for page in found["pages"]}
+    assert searched(changing, "saddle -pedal")["total"] == 0
+    assert not searched(changing, "saddle zeppelin")["search"]["has_all_words"]
+    for nothing in ("%", "-saddle", '""'):
+        assert "no word to look for" in changing.get(f"{C}/results", params={"words": nothing}).json()["error"]
 
 
 def test_what_is_shown_can_be_saved_without_harm(client):

@@ -22,6 +22,7 @@ from lycosa.topics.importing import text_page
 from lycosa.topics.judges import train_judge
 
 from .browser import browser, dashboard, why_no_browser
+from .test_topics_api import fill as fill_with_hostile_titles
 
 pytestmark = pytest.mark.skipif(bool(why_no_browser()), reason=why_no_browser())
 PLAN = WebPlan(seed=11, pages=1_500, hosts=40, topics=5, paragraphs=2, crawl_delay=0)
@@ -261,14 +262,19 @@ def fill(path: Path, web: GeneratedWeb, port: int) -> None:
         train_judge(book, "bayes")
 
 
-VIEWS = ("monitor", "review", "queue", "results", "sites", "sql", "settings")
+VIEWS = ("monitor", "review", "queue", "results", "sites", "sql", "alarms", "settings")
 
 
-def test_hostile_text_is_text_in_every_view(page, made: Path):
+def test_hostile_text_is_text_in_every_view(page, folder: Path):
     """Titles, anchors, URLs and texts with scripts in them are shown as they are, and nothing of them is done."""
-    with dashboard(made) as base:
+    with TopicBook(folder / "topics.db") as book:
+        fill_with_hostile_titles(book)
+    with dashboard(folder, book=folder / "topics.db") as base:
         page.goto(base)
         page.get_by_role("heading", name="Crawls").wait_for()
+        page.goto(f"{base}#/topics/Food/Soup")
+        page.locator("tr.example", has_text="<script>document.title=").first.wait_for()
+        assert page.locator("main script, main img").count() == 0
         for view in VIEWS:
             page.goto(f"{base}#/crawl/cycling/{view}")
             page.locator("main .card").first.wait_for()
@@ -277,6 +283,10 @@ def test_hostile_text_is_text_in_every_view(page, made: Path):
             assert "owned" not in page.title()
             assert page.locator("main script, main img, main iframe, main [onerror], main [onmouseover]").count() == 0
         page.goto(f"{base}#/crawl/cycling/results")
+        page.locator("[name=words]").fill("saddle")
+        page.locator(".snippet mark", has_text="saddle").first.wait_for()
+        assert "<script>" in page.locator(".snippet").first.inner_text()
+        assert page.locator("main script, main img").count() == 0
         page.locator("td .title").first.click()
         page.locator("dialog .text").wait_for()
         assert "<script>" in page.locator("dialog").inner_text()

@@ -6,7 +6,8 @@ other. What would scan a table of millions is asked for since the last time (`af
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,14 +28,20 @@ select kind, reason, count(*), sum(iif(from_cache, 0, bytes)), max(id) from outc
 """
 EVENTS = "select id, run_id, at, kind, message from events where id > ? order by id limit ?"
 LAST_EVENT = "select id, run_id, at, kind, message from events order by id desc limit 1"
-PAGE = """
+PAGE_COLUMNS = """
 select p.id, p.number, f.url, h.name, p.title, p.language, p.fetched_at, p.bytes, p.words, f.distance,
        j.relevance, j.is_relevant, j.own_relevance, d.url,
        (select a.answer from answers a where a.page_id = p.id order by a.id desc limit 1)
-from pages p join frontier f on f.id = p.id join hosts h on h.id = f.host_id
-     left join judgements j on j.page_id = p.id left join frontier d on d.id = p.duplicate_of
 """
+JOINED = """
+join frontier f on f.id = p.id join hosts h on h.id = f.host_id
+left join judgements j on j.page_id = p.id left join frontier d on d.id = p.duplicate_of
+"""
+PAGE = f"{PAGE_COLUMNS} from pages p {JOINED}"
+PAGE_OF_LIST = f"{PAGE_COLUMNS} from json_each(?) w cross join pages p on p.id = w.value {JOINED}"
+"""Of a JSON list of ids, in its order: `w.key`."""
 ORDERS = {
+    "match": "j.relevance desc, p.number",
     "relevance": "j.relevance desc, p.number",
     "newest": "p.number desc",
     "oldest": "p.number",
@@ -130,8 +137,8 @@ class NumberedEvent(NamedTuple):
 class PageFilter(NamedTuple):
     """Which pages are wanted; empty values want all."""
 
-    words: str = ""
-    """Each must be in the title or the URL."""
+    among: Sequence[int] | None = None
+    """Ids of pages, the best first: only these."""
     host: str = ""
     language: str = ""
     min_relevance: float = 0.0
@@ -139,18 +146,17 @@ class PageFilter(NamedTuple):
     since: float = 0.0
     until: float = 0.0
 
-    def where(self) -> tuple[str, list[Any]]:
-        tests: list[tuple[str, Any]] = [
-            ("(instr(lower(p.title), ?) or instr(lower(f.url), ?))", word) for word in self.words.lower().split()
-        ]
-        tests += [("h.name = ?", self.host)] if self.host else []
+    def query(self) -> tuple[str, list[Any]]:
+        """The statement without its order, and its values."""
+        tests: list[tuple[str, Any]] = [("h.name = ?", self.host)] if self.host else []
         tests += [("p.language = ?", self.language)] if self.language else []
         tests += [("j.relevance >= ?", self.min_relevance)] if self.min_relevance else []
         tests += [("p.fetched_at >= ?", self.since)] if self.since else []
         tests += [("p.fetched_at < ?", self.until)] if self.until else []
         clauses = [clause for clause, _ in tests] + (["j.is_relevant"] if self.is_relevant else [])
-        values = [value for clause, value in tests for _ in range(clause.count("?"))]
-        return " and ".join(clauses) or "true", values
+        listed = [] if self.among is None else [json.dumps(list(self.among))]
+        sql = f"{PAGE if self.among is None else PAGE_OF_LIST} where {' and '.join(clauses) or 'true'}"
+        return sql, listed + [value for _, value in tests]
 
 
 class DashboardStore(SqliteStore):
@@ -200,15 +206,15 @@ class DashboardStore(SqliteStore):
         return self._first(DashboardPage._make, f"{PAGE} where p.number = ?", (number,))
 
     def pages_like(self, wanted: PageFilter, *, order: str, count: int, offset: int = 0) -> list[DashboardPage]:
-        where, values = wanted.where()
-        sql = f"{PAGE} where {where} order by {ORDERS[order]} limit ? offset ?"
-        return self._all(DashboardPage._make, sql, (*values, count, offset))
+        sql, values = wanted.query()
+        by = "w.key" if order == "match" and wanted.among is not None else ORDERS[order]
+        return self._all(DashboardPage._make, f"{sql} order by {by} limit ? offset ?", (*values, count, offset))
 
     def count_like(self, wanted: PageFilter) -> int:
-        where, values = wanted.where()
-        if where == "true":
+        if wanted == PageFilter():
             return self.last_number()
-        return self._number(f"select count(*) from ({PAGE} where {where})", values)
+        sql, values = wanted.query()
+        return self._number(f"select count(*) from ({sql})", values)
 
     def queue(self, *, words: str, with_set_aside: bool, count: int) -> list[QueuedLink]:
         """The waiting links in the order in which they would be fetched if all hosts were ready."""

@@ -78,7 +78,7 @@ def answer(call: Call) -> dict[str, Any]:
     crawl.write(Batch(answers=[(time.time(), page.url, page.id, body.answer)], recounts_hosts=True))
     is_running = crawl.workspace.holder() is not None
     if body.answer != "skipped" and (not is_running or is_trained(crawl.config())):
-        call.house.lessons.teach(crawl.workspace)
+        call.house.lessons.begin(crawl.workspace)
     with crawl.store() as store:
         return {**shown(_page(store, number)), "learns": "crawl" if is_running else "process"}
 
