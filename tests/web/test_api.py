@@ -107,6 +107,7 @@ def test_an_answer_binds_and_can_be_taken_back(changing):
     assert said["own_relevance"] == pytest.approx(pages[0]["relevance"])
     figures = changing.get(f"{C}/figures").json()
     assert figures["relevant"] == len(pages) - 1
+    assert figures["confirmed"] == {"confirmed": 0, "refuted": 1, "missed": 0, "rightly_left": 0}
     back = changing.post(f"{C}/pages/{number}/answer", json={"answer": "withdrawn"}).json()
     assert back["relevance"] == pytest.approx(pages[0]["relevance"])
 
@@ -298,10 +299,39 @@ def test_what_is_understood_before_it_starts(client, made):
     assert outside["directory"] == str(made / "etc")
 
 
+def test_without_a_page_to_start_from_search_engines_are_asked(client):
+    form = {"words": "sailing on the Baltic", "metasearch": True, "engines": "searxng=https://searx.test sitemaps"}
+    plan = client.post("/api/crawls/understand", json=form).json()
+    assert plan["seed_count"] == 0
+    (start,) = [words for words in plan["sentences"] if "search engines" in words]
+    assert start == (
+        "It has no page to start from, so it asks search engines for pages: searxng (https://searx.test), sitemaps, "
+        "at the start, again every 100 pages and when nothing else is left."
+    )
+    assert 'kind = "searxng"' in plan["toml"]
+    both = client.post("/api/crawls/understand", json={**form, "seeds": "a.test"}).json()
+    assert any(words.startswith("It starts from 1 page, and asks search engines") for words in both["sentences"])
+
+
+def test_scope_and_budget_are_said_before_it_starts(client):
+    form = {
+        "words": "x", "seeds": "a.test", "sites": "a.test\nb.test", "exclude": "/tag/*", "depth": 3, "languages": "EN, de",
+        "relevant": 40, "pages": 900, "minutes": 30,
+    }  # fmt: skip
+    sentences = client.post("/api/crawls/understand", json=form).json()["sentences"]
+    assert (
+        "It stays within a.test b.test, goes at most 3 links away from where it starts, keeps pages in en de only, "
+        "leaves out /tag/*."
+    ) in sentences
+    assert any(words.startswith("It stops after 900 pages or 40 relevant ones or 30 minutes") for words in sentences)
+
+
 @pytest.mark.parametrize(
     ("form", "words"),
     [
         ({}, "nothing is asked for"),
+        ({"words": "x", "metasearch": True}, "no search engine is configured"),
+        ({"words": "x", "metasearch": True, "engines": "searxgn=https://a.test"}, "did you mean"),
         ({"words": "x"}, "nothing to start from"),
         ({"words": "x", "seeds": "a.test\nftp://b.test"}, "line 2"),
         (

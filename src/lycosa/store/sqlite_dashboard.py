@@ -70,6 +70,20 @@ where j.is_relevant and t.is_relevant and l.source_id != l.target_id
       and j.page_id in (select value from json_each(?1)) and t.page_id in (select value from json_each(?1))
 group by 1, 2 limit ?2
 """
+LATEST_PAGES = "(select id from pages order by number desc limit ?1) p"
+CITED_TOPICS = f"""
+select s.best, t.best, count(*) from {LATEST_PAGES} cross join judgements s on s.page_id = p.id
+     cross join links l on l.source_id = p.id cross join judgements t on t.page_id = l.target_id
+where s.best != '' and t.best != '' and l.source_id != l.target_id group by 1, 2
+"""
+CITED_SITES = f"""
+select a.name, b.name, count(*) from {LATEST_PAGES} cross join judgements s on s.page_id = p.id and s.is_relevant
+     cross join frontier f on f.id = p.id cross join links l on l.source_id = p.id
+     cross join judgements t on t.page_id = l.target_id and t.is_relevant
+     cross join frontier g on g.id = l.target_id
+     join hosts a on a.id = f.host_id join hosts b on b.id = g.host_id
+where l.source_id != l.target_id group by 1, 2
+"""
 EXAMPLES = {
     "Sites with most relevant pages": "select name, relevant, pages, round(density, 3) as density\nfrom sites limit 30",
     "Best pages": "select number, round(relevance, 3) as relevance, title, url\nfrom relevant_pages limit 50",
@@ -238,6 +252,14 @@ class DashboardStore(SqliteStore):
     def host_counts(self, now: float) -> tuple[int, int, int]:
         """Hosts with a page: all, cooling, set aside."""
         return self._first(tuple, HOSTS, (now,)) or (0, 0, 0)
+
+    def topic_citations(self, latest: int) -> list[tuple[str, str, int]]:
+        """(topic, topic it links to, links), by the pages fetched last; empty where the judge knows no topics."""
+        return self._all(tuple, CITED_TOPICS, (latest,))
+
+    def site_citations(self, latest: int) -> list[tuple[str, str, int]]:
+        """(site, site it links to, links) between relevant pages, of the pages fetched last."""
+        return self._all(tuple, CITED_SITES, (latest,))
 
     def edges_among(self, pages: str, count: int) -> list[tuple[int, int]]:
         """(source, target) of links between these relevant pages, given as a JSON list of their ids."""

@@ -11,6 +11,7 @@ import json
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from lycosa.crawl.commands import LIVE
 from lycosa.crawl.rejudge import JUDGE_VERSION, JUDGED_AGAIN, JUDGED_AT
 from lycosa.crawl.resume import THRESHOLD
 from lycosa.stopping.outlook import OUTLOOK
+from lycosa.store.rows import Answer, AnswerRow
 from lycosa.store.sqlite_dashboard import DashboardStore, NumberedEvent
 from lycosa.workspace import Workspace
 
@@ -76,6 +78,22 @@ class Dots:
         self.count = max(self.count, last)
 
 
+def confirmed(answers: Iterable[AnswerRow]) -> dict[str, int]:
+    """What the judge itself says of the pages that people have decided, beside what they said."""
+    standing = {row.url: row for row in answers if row.answer != Answer.SKIPPED}
+    found = {"confirmed": 0, "refuted": 0, "missed": 0, "rightly_left": 0}
+    for row in standing.values():
+        if row.own_relevance is None or row.is_relevant is None:
+            continue
+        kind = (
+            ("confirmed" if row.is_relevant else "refuted")
+            if row.own_is_relevant
+            else ("missed" if row.is_relevant else "rightly_left")
+        )
+        found[kind] += 1
+    return found
+
+
 class Watch:
     """What is known of one crawl. `refresh` is called by one thread at a time, the rest by any."""
 
@@ -90,6 +108,7 @@ class Watch:
         self.outcomes: Counter[tuple[str, str]] = Counter()
         self.bytes = 0
         self._outcome = 0
+        self._confirmed: dict[str, int] = {}
         self._signature: tuple[Any, ...] = ()
         self._sampled: tuple[int, Dots] = 0, Dots()
         """Number of pages that there were, and a sample of them."""
@@ -111,6 +130,7 @@ class Watch:
 
     def _read_dots(self, store: DashboardStore) -> None:
         answers = store.answers()
+        self._confirmed = confirmed(answers)
         states = tuple(store.state(name) for name in (JUDGE_VERSION, JUDGED_AGAIN, JUDGED_AT, THRESHOLD))
         signature = (answers[-1].id if answers else 0, states)
         if self.is_whole and signature == self._signature:
@@ -201,6 +221,7 @@ class Watch:
                 for (kind, reason), count in self.outcomes.most_common(14)
             ],
             "forecast": live.get("forecast") if is_running else outlook.get("forecast"),
+            "confirmed": self._confirmed,
             "certainty": certainty and {**certainty._asdict(), "words": certainty.in_words},
             "last_event": self.events[-1].id if self.events else 0,
         }
