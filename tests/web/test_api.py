@@ -315,8 +315,8 @@ def test_without_a_page_to_start_from_search_engines_are_asked(client):
 
 def test_scope_and_budget_are_said_before_it_starts(client):
     form = {
-        "words": "x", "seeds": "a.test", "sites": "a.test\nb.test", "exclude": "/tag/*", "depth": 3, "languages": "EN, de",
-        "relevant": 40, "pages": 900, "minutes": 30,
+        "words": "x", "seeds": "a.test", "sites": "a.test\nb.test", "exclude": "/tag/*", "depth": 3,
+        "languages": "EN, de", "relevant": 40, "pages": 900, "minutes": 30,
     }  # fmt: skip
     sentences = client.post("/api/crawls/understand", json=form).json()["sentences"]
     assert (

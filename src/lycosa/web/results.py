@@ -126,7 +126,7 @@ ENDPOINTS = (
         "What is shown, as a file.",
         export,
         Export,
-        media="text/csv",
+        media="text/csv application/jsonl",
         tag="results",
     ),
 )

@@ -35,7 +35,7 @@ class NewCrawl(Input):
     engines: str = Field(
         "",
         max_length=5_000,
-        description="Search engines, one on each line: searxng=https://searx.example.org. Empty: those of the settings.",
+        description="Search engines, one on each line: searxng=https://searx.example.org; empty: as in the settings.",
     )
     sites: str = Field("", max_length=20_000, description="Sites to stay on, with their subdomains, one on each line.")
     include: str = Field("", max_length=20_000, description="Patterns of URLs to stay within, one on each line.")

@@ -34,6 +34,7 @@ export async function monitorTab(body, { crawl, state, listen, unlisten }) {
       await plot.start(true);
     }
     panel.show(now);
+    plot.forecast = now.forecast?.pages ? now.forecast : null;
     await plot.update();
     if (now.pages !== lastPages || now.version !== panel.version) {
       lastPages = now.pages;

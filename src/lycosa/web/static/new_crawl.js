@@ -2,6 +2,7 @@
 
 import { get, post } from "./api.js";
 import { count, doing, h, put, say } from "./dom.js";
+import { dropArea } from "./drop.js";
 
 export async function newCrawlView(main, how = "") {
   const found = await get("/api/settings");
@@ -29,9 +30,9 @@ export async function newCrawlView(main, how = "") {
   const answer = h("div", { "aria-live": "polite" });
   const aboutArea = h("div");
   const choices = h("div", { class: "choices", role: "group", "aria-label": "How the topic is given" });
-  const drop = dropArea((text, name) => {
+  const drop = dropArea("Drop a file here, or ", (text, name) => {
     bookmarks = text;
-    put(drop, `${name}: ${count(text.length)} characters. `, h("button", { type: "button", class: "small", onclick: () => { bookmarks = ""; put(drop, ...dropWords()); } }, "Remove"));
+    put(drop, `${name}: ${count(text.length)} characters. `, h("button", { type: "button", class: "small", onclick: () => { bookmarks = ""; drop.rest(); } }, "Remove"));
   });
   const settings = h("div");
 
@@ -122,18 +123,6 @@ async function arrival(id) {
     if (failed) throw new Error(failed.why || "the crawl did not start");
     await new Promise((done) => setTimeout(done, 500));
   }
-}
-
-const dropWords = () => ["Drop a file here, or ", h("label", { class: "button small" }, "choose one", h("input", { type: "file", class: "hidden", accept: ".html,.htm,.txt" }))];
-
-function dropArea(took) {
-  const area = h("div", { class: "drop" }, ...dropWords());
-  const read = async (file) => file && took(await file.text(), file.name);
-  area.addEventListener("change", (event) => read(event.target.files?.[0]));
-  area.addEventListener("dragover", (event) => { event.preventDefault(); area.classList.add("over"); });
-  area.addEventListener("dragleave", () => area.classList.remove("over"));
-  area.addEventListener("drop", (event) => { event.preventDefault(); area.classList.remove("over"); read(event.dataTransfer.files[0]); });
-  return area;
 }
 
 const ASKED_ABOVE = new Set(["topic", "topics", "interest", "seeds"]);
