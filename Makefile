@@ -134,4 +134,4 @@ docs: $(STAMP)          ## Write docs/settings.md from the code
 	@$(BIN)/python docs/build.py
 
 clean:                    ## Remove the environment and what was generated
-	rm -rf .venv demo out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf .venv demo out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .schemathesis

@@ -53,7 +53,7 @@ class Export(Search):
 def results(call: Call) -> dict[str, Any]:
     query: Part = call.query
     with call.crawl.store() as store, _searched(call, store) as found:
-        wanted = query.wanted(found and found.pages)
+        wanted = query.wanted(None if found is None else found.pages)
         pages = store.pages_like(wanted, order=query.order, count=query.count, offset=query.offset)
         answer: dict[str, Any] = {"total": store.count_like(wanted), "pages": [shown(page) for page in pages]}
         if found is None:
@@ -104,7 +104,7 @@ def facets(call: Call) -> dict[str, Any]:
 def export(call: Call) -> Download:
     query: Export = call.query
     with call.crawl.store() as store, _searched(call, store) as found:
-        wanted = query.wanted(found and found.pages)
+        wanted = query.wanted(None if found is None else found.pages)
         pages = store.pages_like(wanted, order=query.order, count=MOST_EXPORTED)
     rows = [{name: value for name, value in shown(page).items() if name in EXPORTED} for page in pages]
     if query.form == "jsonl":
