@@ -9,7 +9,7 @@ BENCHES := bench-frontier bench-replay bench-text bench-judges bench-distill ben
            bench-forecast bench-resume bench-person bench-search bench-dashboard bench-crawl
 PAPERS := reproduce-fc reproduce-ar reproduce-gp reproduce-ga reproduce-tc
 
-.PHONY: help demo test lint unit docs clean chaos fuzz screenshots sequences bench $(BENCHES) reproduce $(PAPERS) metasearch
+.PHONY: help demo test lint unit docs clean chaos fuzz browser screenshots sequences bench $(BENCHES) reproduce $(PAPERS) metasearch
 
 help:            ## This list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -41,8 +41,12 @@ lint: $(STAMP)            ## Style, types, direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-unit: $(STAMP)            ## Tests only
+# On a machine that is made for tests (CI is set) a browser is installed; on a person's, only by `make browser`.
+unit: $(STAMP) $(if $(CI),browser)            ## Tests only
 	$(BIN)/pytest -n 2 --dist worksteal -q
+
+browser: $(STAMP)         ## Install chromium for the tests of the dashboard: by apt-get as root, otherwise by playwright
+	@$(BIN)/python -m tests.web.browser
 
 bench: $(BENCHES)    ## All benchmarks
 
@@ -100,7 +104,7 @@ bench-dashboard: $(STAMP) ## The dashboard on a crawl of 1,000,000 pages: first 
 	@$(BIN)/python bench/dashboard.py
 
 screenshots: $(STAMP)     ## Pictures of every view of the dashboard, light and dark, wide and narrow, into docs/images/dashboard
-	@$(BIN)/python docs/screenshots.py
+	@$(BIN)/python -m tests.web.screenshots
 
 reproduce: $(PAPERS)   ## All experiments of the papers
 
@@ -130,4 +134,4 @@ docs: $(STAMP)          ## Write docs/settings.md from the code
 	@$(BIN)/python docs/build.py
 
 clean:                    ## Remove the environment and what was generated
-	rm -rf .venv demo out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf .venv demo out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .schemathesis

@@ -25,7 +25,7 @@ import numpy as np
 from lycosa import __version__
 from lycosa.config import Config, Layer, build, load_crawl
 from lycosa.crawl.advice import Advice
-from lycosa.crawl.alarms import Alarms
+from lycosa.crawl.alarms import Alarms, Condition
 from lycosa.crawl.answers import Answers, new_answers
 from lycosa.crawl.clock_watch import CLOCK, ClockWatch, settle_clocks
 from lycosa.crawl.commands import Commands
@@ -496,8 +496,11 @@ class Crawl:
             ledger=ledger,
             clock=clock,
             name=str(self.workspace.directory),
-            stalled=lambda: lookout.cause,
-            is_paused=lambda: stop.is_paused,
+            condition=Condition(
+                drift=(lambda: study.drift) if study is not None else float,
+                stalled=lambda: lookout.cause,
+                is_paused=lambda: stop.is_paused,
+            ),
         )
         commands = Commands(
             ledger=ledger,

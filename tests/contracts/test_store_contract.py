@@ -881,6 +881,19 @@ class TestAnswers:
         assert self.relevance(store, 2) == (0.7, True)
         assert [row.own_relevance for row in store.answers()] == [None] * 4
 
+    def test_what_was_said_before_is_kept_where_it_made_a_difference(self, reopen):
+        """Pages 3, 2 and 5 have numbers 1, 2 and 3; there are five."""
+        store = reopen()
+        fill(store)
+        earlier = "select page_id, until_pages, relevance, is_relevant from earlier_judgements order by 1, 2"
+        self.say(store, 3, "relevant")
+        assert rows(store, earlier) == []  # a person said it, the judge has not changed its mind
+        store.write(Batch(grades=[(0.3, False, 1), (0.85, True, 2), (0.55, True, 3)]))
+        assert rows(store, earlier) == [(3, 5, 0.1, False)]  # others moved by less than 0.1
+        store.write(Batch(judgements=[judgement(2, 0.86), judgement(5, 0.49), judgement(6, 0.1)]))
+        kept = [(3, 5, 0.1, False), (5, 5, 0.55, True), (6, 5, 0.9, True)]  # page 5 changed sides
+        assert rows(reopen(), earlier) == kept
+
     def test_the_threshold_holds_for_what_the_judge_says(self, reopen):
         store = reopen()
         fill(store)

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from lycosa.crawl import alarms as module
-from lycosa.crawl.alarms import Alarms, AlarmSettings, tell_others, with_thresholds
+from lycosa.crawl.alarms import Alarms, AlarmSettings, Condition, tell_others, with_thresholds
 from lycosa.errors import ConfigError
 
 SEED = "http://a.test/0"
@@ -27,13 +27,14 @@ def web(html):
     }
 
 
-def crawl(rig, settings, *, also=lambda alarms: None, **more):
+def crawl(rig, settings, *, also=lambda alarms: None, drift=float, stalled=str, **more):
     """The alarms of a crawl, and who was told."""
     made, told = [], []
 
     def begin() -> None:
         made.append(
-            Alarms(settings, ledger=rig.ledger, clock=rig.clock, name="crawl", is_paused=lambda: rig.stop.is_paused,
+            Alarms(settings, ledger=rig.ledger, clock=rig.clock, name="crawl",
+                   condition=Condition(drift, stalled, lambda: rig.stop.is_paused),
                    tell=lambda _settings, alarm: told.append(alarm))
         )  # fmt: skip
 
@@ -76,6 +77,27 @@ def test_errors_are_over_when_they_are(rig, web, unavailable):
     raised, _ = crawl(rig(web), AlarmSettings(max_errors=0.3, pages=6), first_backoff=2.0, max_backoff=2.0)
     assert [kind for kind, _ in raised] == ["alarm", "alarm over"]
     assert raised[0][1].startswith("errors: ")
+
+
+def test_drift_is_an_alarm_until_it_is_over(rig, web):
+    first, watched = rig(web), []
+    settings = AlarmSettings(max_drift=0.5, pages=6)
+    raised, _ = crawl(
+        first,
+        settings,
+        also=lambda _alarms: watched.append(first.ledger.pages),
+        drift=lambda: 0.75 if watched[-1] < 20 else 0.5,
+    )
+    assert [kind for kind, _ in raised] == ["alarm", "alarm over"]
+    assert raised[0][1].startswith("drift: 75% of what is called relevant would not be by the words and examples given")
+    early, _ = crawl(rig(web, name="early"), settings, drift=lambda: 0.75, pages=5)
+    assert early == []  # five pages say nothing
+
+
+def test_a_stall_is_an_alarm_if_it_is_asked_for(rig, web):
+    raised, _ = crawl(rig(web), AlarmSettings(on_stall=True), stalled=lambda: "every host rests")
+    assert raised == [("alarm", "stall: every host rests")]
+    assert crawl(rig(web, name="other"), AlarmSettings(), stalled=lambda: "every host rests")[0] == []
 
 
 def test_a_full_disk(rig, web, monkeypatch):

@@ -22,6 +22,7 @@ TABLES = {
     "frontier",
     "pages",
     "judgements",
+    "earlier_judgements",
     "links",
     "outcomes",
     "events",

@@ -1,4 +1,7 @@
-"""A real browser and a real dashboard, for tests and for the pictures of the documentation."""
+"""A real browser and a real dashboard, for tests and for the pictures of the documentation.
+
+python -m tests.web.browser      finds chromium, or installs it: by apt-get as root, otherwise by playwright
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,17 @@ from typing import Any
 
 from lycosa.workspace import Workspace
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
+
+def _chromium() -> str:
+    """The system's, or the one that playwright has downloaded; empty if there is none."""
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
+    if found:
+        return found
+    where = os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or Path.home() / ".cache" / "ms-playwright"
+    return next((str(path) for path in sorted(Path(where).glob("chromium-*/chrome-linux*/chrome"))), "")
+
+
+CHROMIUM = _chromium()
 QUIET = (
     "--no-sandbox",
     "--disable-quic",
@@ -32,7 +45,7 @@ QUIET = (
 def why_no_browser() -> str:
     """Why there are no tests in a browser; empty if there are."""
     if not CHROMIUM:
-        return "no chromium is installed: apt-get install chromium"
+        return "no chromium is installed: make browser"
     try:
         import playwright.sync_api  # noqa: F401
     except ImportError:
@@ -41,11 +54,11 @@ def why_no_browser() -> str:
 
 
 @contextmanager
-def browser() -> Iterator[Any]:
+def browser(*flags: str) -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=[*QUIET, *flags])
         try:
             yield opened
         finally:
@@ -79,3 +92,24 @@ def end_crawls(folder: Path) -> None:
         holder = Workspace(database.parent).holder()
         if holder:
             os.kill(holder, signal.SIGKILL)
+
+
+def install() -> None:
+    """Says what it found, what it does, and whether there is no browser in the end."""
+    if CHROMIUM:
+        print(f"chromium is there: {CHROMIUM}")
+        return
+    if os.getuid() == 0 and shutil.which("apt-get"):
+        print("installing chromium by apt-get …", flush=True)
+        subprocess.run(["apt-get", "update", "-qq"], check=False)
+        quietly = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"]
+        done = subprocess.run(quietly, check=False, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+    else:
+        print("downloading chromium by playwright into its cache …", flush=True)
+        done = subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=False)
+    if done.returncode or not _chromium():
+        print("no chromium could be installed: tests in a browser will be skipped", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    install()

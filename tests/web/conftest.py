@@ -102,3 +102,17 @@ def client(made: Path) -> Iterator[TestClient]:
 def changing(folder: Path) -> Iterator[TestClient]:
     with client_of(folder) as client:
         yield client
+        wait_for_errands(client)
+
+
+def wait_for_errands(client: TestClient) -> None:
+    """Processes that learn or index are not left behind."""
+    house: House = client.app._app.state.house
+    for crawl in house.crawls():
+        for errands in (house.lessons, house.indexing):
+            for _ in range(1200):
+                if not errands.is_busy(crawl.workspace):
+                    break
+                time.sleep(0.05)
+            else:
+                raise AssertionError("an errand does not end")

@@ -1,13 +1,8 @@
-"""axe-core finds nothing serious in any view, light or dark, wide or narrow.
-
-axe-core is an npm package and no part of this repository. It is looked for where AXE_CORE says, and in node_modules:
-npm install --no-save axe-core
-"""
+"""axe-core finds nothing serious in any view, light or dark, wide or narrow. A package for tests brings axe-core."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
+from importlib.resources import files
 
 import pytest
 
@@ -16,18 +11,8 @@ from lycosa.topics.book import TopicBook
 from .browser import browser, dashboard, why_no_browser
 from .test_topics_api import fill
 
-AXE = next(
-    (
-        path
-        for path in (Path(os.environ.get("AXE_CORE", "axe.min.js")), Path("node_modules/axe-core/axe.min.js"))
-        if path.is_file()
-    ),
-    None,
-)
-pytestmark = [
-    pytest.mark.skipif(bool(why_no_browser()), reason=why_no_browser()),
-    pytest.mark.skipif(AXE is None, reason="no axe-core: npm install --no-save axe-core, or name its file in AXE_CORE"),
-]
+AXE = files("axe_playwright_python") / "axe.min.js"
+pytestmark = pytest.mark.skipif(bool(why_no_browser()), reason=why_no_browser())
 VIEWS = {
     "crawls": ("#/", ".crawl-item"),
     "new": ("#/new", ".form"),

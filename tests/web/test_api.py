@@ -58,10 +58,16 @@ def test_the_list_says_how_a_crawl_stands(client):
 
 
 def test_dots_are_columns_of_bytes(client):
+    unread = client.get(f"{C}/dots").content  # nobody has looked at the crawl yet
+    few = client.get(f"{C}/dots?first=5&last=9").content
+    assert struct.unpack_from("<IIId", few)[:3] == (0, 5, 5)
+    assert client.get(f"{C}/figures").json()["version"] > 0
     body = client.get(f"{C}/dots").content
     version, first, count, start = struct.unpack_from("<IIId", body)
     assert (first, count) == (1, 24)
     assert version > 0
+    assert body[4:] == unread[4:]
+    assert client.get(f"{C}/dots?first=5&last=9").content[4:] == few[4:]
     assert len(body) == 20 + 7 * 24
     relevance = struct.unpack_from("<24H", body, 20 + 4 * 24)
     flags = body[20 + 6 * 24 :]
@@ -101,20 +107,9 @@ def test_an_answer_binds_and_can_be_taken_back(changing):
     assert said["own_relevance"] == pytest.approx(pages[0]["relevance"])
     figures = changing.get(f"{C}/figures").json()
     assert figures["relevant"] == len(pages) - 1
+    assert figures["confirmed"] == {"confirmed": 0, "refuted": 1, "missed": 0, "rightly_left": 0}
     back = changing.post(f"{C}/pages/{number}/answer", json={"answer": "withdrawn"}).json()
     assert back["relevance"] == pytest.approx(pages[0]["relevance"])
-    wait_for_lessons(changing)
-
-
-def wait_for_lessons(client):
-    """Processes that learn are not left behind."""
-    house = client.app._app.state.house
-    (crawl,) = house.crawls()
-    for _ in range(600):
-        if not house.lessons.is_busy(crawl.workspace):
-            return
-        time.sleep(0.05)
-    raise AssertionError("a lesson does not end")
 
 
 def test_answers_are_only_those_there_are(changing):
@@ -154,11 +149,48 @@ def test_results_are_filtered_and_counted(client):
     of_host = client.get(f"{C}/results?host=h1.test").json()
     assert of_host["total"] == len(of_host["pages"]) == 8
     assert {page["host"] for page in of_host["pages"]} == {"h1.test"}
-    assert client.get(f"{C}/results?words=page/7").json()["total"] == 1
-    assert client.get(f"{C}/results?words=%25").json()["total"] == 0  # a sign, not a pattern
     part = client.get(f"{C}/results?order=oldest&count=5&offset=20").json()
     assert [page["number"] for page in part["pages"]] == [21, 22, 23, 24]
     assert client.get(f"{C}/results?since=99999999999").json()["total"] == 0
+
+
+def searched(client, words, **more):
+    """What is found when all pages are indexed."""
+    for _ in range(600):
+        answer = client.get(f"{C}/results", params={"words": words, **more})
+        assert answer.status_code == 200, answer.text
+        if answer.json()["search"]["indexed"] == 24:
+            return answer.json()
+        time.sleep(0.05)
+    raise AssertionError("it is never indexed")
+
+
+def test_the_texts_are_searched(changing):
+    first = changing.get(f"{C}/results?words=saddle").json()
+    assert first["search"] == {"has_all_words": True, "indexed": 0, "pages": 24}  # it is being indexed from now on
+    found = searched(changing, "saddle")
+    assert found["total"] == len(found["pages"]) > 1  # exact duplicates of others are not listed
+    assert all(page["number"] % 2 == 0 for page in found["pages"])  # every second page is about cycling
+    snippet = found["pages"][0]["snippet"]
+    assert "saddle" in {piece for piece, is_marked in snippet if is_marked}
+    assert SCRIPT[:8] in "".join(piece for piece, _ in snippet)  # as text, which it is
+    assert "saddle" not in json.dumps([page["title"] for page in found["pages"]])
+    of_host = searched(changing, "saddle", host="h1.test")
+    assert 0 < of_host["total"] < found["total"]
+    assert {page["host"] for page in of_host["pages"]} == {"h1.test"}
+    by_age = searched(changing, "saddle", order="oldest")
+    assert [page["number"] for page in by_age["pages"]] == sorted(page["number"] for page in found["pages"])
+    best = [page["number"] for page in searched(changing, "saddle 23", order="match")["pages"]]
+    assert best == [24]  # the one with both in URL and text
+    some = [page["number"] for page in searched(changing, "saddle 23 zeppelin", order="match")["pages"]]
+    assert some[0] == 24  # which has most of them, though it was fetched last
+    assert sorted(some) == [page["number"] for page in by_age["pages"]]
+    saved = changing.get(f"{C}/export?form=jsonl&words=saddle").text.splitlines()
+    assert {json.loads(line)["url"] for line in saved} == {page["url"] for page in found["pages"]}
+    assert searched(changing, "saddle -pedal")["total"] == 0
+    assert not searched(changing, "saddle zeppelin")["search"]["has_all_words"]
+    for nothing in ("%", "-saddle", '""'):
+        assert "no word to look for" in changing.get(f"{C}/results", params={"words": nothing}).json()["error"]
 
 
 def test_what_is_shown_can_be_saved_without_harm(client):
@@ -210,12 +242,9 @@ def test_sql_can_only_read(client, sql, tmp_path):
 
 
 def test_sql_ends(client, monkeypatch):
-    from lycosa.store.sqlite_dashboard import QueryLimits
-    from lycosa.web import sql
-
-    monkeypatch.setattr(sql, "QueryLimits", lambda **more: QueryLimits(**{"seconds": 0.2, **more}))
+    monkeypatch.setattr("lycosa.web.sql.SECONDS", 0.2)
     endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select sum(i) from n"
-    assert "longer than 0.2 s" in ask(client, endless).json()["error"]
+    assert "more than 0.2 s" in ask(client, endless).json()["error"]
     many = "with recursive n(i) as (select 1 union all select i + 1 from n limit 5000) select i from n"
     found = ask(client, many).json()
     assert found["is_cut"]
@@ -270,10 +299,39 @@ def test_what_is_understood_before_it_starts(client, made):
     assert outside["directory"] == str(made / "etc")
 
 
+def test_without_a_page_to_start_from_search_engines_are_asked(client):
+    form = {"words": "sailing on the Baltic", "metasearch": True, "engines": "searxng=https://searx.test sitemaps"}
+    plan = client.post("/api/crawls/understand", json=form).json()
+    assert plan["seed_count"] == 0
+    (start,) = [words for words in plan["sentences"] if "search engines" in words]
+    assert start == (
+        "It has no page to start from, so it asks search engines for pages: searxng (https://searx.test), sitemaps, "
+        "at the start, again every 100 pages and when nothing else is left."
+    )
+    assert 'kind = "searxng"' in plan["toml"]
+    both = client.post("/api/crawls/understand", json={**form, "seeds": "a.test"}).json()
+    assert any(words.startswith("It starts from 1 page, and asks search engines") for words in both["sentences"])
+
+
+def test_scope_and_budget_are_said_before_it_starts(client):
+    form = {
+        "words": "x", "seeds": "a.test", "sites": "a.test\nb.test", "exclude": "/tag/*", "depth": 3,
+        "languages": "EN, de", "relevant": 40, "pages": 900, "minutes": 30,
+    }  # fmt: skip
+    sentences = client.post("/api/crawls/understand", json=form).json()["sentences"]
+    assert (
+        "It stays within a.test b.test, goes at most 3 links away from where it starts, keeps pages in en de only, "
+        "leaves out /tag/*."
+    ) in sentences
+    assert any(words.startswith("It stops after 900 pages or 40 relevant ones or 30 minutes") for words in sentences)
+
+
 @pytest.mark.parametrize(
     ("form", "words"),
     [
         ({}, "nothing is asked for"),
+        ({"words": "x", "metasearch": True}, "no search engine is configured"),
+        ({"words": "x", "metasearch": True, "engines": "searxgn=https://a.test"}, "did you mean"),
         ({"words": "x"}, "nothing to start from"),
         ({"words": "x", "seeds": "a.test\nftp://b.test"}, "line 2"),
         (

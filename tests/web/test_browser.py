@@ -22,6 +22,7 @@ from lycosa.topics.importing import text_page
 from lycosa.topics.judges import train_judge
 
 from .browser import browser, dashboard, why_no_browser
+from .test_topics_api import fill as fill_with_hostile_titles
 
 pytestmark = pytest.mark.skipif(bool(why_no_browser()), reason=why_no_browser())
 PLAN = WebPlan(seed=11, pages=1_500, hosts=40, topics=5, paragraphs=2, crawl_delay=0)
@@ -229,6 +230,7 @@ def test_topics_by_drag_and_drop_then_a_crawl_for_one(page, tmp_path: Path):
             example.drag_to(page.locator(".topic[data-path='B/Other']"))
             until(lambda: counts(base)["B/Other"] == before["B/Other"] + 1, what="an example that moved")
             assert counts(base)["A/Cycling"] == before["A/Cycling"] - 1
+            classify(page, base, web, server.port)
             page.locator(".topic[data-path='A/Cycling']").focus()
             page.keyboard.press("g")
             page.locator(".topic.is-good[data-path='A/Cycling']").wait_for()
@@ -241,6 +243,25 @@ def test_topics_by_drag_and_drop_then_a_crawl_for_one(page, tmp_path: Path):
             (crawl,) = until(lambda: get(base, "/api/crawls")["crawls"], what="the crawl")
             until(lambda: get(base, f"/api/crawls/{crawl['id']}")["state"] == "stopped", what="its end")
             assert get(base, f"/api/crawls/{crawl['id']}")["pages"] == 12
+
+
+def classify(page, base: str, web: GeneratedWeb, port: int) -> None:
+    """Bookmarks become candidates: the first is accepted where the judge would file it, the second refused."""
+    cycling = web.topic_names.index("cycling")
+    new = [each for each in range(len(web)) if web.topic_of(each) == cycling and web.is_allowed(each)][12:14]
+    links = "".join(f'<DT><A HREF="{web.url(each, port=port)}">x</A>' for each in new)
+    body = f"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL>{links}</DL>".encode()
+    file = {"name": "bookmarks.html", "mimeType": "text/html", "buffer": body}
+    page.locator(".drop input[type=file]").set_input_files(file)
+    page.get_by_role("button", name="Classify").click()
+    page.locator(".candidate").nth(1).wait_for()
+    page.locator(".candidate").nth(1).get_by_role("button", name="Refuse").click()
+    before = counts(base)
+    (candidate,) = page.locator(".candidate").all()
+    candidate.locator("select").select_option("A/Cycling")
+    candidate.get_by_role("button", name="Accept").click()
+    until(lambda: counts(base)["A/Cycling"] == before["A/Cycling"] + 1, what="one more example")
+    assert counts(base)["B/Other"] == before["B/Other"]
 
 
 def counts(base: str) -> dict[str, int]:
@@ -261,14 +282,19 @@ def fill(path: Path, web: GeneratedWeb, port: int) -> None:
         train_judge(book, "bayes")
 
 
-VIEWS = ("monitor", "review", "queue", "results", "sites", "sql", "settings")
+VIEWS = ("monitor", "review", "queue", "results", "sites", "sql", "alarms", "settings")
 
 
-def test_hostile_text_is_text_in_every_view(page, made: Path):
+def test_hostile_text_is_text_in_every_view(page, folder: Path):
     """Titles, anchors, URLs and texts with scripts in them are shown as they are, and nothing of them is done."""
-    with dashboard(made) as base:
+    with TopicBook(folder / "topics.db") as book:
+        fill_with_hostile_titles(book)
+    with dashboard(folder, book=folder / "topics.db") as base:
         page.goto(base)
         page.get_by_role("heading", name="Crawls").wait_for()
+        page.goto(f"{base}#/topics/Food/Soup")
+        page.locator("tr.example", has_text="<script>document.title=").first.wait_for()
+        assert page.locator("main script, main img").count() == 0
         for view in VIEWS:
             page.goto(f"{base}#/crawl/cycling/{view}")
             page.locator("main .card").first.wait_for()
@@ -276,7 +302,16 @@ def test_hostile_text_is_text_in_every_view(page, made: Path):
                 page.get_by_text("<script>document.title=").first.wait_for()
             assert "owned" not in page.title()
             assert page.locator("main script, main img, main iframe, main [onerror], main [onmouseover]").count() == 0
+        page.goto(f"{base}#/crawl/cycling/sites")
+        useful = page.get_by_role("button", name="h1.test: Useful")
+        for is_pressed in ("true", "false"):  # marked, and taken back
+            useful.click()
+            page.locator(f"[aria-label='h1.test: Useful'][aria-pressed={is_pressed}]").wait_for()
         page.goto(f"{base}#/crawl/cycling/results")
+        page.locator("[name=words]").fill("saddle")
+        page.locator(".snippet mark", has_text="saddle").first.wait_for()
+        assert "<script>" in page.locator(".snippet").first.inner_text()
+        assert page.locator("main script, main img").count() == 0
         page.locator("td .title").first.click()
         page.locator("dialog .text").wait_for()
         assert "<script>" in page.locator("dialog").inner_text()

@@ -10,6 +10,7 @@ from lycosa.errors import InputError
 from lycosa.judges.classifier import Example
 from lycosa.topics.book import TopicBook
 from lycosa.topics.importing import text_page
+from lycosa.web.sites import matrix
 
 from .conftest import SCRIPT, client_of
 
@@ -124,6 +125,36 @@ def test_hubs_come_with_the_links_among_them(client, monkeypatch):
     assert found["links"]  # every page links to the next but one, which is relevant, too
     assert all({link["source"], link["target"]} <= ids for link in found["links"])
     assert all(link["source"] != link["target"] for link in found["links"])
+
+
+def test_sites_that_cite_each_other(client):
+    found = client.get("/api/crawls/cycling/citations").json()
+    assert found["kind"] == "sites"  # its judge knows no topics
+    assert sorted(found["names"]) == ["h0.test", "h1.test", "h2.test"]
+    place = {name: number for number, name in enumerate(found["names"])}
+    sql = """select a.name, b.name from links l join judgements s on s.page_id = l.source_id and s.is_relevant
+             join judgements t on t.page_id = l.target_id and t.is_relevant join frontier f on f.id = l.source_id
+             join frontier g on g.id = l.target_id join hosts a on a.id = f.host_id join hosts b on b.id = g.host_id
+             where l.source_id != l.target_id"""
+    counted = [[0] * 3 for _ in range(3)]
+    for source, target in client.post("/api/crawls/cycling/sql", json={"sql": sql}).json()["rows"]:
+        counted[place[source]][place[target]] += 1
+    assert found["counts"] == counted
+    assert sum(map(sum, counted)) > 0
+
+
+def test_a_matrix_has_the_focus_first_and_counts_what_it_leaves_out():
+    links = [("A/x", "B/y", 5), ("B/y", "B/y", 9), ("A/x", "A/x", 2), ("C", "B/y", 1)]
+    found = matrix(links, ["A"])
+    assert found == {
+        "names": ["A/x", "B/y", "C"],
+        "is_good": [True, False, False],
+        "counts": [[2, 5, 0], [0, 9, 0], [0, 1, 0]],
+        "outside": 0,
+    }
+    many = matrix([(f"t{number}", f"t{number}", 100 - number) for number in range(20)], [])
+    assert (len(many["names"]), many["names"][0]) == (14, "t0")
+    assert many["outside"] == sum(100 - number for number in range(14, 20))
 
 
 def test_a_crawl_without_relevant_pages_says_why_there_are_no_hubs(client, monkeypatch):

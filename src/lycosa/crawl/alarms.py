@@ -20,7 +20,7 @@ import urllib.request
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from lycosa.crawl.commit import CrawlLedger
 from lycosa.errors import ConfigError
@@ -45,6 +45,9 @@ class AlarmSettings:
     """Minimum number of pages a minute, over the last `minutes`."""
     min_relevance: float = 0.0
     """Minimum mean relevance of the latest `pages` pages."""
+    max_drift: float = 0.0
+    """Maximum share of what is called relevant that the words and examples given would not call so by themselves; only
+    with a judge that learns during the crawl, and not before there are `pages` pages."""
     max_errors: float = 0.0
     """Maximum share of failures among the latest `pages` requests."""
     min_disk: float = 0.0
@@ -61,15 +64,15 @@ class AlarmSettings:
     """Command that is run for each alarm, without a shell; kind and message are added as its last arguments."""
 
     def __post_init__(self) -> None:
-        require_at_least(self, "alarms", min_speed=0, min_relevance=0, max_errors=0, min_disk=0, pages=1)
-        require_at_most(self, "alarms", min_relevance=1, max_errors=1)
+        require_at_least(self, "alarms", min_speed=0, min_relevance=0, max_drift=0, max_errors=0, min_disk=0, pages=1)
+        require_at_most(self, "alarms", min_relevance=1, max_drift=1, max_errors=1)
         if self.minutes <= 0:
             raise ConfigError(f"alarms.minutes is {self.minutes}: it must be greater than 0")
         if self.webhook and not self.webhook.startswith(("http://", "https://")):
             raise ConfigError(f"alarms.webhook is {self.webhook!r}: write a URL, such as https://example.org/hook")
 
 
-THRESHOLDS = ("min_speed", "min_relevance", "max_errors", "min_disk", "on_stall", "pages", "minutes")
+THRESHOLDS = ("min_speed", "min_relevance", "max_drift", "max_errors", "min_disk", "on_stall", "pages", "minutes")
 """What may be changed while the crawl runs."""
 
 
@@ -84,6 +87,19 @@ def with_thresholds(settings: AlarmSettings, changed: Mapping[str, Any]) -> Alar
     return replace(settings, **{name: kinds[name](value) for name, value in changed.items()})
 
 
+class Condition(NamedTuple):
+    """How the crawl is, where its ledger does not say it."""
+
+    drift: Callable[[], float] = float
+    """Share of what is called relevant, by a judge that learns."""
+    stalled: Callable[[], str] = str
+    """Why nothing is fetched."""
+    is_paused: Callable[[], bool] = bool
+
+
+UNKNOWN = Condition()
+
+
 class Alarms:
     """Looks at the figures. `look` is called after each turn of the loop and mostly does nothing."""
 
@@ -94,18 +110,15 @@ class Alarms:
         ledger: CrawlLedger,
         clock: Clock,
         name: str = "",
-        stalled: Callable[[], str] = str,
-        is_paused: Callable[[], bool] = bool,
+        condition: Condition = UNKNOWN,
         tell: Callable[[AlarmSettings, Mapping[str, str]], None] | None = None,
     ) -> None:
-        """`name`: of the crawl. `stalled`: why nothing is fetched. `tell`: how others are told; by default in a thread,
-        for which nobody waits."""
+        """`name`: of the crawl. `tell`: how others are told; by default in a thread, for which nobody waits."""
         self._ledger = ledger
         self._store = ledger.state.store
         self._clock = clock
         self._name = name
-        self._stalled = stalled
-        self._is_paused = is_paused
+        self._condition = condition
         self._tell = tell or tell_others
         self._looked_at = clock.now()
         self._speeds: deque[tuple[float, int]] = deque()
@@ -125,7 +138,7 @@ class Alarms:
         if now - self._looked_at < LOOK_EVERY:
             return
         self._looked_at = now
-        if self._is_paused():
+        if self._condition.is_paused():
             self._speeds.clear()  # a pause is no loss of speed
             return
         self._speeds.append((now, self._ledger.pages))
@@ -144,9 +157,10 @@ class Alarms:
         found = {
             "speed": self._slow(now),
             "relevance": self._irrelevant(),
+            "drift": self._drifting(),
             "errors": self._failing(),
             "disk": self._full(),
-            "stall": self._stalled() if self.settings.on_stall else "",
+            "stall": self._condition.stalled() if self.settings.on_stall else "",
         }
         return {kind: words for kind, words in found.items() if words}
 
@@ -172,6 +186,15 @@ class Alarms:
         if mean >= settings.min_relevance:
             return ""
         return f"mean relevance {mean:.3f} of the last {settings.pages:,} pages, {settings.min_relevance:g} required"
+
+    def _drifting(self) -> str:
+        most = self.settings.max_drift
+        if not most or self._ledger.pages < self.settings.pages or (drift := self._condition.drift()) <= most:
+            return ""
+        return (
+            f"{drift:.0%} of what is called relevant would not be by the words and examples given, {most:.0%} allowed; "
+            "a few answers tell whether it is meant"
+        )
 
     def _failing(self) -> str:
         settings = self.settings

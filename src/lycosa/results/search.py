@@ -6,17 +6,17 @@ That takes a few milliseconds a page, once; it can be interrupted, and goes on w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from lycosa.errors import InputError
 from lycosa.results.archived_pages import ArchivedPages
 from lycosa.results.search_query import SearchQuery
 from lycosa.store.protocol import Reports
-from lycosa.store.search_index import MARKS, Hit, IndexedPage, SearchIndex
+from lycosa.store.search_index import MARKS, Hit, IndexedPage, NamedPage, NoIndex, SearchIndex
 from lycosa.store.sqlite import SqliteStore
 from lycosa.workspace import Workspace
 
@@ -43,6 +43,11 @@ class FoundText(NamedTuple):
     """BM25: the higher, the better; to be compared within one search only."""
     number: int
     """Place of the page in the order of the crawl."""
+
+
+class Snippet(NamedTuple):
+    text: str
+    marks: tuple[tuple[int, int], ...]
 
 
 class SearchResults(NamedTuple):
@@ -84,10 +89,58 @@ def search(
         return SearchResults([_found(hit) for hit in hits], has_all, index.count(), damaged)
 
 
-def _opened(workspace: Workspace, store: Reports) -> SearchIndex:
+def update_index(directory: str | Path, progress: Callable[[int, int], None] | None = None) -> None:
+    """Index what was fetched since the last time."""
+    workspace = Workspace.existing(Path(directory))
+    with (
+        closing(SqliteStore(workspace.database, read_only=True)) as store,
+        closing(_opened(workspace, store)) as index,
+    ):
+        _bring_up_to_date(index, workspace, store, progress)
+
+
+class IndexedText:
+    """Pages that have the words, of those that are indexed by now: for readers who do not wait for the others."""
+
+    def __init__(self, workspace: Workspace, store: Reports, words: str, *, limit: int = MAX_RESULTS) -> None:
+        query = SearchQuery.parse(words)
+        self._index = _existing(workspace, store)
+        self._match = query.all_words()
+        self.has_all_words = True
+        """False: no page has all words, and these have some of them."""
+        self.indexed = self._index.last if self._index else 0
+        """Number of pages that were searched: the first ones of the crawl."""
+        self.pages = self._index.best(self._match, limit) if self._index else []
+        """Their ids, the best first."""
+        if self._index and not self.pages and len(query.wanted) > 1:
+            self._match, self.has_all_words = query.any_word(), False
+            self.pages = self._index.best(self._match, limit)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._index is not None:
+            self._index.close()
+
+    def snippets(self, pages: Sequence[NamedPage]) -> dict[int, Snippet]:
+        """Text around the words, by id of the page."""
+        if self._index is None or not pages:
+            return {}
+        return {page: Snippet(*_marked(text)) for page, text in self._index.snippets(pages, self._match).items()}
+
+
+def _existing(workspace: Workspace, store: Reports) -> SearchIndex | None:
+    try:
+        return _opened(workspace, store, read_only=True) if workspace.search.exists() else None
+    except NoIndex:
+        return None
+
+
+def _opened(workspace: Workspace, store: Reports, *, read_only: bool = False) -> SearchIndex:
     begun = store.first_run()
     name = "" if begun is None else f"{begun.started_at!r} {begun.pid}"
-    return SearchIndex(workspace.search, database=workspace.database, crawl=name)
+    return SearchIndex(workspace.search, database=workspace.database, crawl=name, read_only=read_only)
 
 
 def _bring_up_to_date(

@@ -36,6 +36,19 @@ update judgements set is_relevant = cast(relevance >= ?1 as integer),
     own_is_relevant = cast(own_relevance >= ?1 as integer), guide_is_relevant = cast(guide_relevance >= ?1 as integer)
 """
 GRADE = "update judgements set relevance = ?, is_relevant = ? where page_id = (select id from pages where number = ?)"
+MUCH = 0.1
+"""Change of a relevance from which the earlier one is kept."""
+KEEP_EARLIER = f"""
+insert into earlier_judgements (page_id, until_pages, relevance, is_relevant)
+select page_id, (select coalesce(max(number), 0) from pages), coalesce(own_relevance, relevance),
+       coalesce(own_is_relevant, is_relevant)
+from judgements
+where page_id = {{}} and (abs(coalesce(own_relevance, relevance) - ?1) >= {MUCH}
+                        or coalesce(own_is_relevant, is_relevant) != ?2)
+on conflict do nothing
+"""
+KEEP_BEFORE_GRADE = KEEP_EARLIER.format("(select id from pages where number = ?3)")
+KEEP_BEFORE_JUDGEMENT = KEEP_EARLIER.format("?3")
 RECOUNT_HOSTS = f"""
 update hosts set relevant = found.relevant from ({RELEVANT_BY_HOST}) as found where found.host_id = hosts.id
 """
@@ -89,6 +102,8 @@ def _all_changes(batch: rows.Batch) -> Iterator[NewRows | Statement]:
     yield Statement(SET_STATE, batch.states)
     yield Statement(SET_SCORE, batch.scores)
     yield _replacing("pages", rows.PageRow, batch.pages, "id")
+    yield Statement(KEEP_BEFORE_JUDGEMENT, [(row.relevance, row.is_relevant, row.page_id) for row in batch.judgements])
+    yield Statement(KEEP_BEFORE_GRADE, batch.grades)
     yield _replacing("judgements", rows.JudgementRow, batch.judgements, "page_id", "judge")
     yield Statement(SET_THRESHOLD, [] if batch.threshold is None else [(batch.threshold,)])
     yield Statement(GRADE, batch.grades)

@@ -99,6 +99,10 @@ RULES: dict[str, tuple[Rule, ...]] = {
         Rule("scores", _no_object("scores"), "JSON", "set scores = '{}'"),
         Rule("terms", _no_object("terms"), "JSON", "set terms = '{}'"),
     ),
+    "earlier_judgements": (
+        Rule("page_id", _refers("page_id", "pages"), "the number of a page", "delete"),
+        Rule("relevance", "not (relevance between 0 and 1)", "a relevance", "delete"),
+    ),
     "links": (
         Rule("source_id", _refers("source_id", "frontier"), "the number of a URL", "delete"),
         Rule("target_id", _refers("target_id", "frontier"), "the number of a URL", "delete"),

@@ -277,5 +277,16 @@ create table commands (
 );
 """
 
-MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH)
+EARLIER_JUDGEMENTS = """
+-- What was said of a page before it was judged anew, where that made a difference.
+create table earlier_judgements (
+    page_id integer not null references pages (id),
+    until_pages integer not null,
+    relevance real not null,
+    is_relevant integer not null,
+    primary key (page_id, until_pages)
+) without rowid;
+"""
+
+MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, EARLIER_JUDGEMENTS)
 VERSION = len(MIGRATIONS)

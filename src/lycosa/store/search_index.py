@@ -11,9 +11,9 @@ behind, never one that is wrong. `pages` says how far it has come.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import zstandard
 
@@ -46,6 +46,7 @@ from fulltext w cross join crawl.pages p on p.id = w.rowid cross join crawl.fron
           and j.judge = (select min(judge) from crawl.judgements where page_id = w.rowid)
 where fulltext match ? and (not ? or j.is_relevant) order by w.rank limit ?
 """
+BEST = "select rowid from fulltext where fulltext match ? order by rank limit ?"
 SHOWN = f"create virtual table temp.shown using fts5 (title, url, text, tokenize = '{TOKENIZER}')"
 SNIPPETS = f"select rowid, snippet(shown, 2, ?, ?, '…', {SNIPPET_WORDS}) from temp.shown where shown match ?"
 
@@ -56,6 +57,17 @@ class IndexedPage(NamedTuple):
     title: str
     url: str
     text: str
+
+
+class NamedPage(Protocol):
+    """A page that is to be shown with a snippet."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def url(self) -> str: ...
 
 
 class Hit(NamedTuple):
@@ -73,16 +85,26 @@ class Hit(NamedTuple):
     """Text around the words that were looked for, which stand between MARKS."""
 
 
-class SearchIndex:
-    """Opened for writing, or made if there is none; `crawl` tells one crawl from another in the same directory."""
+class NoIndex(StoreError):
+    """There is no index of this crawl, or not of this format."""
 
-    def __init__(self, path: Path, *, database: Path, crawl: str) -> None:
+
+class SearchIndex:
+    """Opened for writing, or made if there is none; `crawl` tells one crawl from another in the same directory.
+
+    `read_only`: nothing is made, and nobody waits for who writes; NoIndex if there is none.
+    """
+
+    def __init__(self, path: Path, *, database: Path, crawl: str, read_only: bool = False) -> None:
         self.path = path
         with explained(path):
-            uri = f"{path.resolve().as_uri()}?mode=rwc"
+            uri = f"{path.resolve().as_uri()}?mode={'ro' if read_only else 'rwc'}"
             self._db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
             try:
-                self._prepare(crawl)
+                if read_only:
+                    self._require(crawl)
+                else:
+                    self._prepare(crawl)
                 self._db.execute("attach ? as crawl", (f"{database.resolve().as_uri()}?mode=ro",))
             except BaseException:
                 self._db.close()
@@ -109,6 +131,10 @@ class SearchIndex:
                 self._db.execute(statement)
             rows = [("format", FORMAT), ("crawl", crawl)]
             self._db.executemany("insert into meta values (?, ?)", rows)
+
+    def _require(self, crawl: str) -> None:
+        if self._meta() != {"format": FORMAT, "crawl": crawl}:
+            raise NoIndex(f"{self.path}: no index of this crawl; lycosa search makes it")
 
     def _meta(self) -> dict[str, str]:
         has_meta = self._db.execute("select count(*) from sqlite_master where name = 'meta'").fetchone()[0]
@@ -148,25 +174,34 @@ class SearchIndex:
         with explained(self.path), transaction(self._db):
             self._db.execute("insert into fulltext (fulltext) values ('optimize')")
 
+    def best(self, match: str, limit: int) -> list[int]:
+        """The best pages for an FTS5 expression, by their ids."""
+        with explained(self.path):
+            return [page for (page,) in self._db.execute(BEST, (match, limit))]
+
     def find(self, match: str, *, limit: int, is_relevant: bool = False, has_snippets: bool = True) -> list[Hit]:
         """The best pages for an FTS5 expression (`results.search_query` writes them), with snippets."""
         with explained(self.path):
             rows = self._db.execute(HITS, (match, is_relevant, limit)).fetchall()
             hits = [Hit(*row)._replace(is_relevant=bool(row[4])) for row in rows]
-            snippets = self._snippets(hits, match) if hits and has_snippets else {}
+            snippets = self.snippets(hits, match) if hits and has_snippets else {}
         return [hit._replace(snippet=snippets.get(hit.id, "")) for hit in hits]
 
-    def _snippets(self, hits: list[Hit], match: str) -> dict[int, str]:
-        """The pages that are shown are indexed once more, with their texts, for FTS5 to cut the snippets."""
+    def snippets(self, pages: Sequence[NamedPage], match: str) -> dict[int, str]:
+        """By id. The pages that are shown are indexed once more, with their texts, for FTS5 to cut the snippets."""
+        with explained(self.path):
+            return self._cut(pages, match)
+
+    def _cut(self, pages: Sequence[NamedPage], match: str) -> dict[int, str]:
         self._db.execute("drop table if exists temp.shown")
         self._db.execute(SHOWN)
         unpacker = zstandard.ZstdDecompressor()
-        for hit in hits:
-            row = self._db.execute("select text from pages where id = ?", (hit.id,)).fetchone()
+        for page in pages:
+            row = self._db.execute("select text from pages where id = ?", (page.id,)).fetchone()
             text = unpacker.decompress(row[0], max_output_size=MAX_BYTES).decode() if row else ""
             self._db.execute(
                 "insert into temp.shown (rowid, title, url, text) values (?, ?, ?, ?)",
-                (hit.id, _clean(hit.title), _url_words(hit.url), text),
+                (page.id, _clean(page.title), _url_words(page.url), text),
             )
         return dict(self._db.execute(SNIPPETS, (*MARKS, match)))
 

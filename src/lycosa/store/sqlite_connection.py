@@ -80,18 +80,21 @@ class SqliteConnection(Asking):
     def close(self) -> None:
         self._db.close()
 
-    def limit(self, *, seconds: float = 0.0, memory: int = MOST_MEMORY) -> None:
-        """End queries after this time (0: never), and those that need more memory. Ctrl-C ends them, too."""
+    def limit(
+        self, *, seconds: float = 0.0, memory: int = MOST_MEMORY, longest: int = LONGEST_VALUE, hint: str = ""
+    ) -> None:
+        """End queries after this time (0: never), those that need more memory, and those with longer values. Ctrl-C
+        ends them, too. `hint`: what to do about the time. The memory is that of all connections of the process."""
         with explained(self.path):
             self._db.set_authorizer(None)
             self._db.execute(f"pragma hard_heap_limit = {memory:d}")
             self._db.set_authorizer(_only_reading)
-        self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
+        self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
         deadline = time.monotonic() + seconds if seconds else math.inf
 
         def is_over() -> bool:
             if time.monotonic() > deadline:
-                self._limit = f"it took more than {seconds:g} s; ask for less, or give it longer with --seconds"
+                self._limit = f"it took more than {seconds:g} s; ask for less{hint}"
             return bool(self._limit)
 
         # Python handles signals when this function is called: Ctrl-C becomes an exception, which ends the query.

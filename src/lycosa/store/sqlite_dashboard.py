@@ -6,8 +6,7 @@ other. What would scan a table of millions is asked for since the last time (`af
 
 from __future__ import annotations
 
-import sqlite3
-import time
+import json
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -16,29 +15,34 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.errors import StoreError
 from lycosa.store.asking import CHUNK
 from lycosa.store.rows import RAISED, RAISED_BY_PERSON, REVISIT, State
 from lycosa.store.sqlite import SqliteStore
-from lycosa.store.sqlite_connection import connect
 
 COLUMNS = "p.number, p.fetched_at, coalesce(j.relevance, -1), coalesce(j.is_relevant, 0), j.own_relevance is not null"
 ALL_DOTS = f"select {COLUMNS} from pages p left join judgements j on j.page_id = p.id"
 NEW_DOTS = f"{ALL_DOTS} where p.number > ?"
+DOTS_BETWEEN = f"{ALL_DOTS} where p.number between ? and ?"
 SOME_DOTS = f"{ALL_DOTS} where p.number in (select value from json_each(?))"
 OUTCOME_SUMS = """
 select kind, reason, count(*), sum(iif(from_cache, 0, bytes)), max(id) from outcomes where id > ? group by 1, 2
 """
 EVENTS = "select id, run_id, at, kind, message from events where id > ? order by id limit ?"
 LAST_EVENT = "select id, run_id, at, kind, message from events order by id desc limit 1"
-PAGE = """
+PAGE_COLUMNS = """
 select p.id, p.number, f.url, h.name, p.title, p.language, p.fetched_at, p.bytes, p.words, f.distance,
        j.relevance, j.is_relevant, j.own_relevance, d.url,
        (select a.answer from answers a where a.page_id = p.id order by a.id desc limit 1)
-from pages p join frontier f on f.id = p.id join hosts h on h.id = f.host_id
-     left join judgements j on j.page_id = p.id left join frontier d on d.id = p.duplicate_of
 """
+JOINED = """
+join frontier f on f.id = p.id join hosts h on h.id = f.host_id
+left join judgements j on j.page_id = p.id left join frontier d on d.id = p.duplicate_of
+"""
+PAGE = f"{PAGE_COLUMNS} from pages p {JOINED}"
+PAGE_OF_LIST = f"{PAGE_COLUMNS} from json_each(?) w cross join pages p on p.id = w.value {JOINED}"
+"""Of a JSON list of ids, in its order: `w.key`."""
 ORDERS = {
+    "match": "j.relevance desc, p.number",
     "relevance": "j.relevance desc, p.number",
     "newest": "p.number desc",
     "oldest": "p.number",
@@ -53,6 +57,7 @@ where f.state = '{State.WAITING}' and (?1 = '' or instr(lower(f.url), ?1)) and (
 order by f.{FAVOURED} desc, f.tries, f.score desc, f.id limit ?3
 """
 QUEUE_SCORES = f"select score from frontier where state = '{State.WAITING}' and tries = 0"
+EARLIER = "select until_pages, relevance, is_relevant from earlier_judgements where page_id = ? order by until_pages"
 DISTANCES = """
 select f.distance, count(*), coalesce(sum(j.is_relevant), 0)
 from pages p join frontier f on f.id = p.id left join judgements j on j.page_id = p.id group by 1 order by 1
@@ -65,6 +70,20 @@ select l.source_id, l.target_id from judgements j join links l on l.source_id = 
 where j.is_relevant and t.is_relevant and l.source_id != l.target_id
       and j.page_id in (select value from json_each(?1)) and t.page_id in (select value from json_each(?1))
 group by 1, 2 limit ?2
+"""
+LATEST_PAGES = "(select id from pages order by number desc limit ?1) p"
+CITED_TOPICS = f"""
+select s.best, t.best, count(*) from {LATEST_PAGES} cross join judgements s on s.page_id = p.id
+     cross join links l on l.source_id = p.id cross join judgements t on t.page_id = l.target_id
+where s.best != '' and t.best != '' and l.source_id != l.target_id group by 1, 2
+"""
+CITED_SITES = f"""
+select a.name, b.name, count(*) from {LATEST_PAGES} cross join judgements s on s.page_id = p.id and s.is_relevant
+     cross join frontier f on f.id = p.id cross join links l on l.source_id = p.id
+     cross join judgements t on t.page_id = l.target_id and t.is_relevant
+     cross join frontier g on g.id = l.target_id
+     join hosts a on a.id = f.host_id join hosts b on b.id = g.host_id
+where l.source_id != l.target_id group by 1, 2
 """
 EXAMPLES = {
     "Sites with most relevant pages": "select name, relevant, pages, round(density, 3) as density\nfrom sites limit 30",
@@ -133,8 +152,8 @@ class NumberedEvent(NamedTuple):
 class PageFilter(NamedTuple):
     """Which pages are wanted; empty values want all."""
 
-    words: str = ""
-    """Each must be in the title or the URL."""
+    among: Sequence[int] | None = None
+    """Ids of pages, the best first: only these."""
     host: str = ""
     language: str = ""
     min_relevance: float = 0.0
@@ -142,18 +161,17 @@ class PageFilter(NamedTuple):
     since: float = 0.0
     until: float = 0.0
 
-    def where(self) -> tuple[str, list[Any]]:
-        tests: list[tuple[str, Any]] = [
-            ("(instr(lower(p.title), ?) or instr(lower(f.url), ?))", word) for word in self.words.lower().split()
-        ]
-        tests += [("h.name = ?", self.host)] if self.host else []
+    def query(self) -> tuple[str, list[Any]]:
+        """The statement without its order, and its values."""
+        tests: list[tuple[str, Any]] = [("h.name = ?", self.host)] if self.host else []
         tests += [("p.language = ?", self.language)] if self.language else []
         tests += [("j.relevance >= ?", self.min_relevance)] if self.min_relevance else []
         tests += [("p.fetched_at >= ?", self.since)] if self.since else []
         tests += [("p.fetched_at < ?", self.until)] if self.until else []
         clauses = [clause for clause, _ in tests] + (["j.is_relevant"] if self.is_relevant else [])
-        values = [value for clause, value in tests for _ in range(clause.count("?"))]
-        return " and ".join(clauses) or "true", values
+        listed = [] if self.among is None else [json.dumps(list(self.among))]
+        sql = f"{PAGE if self.among is None else PAGE_OF_LIST} where {' and '.join(clauses) or 'true'}"
+        return sql, listed + [value for _, value in tests]
 
 
 class DashboardStore(SqliteStore):
@@ -176,6 +194,15 @@ class DashboardStore(SqliteStore):
         """The same columns, of the pages after this number."""
         return self._columns(NEW_DOTS, 5, (after,), np.float64)
 
+    def dots_between(self, first: int, last: int) -> list[NDArray[np.float64]]:
+        """The same, of these pages."""
+        return self._columns(DOTS_BETWEEN, 5, (first, last), np.float64)
+
+    def began_at(self) -> float:
+        """When the first page was fetched; 0 if none was."""
+        found = self._first(tuple, "select fetched_at from pages where number = 1")
+        return float(found[0]) if found else 0.0
+
     def some_dots(self, numbers: str) -> list[NDArray[np.float64]]:
         """The same of these pages, given as a JSON list."""
         return self._columns(SOME_DOTS, 5, (numbers,), np.float64)
@@ -194,15 +221,15 @@ class DashboardStore(SqliteStore):
         return self._first(DashboardPage._make, f"{PAGE} where p.number = ?", (number,))
 
     def pages_like(self, wanted: PageFilter, *, order: str, count: int, offset: int = 0) -> list[DashboardPage]:
-        where, values = wanted.where()
-        sql = f"{PAGE} where {where} order by {ORDERS[order]} limit ? offset ?"
-        return self._all(DashboardPage._make, sql, (*values, count, offset))
+        sql, values = wanted.query()
+        by = "w.key" if order == "match" and wanted.among is not None else ORDERS[order]
+        return self._all(DashboardPage._make, f"{sql} order by {by} limit ? offset ?", (*values, count, offset))
 
     def count_like(self, wanted: PageFilter) -> int:
-        where, values = wanted.where()
-        if where == "true":
+        if wanted == PageFilter():
             return self.last_number()
-        return self._number(f"select count(*) from ({PAGE} where {where})", values)
+        sql, values = wanted.query()
+        return self._number(f"select count(*) from ({sql})", values)
 
     def queue(self, *, words: str, with_set_aside: bool, count: int) -> list[QueuedLink]:
         """The waiting links in the order in which they would be fetched if all hosts were ready."""
@@ -211,6 +238,10 @@ class DashboardStore(SqliteStore):
     def queue_scores(self) -> NDArray[np.float64]:
         """Scores of the waiting links that were never tried."""
         return self._columns(QUEUE_SCORES, 1, (), np.float64)[0]
+
+    def earlier_judgements(self, page: int) -> list[tuple[int, float, int]]:
+        """(number of pages the crawl had when it was judged anew, relevance until then, whether it was relevant)."""
+        return self._all(tuple, EARLIER, (page,))
 
     def distances(self) -> list[tuple[int, int, int]]:
         """(links from the nearest seed, pages, relevant ones)."""
@@ -223,60 +254,14 @@ class DashboardStore(SqliteStore):
         """Hosts with a page: all, cooling, set aside."""
         return self._first(tuple, HOSTS, (now,)) or (0, 0, 0)
 
+    def topic_citations(self, latest: int) -> list[tuple[str, str, int]]:
+        """(topic, topic it links to, links), by the pages fetched last; empty where the judge knows no topics."""
+        return self._all(tuple, CITED_TOPICS, (latest,))
+
+    def site_citations(self, latest: int) -> list[tuple[str, str, int]]:
+        """(site, site it links to, links) between relevant pages, of the pages fetched last."""
+        return self._all(tuple, CITED_SITES, (latest,))
+
     def edges_among(self, pages: str, count: int) -> list[tuple[int, int]]:
         """(source, target) of links between these relevant pages, given as a JSON list of their ids."""
         return self._all(tuple, RELEVANT_EDGES, (pages, count))
-
-
-class QueryLimits(NamedTuple):
-    """What one query of a person may use."""
-
-    seconds: float = 10.0
-    rows: int = 2_000
-    bytes: int = 5_000_000
-    """Of the answer."""
-    cell: int = 1_000_000
-    """Bytes of one value, also in between."""
-
-
-class Answered(NamedTuple):
-    names: list[str]
-    rows: list[tuple[Any, ...]]
-    is_cut: bool
-    """There are more rows than are shown."""
-    seconds: float
-
-
-def limited_query(path: Path, sql: str, limits: QueryLimits, parameters: Sequence[Any] = ()) -> Answered:
-    """Rows of a query that somebody typed in: read-only by connection and authoriser, within limits."""
-    began = time.monotonic()
-    db = connect(path, read_only=True)
-    try:
-        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limits.cell)
-        db.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, 100_000)
-        db.set_progress_handler(lambda: int(time.monotonic() - began > limits.seconds), 10_000)
-        cursor = db.execute(sql, parameters)
-        names = [column[0] for column in cursor.description or ()]
-        rows: list[tuple[Any, ...]] = []
-        size, is_cut = 0, False
-        for row in cursor:
-            size += sum(len(cell) if isinstance(cell, (str, bytes)) else 8 for cell in row)
-            if len(rows) >= limits.rows or size > limits.bytes:
-                is_cut = True
-                break
-            rows.append(row)
-        return Answered(names, rows, is_cut, time.monotonic() - began)
-    except (sqlite3.Error, sqlite3.Warning, OverflowError, MemoryError) as error:
-        raise StoreError(_refusal(sql, str(error), limits)) from error
-    finally:
-        db.close()
-
-
-def _refusal(sql: str, text: str, limits: QueryLimits) -> str:
-    if "interrupted" in text:
-        return f"the query took longer than {limits.seconds:g} s and was stopped: add a where or a limit"
-    if "too big" in text or "too large" in text:
-        return f"a value is longer than {limits.cell:,} bytes: use substr()"
-    is_denied = "authoriz" in text or "readonly" in text or "prohibited" in text
-    hint = "; a crawl can only be read here, with select" if is_denied else ""
-    return f"{text}: in the query {sql[:200]!r}{hint}"

@@ -16,7 +16,7 @@ is started here runs as a process of its own: the dashboard may die, the crawl g
     pages         the card of a page: text with the words that decided, path, near-duplicates, answers
     review        the pages to ask a person about
     queue         what comes next and why; raise, drop, exclude, undo
-    results       pages by relevance, host, language, date; export
+    results       pages by their words, relevance, host, language, date; export
     sql           queries within limits
     topics        the topic book
     sites         hubs, authorities, sites, distances, the graph of the relevant pages
@@ -24,6 +24,7 @@ is started here runs as a process of its own: the dashboard may die, the crawl g
     laboratory    reports of comparisons and evolutions
     metrics       figures for Prometheus
     learning      what people said is learned by a process of its own
+    indexing      pages are indexed for searching by a process of its own
     static        the page itself: HTML, CSS, ES modules; no build step, nothing from elsewhere
 
 Crawled text is hostile: it leaves here as JSON only, and the page puts it into text nodes only.

@@ -20,6 +20,7 @@ SHOWN = 200
 class NewThresholds(Input):
     min_speed: float = Field(0, ge=0, le=1e9)
     min_relevance: float = Field(0, ge=0, le=1)
+    max_drift: float = Field(0, ge=0, le=1)
     max_errors: float = Field(0, ge=0, le=1)
     min_disk: float = Field(0, ge=0, le=1e9)
     on_stall: bool = False

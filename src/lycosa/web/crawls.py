@@ -21,7 +21,7 @@ from lycosa.opened import config_of
 from lycosa.store.rows import Batch, Command
 from lycosa.store.sqlite import SqliteStore
 from lycosa.store.sqlite_dashboard import DashboardStore
-from lycosa.web.processes import Lessons, Runner
+from lycosa.web.processes import Errands, Runner
 from lycosa.web.watch import Watch
 from lycosa.workspace import Workspace
 
@@ -132,7 +132,8 @@ class House:
                 )
         self.book = book.resolve()
         self.runner = Runner()
-        self.lessons = Lessons()
+        self.lessons = Errands("lycosa.web.learning")
+        self.indexing = Errands("lycosa.web.indexing")
         self._found: dict[str, ListedCrawl] = {}
         self._scanned_at = 0.0
         self._watches: OrderedDict[str, Watch] = OrderedDict()

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from lycosa.store.sqlite_dashboard import DashboardStore
 from lycosa.web.endpoints import Call, Download, Endpoint, Input
 from lycosa.web.watch import RELEVANT, Dots, Watch
 
@@ -42,13 +43,17 @@ class After(Input):
 
 def dots(call: Call) -> Download:
     """A head (see `HEAD`), then a column each: seconds since the first page (float32), relevance (uint16), flags."""
-    watch = _ready(call)
-    all_dots = watch.dots
-    first, last = _bounds(call.query, all_dots)
-    last = min(last, first + MOST_DOTS - 1)
-    chosen = slice(first - 1, last)
-    times, relevance, flags = all_dots.times[chosen], all_dots.relevance[chosen], all_dots.flags[chosen]
-    start = float(all_dots.times[0]) if all_dots.count else 0.0
+    watch = call.house.watch(call.crawl)
+    if watch.is_whole:
+        known, offset = watch.dots, 0
+        first, last = _bounds(call.query, known.count)
+        start = float(known.times[0]) if known.count else 0.0
+    else:
+        with call.crawl.store() as store:
+            first, last = _bounds(call.query, store.last_number())
+            known, offset, start = _only(store, first, min(last, first + MOST_DOTS - 1)), first - 1, store.began_at()
+    chosen = slice(first - 1 - offset, min(last, first + MOST_DOTS - 1) - offset)
+    times, relevance, flags = known.times[chosen], known.relevance[chosen], known.flags[chosen]
     head = HEAD.pack(watch.version, first, len(flags), start)
     columns = (
         (times - start).astype("<f4"),
@@ -67,7 +72,7 @@ def overview(call: Call) -> dict[str, Any]:
     if not source.count:
         return {"pages": pages, "is_sample": False, "columns": [], "marks": [], "version": watch.version}
     scale = pages / source.count if not watch.is_whole else 1.0
-    first, last = _bounds(call.query, source, scale)
+    first, last = _bounds(call.query, source.count, scale)
     chosen = slice(first - 1, last)
     query: Overview = call.query
     times, relevance, flags = source.times[chosen], source.relevance[chosen], source.flags[chosen]
@@ -114,9 +119,18 @@ def _ready(call: Call) -> Watch:
     return watch
 
 
-def _bounds(query: Range, source: Dots, scale: float = 1.0) -> tuple[int, int]:
-    first = max(1, min(round(query.first / scale), source.count))
-    last = source.count if not query.last else max(first, min(round(query.last / scale), source.count))
+def _only(store: DashboardStore, first: int, last: int) -> Dots:
+    """These pages alone, place 0 being the first of them: all of a large crawl need not be read for a few."""
+    columns = store.dots_between(first, last)
+    columns[0] -= first - 1
+    found = Dots()
+    found.put(columns)
+    return found
+
+
+def _bounds(query: Range, count: int, scale: float = 1.0) -> tuple[int, int]:
+    first = max(1, min(round(query.first / scale), count))
+    last = count if not query.last else max(first, min(round(query.last / scale), count))
     return first, last
 
 

@@ -73,6 +73,7 @@ class Endpoint:
     query: type[Input] | None = None
     body: type[Input] | None = None
     media: str = "application/json"
+    """Of the answer; several, with a space between them, where the query chooses."""
     tag: str = field(default="", kw_only=True)
 
     async def respond(self, request: Request) -> Response:

@@ -56,7 +56,7 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         "tags": [endpoint.tag or "crawls"],
         "parameters": parameters,
         "responses": {
-            "200": {"description": "Done.", "content": {endpoint.media: {"schema": _answer(endpoint)}}},
+            "200": {"description": "Done.", "content": _content(endpoint)},
             **dict.fromkeys(REFUSED, ERROR),
         },
     }
@@ -66,8 +66,11 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
     return operation
 
 
-def _answer(endpoint: Endpoint) -> dict[str, Any]:
-    return {"type": "object"} if endpoint.media == "application/json" else {"type": "string"}
+def _content(endpoint: Endpoint) -> dict[str, Any]:
+    return {
+        media: {"schema": {"type": "object" if media == "application/json" else "string"}}
+        for media in endpoint.media.split()
+    }
 
 
 def _parameters(model: type[Input]) -> list[dict[str, Any]]:

@@ -60,6 +60,10 @@ def card(call: Call) -> dict[str, Any]:
             "no_text": problem,
             "path": _path(store, page.id),
             "duplicates": _near_duplicates(store, page.id),
+            "versions": [
+                {"until_pages": until, "relevance": relevance, "is_relevant": bool(is_relevant)}
+                for until, relevance, is_relevant in store.earlier_judgements(page.id)
+            ],
             "answers": [{"at": row.at, "answer": row.answer, "after_pages": row.after_pages} for row in said],
             "cited_by": [row._asdict() for row in store.citing_pages(page.id, 6)],
         }
@@ -74,7 +78,7 @@ def answer(call: Call) -> dict[str, Any]:
     crawl.write(Batch(answers=[(time.time(), page.url, page.id, body.answer)], recounts_hosts=True))
     is_running = crawl.workspace.holder() is not None
     if body.answer != "skipped" and (not is_running or is_trained(crawl.config())):
-        call.house.lessons.teach(crawl.workspace)
+        call.house.lessons.begin(crawl.workspace)
     with crawl.store() as store:
         return {**shown(_page(store, number)), "learns": "crawl" if is_running else "process"}
 

@@ -87,22 +87,24 @@ def last_words(directory: Path) -> str:
         return ""
 
 
-class Lessons:
-    """Lets crawls that do not run learn from what was said of their pages: one process each, one at a time."""
+class Errands:
+    """What takes longer than a request may, for each crawl by a process of its own, one at a time: `python -m MODULE
+    DIRECTORY`."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str) -> None:
+        self._module = module
         self._processes: dict[Path, subprocess.Popen[bytes]] = {}
         self._waiting: set[Path] = set()
         self._lock = threading.Lock()
 
-    def teach(self, workspace: Workspace) -> None:
-        """Begin, or begin again when the present lesson is over."""
+    def begin(self, workspace: Workspace) -> None:
+        """Begin, or begin again when the present one is over."""
         with self._lock:
             self._waiting.add(workspace.directory)
         self.is_busy(workspace)
 
     def is_busy(self, workspace: Workspace) -> bool:
-        """Whether a lesson is under way; begins one that waits."""
+        """Whether one is under way; begins one that waits."""
         directory = workspace.directory
         with self._lock:
             process = self._processes.get(directory)
@@ -114,7 +116,7 @@ class Lessons:
             self._waiting.discard(directory)
             with (directory / LOG).open("ab") as log:
                 self._processes[directory] = subprocess.Popen(
-                    [sys.executable, "-m", "lycosa.web.learning", str(directory)],
+                    [sys.executable, "-m", self._module, str(directory)],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,

@@ -1,16 +1,23 @@
-"""The pages of a crawl by relevance, host, language and date; and what is shown, as a file."""
+"""The pages of a crawl by their words, relevance, host, language and date; and what is shown, as a file.
+
+Words are looked up in the crawl's full-text index (`results.search`), as far as it has come. If pages were fetched
+since, a process of its own brings it up to date, and the answer says how far it is.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal
 
 from pydantic import Field
 
 from lycosa.results.export import harmless
-from lycosa.store.sqlite_dashboard import PageFilter
+from lycosa.results.search import IndexedText
+from lycosa.store.sqlite_dashboard import DashboardPage, DashboardStore, PageFilter
 from lycosa.web.endpoints import Call, Download, Endpoint, Input
 from lycosa.web.pages import shown
 
@@ -19,19 +26,19 @@ EXPORTED = ("number", "url", "title", "relevance", "is_relevant", "language", "h
 
 
 class Search(Input):
-    words: str = Field("", max_length=500, description="Words in title or URL.")
+    words: str = Field("", max_length=500, description='Words, "phrases" and -words, in title, URL and text.')
     host: str = Field("", max_length=300)
     language: str = Field("", max_length=8)
     min_relevance: float = Field(0, ge=0, le=1)
     is_relevant: bool = Field(False, description="Relevant pages only.")
     since: float = Field(0, ge=0, le=1e12, description="Fetched at or after this time.")
     until: float = Field(0, ge=0, le=1e12, description="Fetched before this time.")
-    order: Literal["relevance", "newest", "oldest", "title", "host"] = "relevance"
+    order: Literal["match", "relevance", "newest", "oldest", "title", "host"] = Field(
+        "relevance", description="match: as the words fit; without words, by relevance."
+    )
 
-    def wanted(self) -> PageFilter:
-        return PageFilter(
-            self.words, self.host, self.language, self.min_relevance, self.is_relevant, self.since, self.until
-        )
+    def wanted(self, among: Sequence[int] | None) -> PageFilter:
+        return PageFilter(among, self.host, self.language, self.min_relevance, self.is_relevant, self.since, self.until)
 
 
 class Part(Search):
@@ -45,10 +52,43 @@ class Export(Search):
 
 def results(call: Call) -> dict[str, Any]:
     query: Part = call.query
-    with call.crawl.store() as store:
-        wanted = query.wanted()
+    with call.crawl.store() as store, _searched(call, store) as found:
+        wanted = query.wanted(None if found is None else found.pages)
         pages = store.pages_like(wanted, order=query.order, count=query.count, offset=query.offset)
-        return {"total": store.count_like(wanted), "pages": [shown(page) for page in pages]}
+        answer: dict[str, Any] = {"total": store.count_like(wanted), "pages": [shown(page) for page in pages]}
+        if found is None:
+            return answer
+        _show_snippets(answer["pages"], pages, found)
+        return {**answer, "search": _progress(call, store, found)}
+
+
+def _searched(call: Call, store: DashboardStore) -> AbstractContextManager[IndexedText | None]:
+    """What the words find; None if there are none."""
+    words = call.query.words.strip()
+    return IndexedText(call.crawl.workspace, store, words) if words else nullcontext()
+
+
+def _show_snippets(rows: list[dict[str, Any]], pages: list[DashboardPage], found: IndexedText) -> None:
+    """Text around the words in pieces, each with whether it was looked for."""
+    snippets = found.snippets(pages)
+    for row in rows:
+        row["snippet"] = pieces(*snippets[row["id"]]) if row["id"] in snippets else []
+
+
+def pieces(text: str, marks: Iterable[tuple[int, int]]) -> list[tuple[str, bool]]:
+    found: list[tuple[str, bool]] = []
+    end = 0
+    for first, last in marks:
+        found += [(text[end:first], False), (text[first:last], True)]
+        end = last
+    return [(piece, is_marked) for piece, is_marked in (*found, (text[end:], False)) if piece]
+
+
+def _progress(call: Call, store: DashboardStore, found: IndexedText) -> dict[str, Any]:
+    pages = store.last_number()
+    if found.indexed < pages:
+        call.house.indexing.begin(call.crawl.workspace)
+    return {"has_all_words": found.has_all_words, "indexed": found.indexed, "pages": pages}
 
 
 def facets(call: Call) -> dict[str, Any]:
@@ -63,8 +103,9 @@ def facets(call: Call) -> dict[str, Any]:
 
 def export(call: Call) -> Download:
     query: Export = call.query
-    with call.crawl.store() as store:
-        pages = store.pages_like(query.wanted(), order=query.order, count=MOST_EXPORTED)
+    with call.crawl.store() as store, _searched(call, store) as found:
+        wanted = query.wanted(None if found is None else found.pages)
+        pages = store.pages_like(wanted, order=query.order, count=MOST_EXPORTED)
     rows = [{name: value for name, value in shown(page).items() if name in EXPORTED} for page in pages]
     if query.form == "jsonl":
         body = "".join(json.dumps({name: row[name] for name in EXPORTED}) + "\n" for row in rows)
@@ -85,7 +126,7 @@ ENDPOINTS = (
         "What is shown, as a file.",
         export,
         Export,
-        media="text/csv",
+        media="text/csv application/jsonl",
         tag="results",
     ),
 )

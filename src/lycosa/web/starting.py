@@ -15,6 +15,7 @@ from lycosa.fetch.urls import Urls, checked_seed
 from lycosa.given import directory_for
 from lycosa.judge_choice import is_trained
 from lycosa.seeds.bookmarks import read_bookmarks
+from lycosa.seeds.metasearch.settings import engine_option
 from lycosa.web.endpoints import Input
 
 MOST_SEEDS = 5_000
@@ -30,10 +31,20 @@ class NewCrawl(Input):
     good: bool = Field(False, description="The topics that are marked good in the book.")
     seeds: str = Field("", max_length=2_000_000, description="URLs, one on each line.")
     bookmarks: str = Field("", max_length=6_000_000, description="A file of bookmarks, as browsers export it.")
+    metasearch: bool = Field(False, description="Ask search engines for pages; then no seeds are needed.")
+    engines: str = Field(
+        "",
+        max_length=5_000,
+        description="Search engines, one on each line: searxng=https://searx.example.org; empty: as in the settings.",
+    )
+    sites: str = Field("", max_length=20_000, description="Sites to stay on, with their subdomains, one on each line.")
     include: str = Field("", max_length=20_000, description="Patterns of URLs to stay within, one on each line.")
     exclude: str = Field("", max_length=20_000, description="Patterns of URLs to leave out, one on each line.")
+    depth: int = Field(0, ge=0, le=1_000, description="Number of links from the nearest seed, at most; 0: any.")
+    languages: str = Field("", max_length=500, description="Languages of the pages that are kept: en de; empty: any.")
     pages: int = Field(1_000, ge=1, le=1_000_000_000, description="Stop after this many pages.")
     minutes: float = Field(0, ge=0, le=1_000_000, description="Stop after this many minutes; 0: no limit.")
+    relevant: int = Field(0, ge=0, le=1_000_000_000, description="Stop after this many relevant pages; 0: no limit.")
     contact: str = Field("", max_length=300, description="Where site owners reach you.")
     name: str = Field("", max_length=80, description="Name of the crawl's directory; by default from the topic.")
     settings: dict[str, dict[str, Any] | Any] = Field({}, description="Any settings, by section and name.")
@@ -72,10 +83,6 @@ def understood(form: NewCrawl, *, folder: Path, book: Path) -> Understood:
     if not named:
         raise InputError("nothing is asked for: say what the pages should be about, or give pages of the kind as seeds")
     directory = _free(folder / directory_for(named))
-    urls = {name: text.split() for name, text in (("include", form.include), ("exclude", form.exclude)) if text.split()}
-    given: dict[str, Any] = {"budget": {"pages": form.pages, "seconds": form.minutes * 60}}
-    given |= {"urls": urls} if urls else {}
-    given |= {"network": {"contact": form.contact}} if form.contact else {}
     crawl = Crawl(
         form.words,
         topics=form.topics,
@@ -84,7 +91,7 @@ def understood(form: NewCrawl, *, folder: Path, book: Path) -> Understood:
         seeds=seeds,
         directory=directory,
         book=book,
-        layers=[("the form", given), ("settings", form.settings)],
+        layers=[("the form", _given(form)), ("settings", form.settings)],
     )
     if crawl.start_note:
         notes.append(crawl.start_note)
@@ -93,6 +100,24 @@ def understood(form: NewCrawl, *, folder: Path, book: Path) -> Understood:
     if 0 < len(seeds) < 3 and not form.words and not is_trained(crawl.config):
         notes.append("the seeds are the only examples of the topic: three to ten teach it better than one or two")
     return Understood(crawl, notes)
+
+
+def _given(form: NewCrawl) -> dict[str, Any]:
+    """The settings that the form stands for, without those that it leaves as they are."""
+    sections: dict[str, dict[str, Any]] = {
+        "budget": {"pages": form.pages, "seconds": form.minutes * 60},
+        "urls": {"sites": form.sites.split(), "include": form.include.split(), "exclude": form.exclude.split()},
+        "frontier": {"max_distance": form.depth},
+        "page": {"only_languages": form.languages.lower().replace(",", " ").split()},
+        "stop": {"relevant": form.relevant},
+        "network": {"contact": form.contact},
+        "metasearch": {"is_on": form.metasearch, "engines": [engine_option(word) for word in form.engines.split()]},
+    }
+    return {
+        name: said
+        for name, section in sections.items()
+        if (said := {key: each for key, each in section.items() if each})
+    }
 
 
 def _listed(text: str) -> list[str]:
@@ -133,8 +158,6 @@ def _free(directory: Path) -> Path:
 
 def _sentences(config: Config) -> list[str]:
     """What it will do, in words."""
-    count = len(config.seeds)
-    start = f"It starts from {count:,} page{'s' * (count != 1)}"
     if config.interest:
         about = f"Relevant are pages that satisfy the formula {config.interest}."
     elif config.topics:
@@ -143,9 +166,37 @@ def _sentences(config: Config) -> list[str]:
         about = f"Relevant are pages about “{config.topic}”."
     else:
         about = "Relevant are pages like the ones it starts from."
-    scope = [f"stays within {' '.join(config.urls.include)}"] if config.urls.include else ["goes wherever links lead"]
-    scope += [f"leaves out {' '.join(config.urls.exclude)}"] if config.urls.exclude else []
-    budget = f"stops after {config.budget.pages:,} pages"
-    budget += f" or {config.budget.seconds / 60:g} minutes" if config.budget.seconds else ""
+    budget = [f"{config.budget.pages:,} pages"]
+    budget += [f"{config.stop.relevant:,} relevant ones"] if config.stop.relevant else []
+    budget += [f"{config.budget.seconds / 60:g} minutes"] if config.budget.seconds else []
     delay = f"waits {config.politeness.delay:g} s between two requests to a host and obeys robots.txt"
-    return [about, f"{start}, {' and '.join(scope)}.", f"It {budget}, {delay}.", f"Strategy: {config.strategy}."]
+    return [
+        about,
+        _start(config),
+        _scope(config),
+        f"It stops after {' or '.join(budget)}, {delay}.",
+        f"Strategy: {config.strategy}.",
+    ]
+
+
+def _start(config: Config) -> str:
+    count = len(config.seeds)
+    pages = f"{count:,} page{'s' * (count != 1)}"
+    search = config.metasearch
+    if not search.is_on:
+        return f"It starts from {pages}."
+    names = ", ".join(f"{engine.label} ({engine.url})" if engine.url else engine.label for engine in search.engines)
+    again = f", again every {search.every:,} pages" if search.every else ""
+    asked = f"asks search engines for pages: {names}, at the start{again} and when nothing else is left"
+    return f"It starts from {pages}, and {asked}." if count else f"It has no page to start from, so it {asked}."
+
+
+def _scope(config: Config) -> str:
+    urls, languages = config.urls, config.page.only_languages
+    within = [*urls.sites, *urls.under, *urls.include]
+    parts = [f"stays within {' '.join(within)}"] if within else ["goes wherever links lead"]
+    if far := config.frontier.max_distance:
+        parts.append(f"goes at most {far:,} link{'s' * (far != 1)} away from where it starts")
+    parts += [f"keeps pages in {' '.join(languages)} only"] if languages else []
+    parts += [f"leaves out {' '.join(urls.exclude)}"] if urls.exclude else []
+    return f"It {', '.join(parts)}."

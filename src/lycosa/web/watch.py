@@ -11,6 +11,7 @@ import json
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,13 @@ from lycosa.crawl.commands import LIVE
 from lycosa.crawl.rejudge import JUDGE_VERSION, JUDGED_AGAIN, JUDGED_AT
 from lycosa.crawl.resume import THRESHOLD
 from lycosa.stopping.outlook import OUTLOOK
+from lycosa.store.rows import Answer, AnswerRow
 from lycosa.store.sqlite_dashboard import DashboardStore, NumberedEvent
 from lycosa.workspace import Workspace
 
-SAMPLE = 4_000
-"""Number of pages by which a crawl is shown until all are read."""
+SAMPLE, SAMPLE_RUN = 4_000, 10
+"""Number of pages by which a crawl is shown until all are read, and how many of them follow each other: neighbours are
+read together, so that a tenth of the places on the disk are visited."""
 SPARKS = 48
 SPEED_OVER = 30.0
 """Seconds over which the speed is taken."""
@@ -75,6 +78,22 @@ class Dots:
         self.count = max(self.count, last)
 
 
+def confirmed(answers: Iterable[AnswerRow]) -> dict[str, int]:
+    """What the judge itself says of the pages that people have decided, beside what they said."""
+    standing = {row.url: row for row in answers if row.answer != Answer.SKIPPED}
+    found = {"confirmed": 0, "refuted": 0, "missed": 0, "rightly_left": 0}
+    for row in standing.values():
+        if row.own_relevance is None or row.is_relevant is None:
+            continue
+        kind = (
+            ("confirmed" if row.is_relevant else "refuted")
+            if row.own_is_relevant
+            else ("missed" if row.is_relevant else "rightly_left")
+        )
+        found[kind] += 1
+    return found
+
+
 class Watch:
     """What is known of one crawl. `refresh` is called by one thread at a time, the rest by any."""
 
@@ -89,7 +108,10 @@ class Watch:
         self.outcomes: Counter[tuple[str, str]] = Counter()
         self.bytes = 0
         self._outcome = 0
+        self._confirmed: dict[str, int] = {}
         self._signature: tuple[Any, ...] = ()
+        self._sampled: tuple[int, Dots] = 0, Dots()
+        """Number of pages that there were, and a sample of them."""
         self._lock = threading.Lock()
 
     def refresh(self) -> dict[str, Any]:
@@ -108,6 +130,7 @@ class Watch:
 
     def _read_dots(self, store: DashboardStore) -> None:
         answers = store.answers()
+        self._confirmed = confirmed(answers)
         states = tuple(store.state(name) for name in (JUDGE_VERSION, JUDGED_AGAIN, JUDGED_AT, THRESHOLD))
         signature = (answers[-1].id if answers else 0, states)
         if self.is_whole and signature == self._signature:
@@ -140,9 +163,19 @@ class Watch:
         return pages, round(float(is_relevant.mean()) * pages), spark
 
     def sample(self, store: DashboardStore) -> Dots:
-        """Every so many pages, in order."""
+        """Some pages from everywhere, in order."""
         pages = store.last_number()
-        numbers = np.unique(np.linspace(1, max(1, pages), min(pages, SAMPLE)).astype(np.int64))
+        known, sampled = self._sampled
+        if pages <= SAMPLE or not known <= pages <= 1.02 * known:
+            sampled = self._sample_of(pages, store)
+            self._sampled = pages, sampled
+        return sampled
+
+    @staticmethod
+    def _sample_of(pages: int, store: DashboardStore) -> Dots:
+        firsts = np.linspace(1, max(1, pages - SAMPLE_RUN), SAMPLE // SAMPLE_RUN).astype(np.int64)
+        chosen = (firsts[:, None] + np.arange(SAMPLE_RUN)).ravel() if pages > SAMPLE else np.arange(1, pages + 1)
+        numbers = np.unique(chosen)
         columns = store.some_dots(json.dumps(numbers.tolist()))
         order = np.argsort(columns[0], kind="stable")
         columns = [column[order] for column in columns]
@@ -188,6 +221,7 @@ class Watch:
                 for (kind, reason), count in self.outcomes.most_common(14)
             ],
             "forecast": live.get("forecast") if is_running else outlook.get("forecast"),
+            "confirmed": self._confirmed,
             "certainty": certainty and {**certainty._asdict(), "words": certainty.in_words},
             "last_event": self.events[-1].id if self.events else 0,
         }

@@ -3,7 +3,7 @@
 import { crawlPath, get, post } from "./api.js";
 import { count, day, doing, empty, h, put, say } from "./dom.js";
 
-const NAMES = { min_speed: "Pages a minute, at least", min_relevance: "Mean relevance, at least", max_errors: "Share of failures, at most", min_disk: "Gigabytes free, at least", on_stall: "When it stalls", pages: "Measured over pages", minutes: "Measured over minutes" };
+const NAMES = { min_speed: "Pages a minute, at least", min_relevance: "Mean relevance, at least", max_drift: "Drift, at most", max_errors: "Share of failures, at most", min_disk: "Gigabytes free, at least", on_stall: "When it stalls", pages: "Measured over pages", minutes: "Measured over minutes" };
 
 export async function alarmsTab(body, { crawl, listen, unlisten }) {
   const raised = h("div");

@@ -52,7 +52,7 @@ function content(page, id, { show, changed, open }) {
       step.number && step.number !== page.number ? h("button", { type: "button", class: "title small quiet", onclick: () => open(step.number) }, step.title || step.url) : h("span", {}, step.title || step.url),
       h("span", { class: "muted" }, place === 0 ? " · seed" : step.anchor ? ` · by the link “${step.anchor}”` : ""))))),
     page.duplicates.length || page.duplicate_of ? section("Near-duplicates", h("ul", { class: "path" }, page.duplicate_of ? h("li", {}, "the same text as ", outside(page.duplicate_of)) : null, page.duplicates.map((twin) => h("li", {}, h("button", { type: "button", class: "title small quiet", onclick: () => open(twin.number) }, twin.title || twin.url), h("span", { class: "muted" }, ` ${twin.url}`))))) : null,
-    section("Judged", judged(page)),
+    section("Judged, version after version", judged(page)),
     h("dl", { class: "facts" },
       h("dt", {}, "Fetched"), h("dd", {}, `${day(page.fetched_at)} as page ${count(page.number)}, ${page.distance} link${page.distance === 1 ? "" : "s"} from a seed`),
       h("dt", {}, "Size"), h("dd", {}, `${bytes(page.bytes)}, ${count(page.words)} words, ${page.language || "language unclear"}`),
@@ -62,7 +62,9 @@ function content(page, id, { show, changed, open }) {
 const section = (title, ...inside) => h("section", {}, h("h3", {}, title), ...inside);
 
 function judged(page) {
-  const lines = [h("li", {}, `${page.judge || "nobody"} gives it ${(page.own_relevance ?? page.relevance ?? 0).toFixed(3)} as of now`)];
+  const now = page.own_relevance ?? page.relevance ?? 0;
+  const lines = page.versions.map((earlier) => h("li", {}, share(earlier.relevance, earlier.is_relevant, 3), h("span", { class: "muted" }, ` until the crawl had ${count(earlier.until_pages)} pages`)));
+  lines.push(h("li", {}, share(now, page.is_relevant, 3), h("span", { class: "muted" }, ` by ${page.judge || "nobody"}, as of now`)));
   if (page.guide_relevance !== null) lines.push(h("li", {}, `the crawl is guided by ${page.guide_relevance.toFixed(3)}, without the formula's NOT`));
   for (const said of page.answers) lines.push(h("li", {}, `${day(said.at)}: a person said “${said.answer}”${said.after_pages === null ? "" : `, taken over after ${count(said.after_pages)} pages`}`));
   const scores = Object.entries(page.scores).slice(0, 6);

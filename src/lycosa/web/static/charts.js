@@ -38,6 +38,19 @@ export function histogram(edges, counts, words) {
     svg("text", { x: 0, y: height - 2 }, edges.length ? form(edges[0]) : ""), svg("text", { x: width, y: height - 2, "text-anchor": "end" }, edges.length ? form(edges.at(-1)) : ""));
 }
 
+/** How many of each row go to each column, the more the darker. */
+export function matrix(names, counts, { corner = "" } = {}) {
+  const most = Math.max(1, ...counts.flat());
+  const short = (name) => name.split("/").pop().slice(0, 18);
+  const cell = (value) => {
+    const box = h("td", { class: value ? "number" : "number none" }, value ? count(value) : "·");
+    if (value) box.style.setProperty("--share", `${Math.round(10 + 35 * (Math.log1p(value) / Math.log1p(most)))}%`);
+    return box;
+  };
+  return h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Matrix" }, h("table", { class: "matrix" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, corner), names.map((name) => h("th", { scope: "col", title: name }, h("span", {}, short(name)))))),
+    h("tbody", {}, names.map((name, row) => h("tr", {}, h("th", { scope: "row", title: name }, name.startsWith("★") ? `★ ${short(name.slice(2))}` : short(name)), counts[row].map(cell))))));
+}
+
 /** Columns of numbers over the first column: lines if that is a number, bars if it is a name. */
 export function chart(names, rows) {
   const numeric = names.map((_, place) => rows.every((row) => row[place] === null || typeof row[place] === "number"));

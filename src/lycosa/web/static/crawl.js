@@ -67,10 +67,11 @@ export async function crawlView(main, id, first) {
     for (const listener of listeners) listener(figures);
   };
   let lost = "";
-  const endStream = follow(id, (figures) => { lost = ""; heard(figures); }, (words) => { if (words !== lost) say(words, true); lost = words; });
   showHead();
   showWanted = () => wanted !== current && showTab(wanted);
   await showWanted();
+  // Only now: the first figures of a large crawl make the server read all its pages.
+  const endStream = follow(id, (figures) => { lost = ""; heard(figures); }, (words) => { if (words !== lost) say(words, true); lost = words; });
   return () => {
     endStream();
     leaveTab();

@@ -21,11 +21,12 @@ export function figuresPanel(side, crawl) {
       // shown again in a moment
     }
   };
-  showQueue();
-  const timer = setInterval(showQueue, QUEUE_EVERY);
+  let timer = 0;
   const figure = (name, value, small = "") => h("div", {}, h("dt", {}, name), h("dd", {}, value, small ? h("small", {}, ` ${small}`) : null));
   return {
     version: -1,
+    /** The queue is read only now: of a large crawl that takes a second. */
+    start: () => { showQueue(); timer = setInterval(showQueue, QUEUE_EVERY); },
     end: () => clearInterval(timer),
     show(now) {
       put(notice, now.stalled ? h("div", { class: "notice" }, h("strong", {}, "Nothing is being fetched. "), now.stalled) : null, now.is_paused ? h("div", { class: "notice" }, "Paused: what was under way is finished, nothing more is asked for.") : null);
@@ -35,10 +36,17 @@ export function figuresPanel(side, crawl) {
         figure("Pages a second", now.is_running ? now.speed.toFixed(1) : "–"), figure("Downloaded", bytes(now.bytes)),
         figure("Hosts", count(now.hosts), now.is_running ? `${count(now.hosts_ready)} ready` : ""), figure("Cooling", count(now.hosts_cooling), now.hosts_set_aside ? `${count(now.hosts_set_aside)} set aside` : ""),
         figure("Links waiting", count(now.waiting)), figure("Under way", now.is_running ? count(now.in_flight) : "–"));
-      put(forecast, outlook(now.forecast), now.certainty?.words ? h("p", { class: "hint" }, `Sure of it? ${now.certainty.words}.`) : null);
+      put(forecast, outlook(now.forecast), now.certainty?.words ? h("p", { class: "hint" }, `Sure of it? ${now.certainty.words}.`) : null, against(now.confirmed));
       put(errors, now.outcomes.length ? bars(now.outcomes.slice(0, 8).map((row) => ({ name: row.reason && row.reason !== "http 200" ? `${row.kind}: ${row.reason}` : row.kind, count: row.count, isGood: row.kind === "fetched" })), { isGood: (row) => row.isGood }) : h("p", { class: "muted" }, "No request yet."));
     },
   };
+}
+
+/** What the judge says, against what people confirmed. */
+function against({ confirmed, refuted, missed, rightly_left: left }) {
+  const decided = confirmed + refuted + missed + left;
+  if (!decided) return h("p", { class: "hint" }, "Nobody has confirmed or refused a page yet.");
+  return h("p", { class: "hint" }, `People decided ${count(decided)} page${decided === 1 ? "" : "s"}: of ${count(confirmed + refuted)} that the judge calls relevant by itself they confirmed ${count(confirmed)}, and of ${count(missed + left)} others ${count(left)} are rightly left out.`);
 }
 
 function outlook(forecast) {

@@ -34,6 +34,7 @@ export async function monitorTab(body, { crawl, state, listen, unlisten }) {
       await plot.start(true);
     }
     panel.show(now);
+    plot.forecast = now.forecast?.pages ? now.forecast : null;
     await plot.update();
     if (now.pages !== lastPages || now.version !== panel.version) {
       lastPages = now.pages;
@@ -62,6 +63,7 @@ export async function monitorTab(body, { crawl, state, listen, unlisten }) {
   };
   listen(listener);
   if (pages.count) await plot.start(crawl.state === "running" || crawl.state === "paused");
+  panel.start();
   if (state.figures) await listener(state.figures);
   return () => {
     unlisten(listener);
@@ -76,7 +78,7 @@ export function table(pages, open) {
     h("thead", {}, h("tr", {}, h("th", { class: "number wide-only" }, "No."), h("th", {}, "Page"), h("th", {}, "Relevance"), h("th", { class: "wide-only" }, "Language"), h("th", { class: "number wide-only" }, "Words"))),
     h("tbody", {}, pages.map((page) => h("tr", { class: "click", onclick: () => open(page.number) },
       h("td", { class: "number muted wide-only" }, count(page.number)),
-      h("td", {}, h("button", { class: "title", type: "button", onclick: (event) => { event.stopPropagation(); open(page.number); } }, page.title || "(no title)"), said(page), h("span", { class: "url" }, page.url)),
+      h("td", {}, h("button", { class: "title", type: "button", onclick: (event) => { event.stopPropagation(); open(page.number); } }, page.title || "(no title)"), said(page), h("span", { class: "url" }, page.url), page.snippet?.length ? h("p", { class: "snippet" }, page.snippet.map(([piece, isMarked]) => (isMarked ? h("mark", {}, piece) : piece))) : null),
       h("td", {}, share(page.relevance, page.is_relevant)),
       h("td", { class: "wide-only" }, page.language || "–"),
       h("td", { class: "number wide-only" }, count(page.words))))));

@@ -2,6 +2,7 @@
 
 import { get, post } from "./api.js";
 import { count, doing, h, put, say } from "./dom.js";
+import { dropArea } from "./drop.js";
 
 export async function newCrawlView(main, how = "") {
   const found = await get("/api/settings");
@@ -11,9 +12,15 @@ export async function newCrawlView(main, how = "") {
     interest: h("textarea", { rows: 2, class: "code", placeholder: "tourism AND (Ruegen OR Usedom) AND NOT camping", name: "interest" }),
     topics: h("select", { multiple: true, size: 6, name: "topics" }, topics.topics.map((topic) => h("option", { value: topic.path, selected: topic.is_good }, topic.path + (topic.is_good ? " ★" : "")))),
     seeds: h("textarea", { rows: 4, placeholder: "https://example.org/cycling\nhttps://…", name: "seeds" }),
-    include: h("textarea", { rows: 2, class: "code", placeholder: "*.example.org", name: "include" }),
+    metasearch: h("input", { type: "checkbox", name: "metasearch" }),
+    engines: h("textarea", { rows: 2, class: "code", placeholder: "searxng=https://searx.example.org", name: "engines", "aria-label": "Search engines" }),
+    sites: h("textarea", { rows: 2, class: "code", placeholder: "example.org", name: "sites" }),
+    include: h("textarea", { rows: 2, class: "code", placeholder: "docs.example.org/guide/*", name: "include" }),
     exclude: h("textarea", { rows: 2, class: "code", placeholder: "/tag/*", name: "exclude" }),
+    depth: h("input", { type: "number", min: 0, value: 0, name: "depth" }),
+    languages: h("input", { type: "text", placeholder: "en de", name: "languages" }),
     pages: h("input", { type: "number", min: 1, value: 1000, name: "pages" }),
+    relevant: h("input", { type: "number", min: 0, value: 0, name: "relevant" }),
     minutes: h("input", { type: "number", min: 0, value: 0, step: "any", name: "minutes" }),
     contact: h("input", { type: "text", placeholder: "you@example.org", name: "contact" }),
     name: h("input", { type: "text", placeholder: "named after the topic", name: "name" }),
@@ -23,9 +30,9 @@ export async function newCrawlView(main, how = "") {
   const answer = h("div", { "aria-live": "polite" });
   const aboutArea = h("div");
   const choices = h("div", { class: "choices", role: "group", "aria-label": "How the topic is given" });
-  const drop = dropArea((text, name) => {
+  const drop = dropArea("Drop a file here, or ", (text, name) => {
     bookmarks = text;
-    put(drop, `${name}: ${count(text.length)} characters. `, h("button", { type: "button", class: "small", onclick: () => { bookmarks = ""; put(drop, ...dropWords()); } }, "Remove"));
+    put(drop, `${name}: ${count(text.length)} characters. `, h("button", { type: "button", class: "small", onclick: () => { bookmarks = ""; drop.rest(); } }, "Remove"));
   });
   const settings = h("div");
 
@@ -41,7 +48,13 @@ export async function newCrawlView(main, how = "") {
     topics: about === "topics" ? [...field.topics.selectedOptions].map((option) => option.value) : [],
     seeds: field.seeds.value,
     bookmarks,
+    metasearch: field.metasearch.checked,
+    engines: field.metasearch.checked ? field.engines.value : "",
+    sites: field.sites.value,
     include: field.include.value,
+    depth: Number(field.depth.value) || 0,
+    languages: field.languages.value,
+    relevant: Number(field.relevant.value) || 0,
     exclude: field.exclude.value,
     pages: Number(field.pages.value) || 1000,
     minutes: Number(field.minutes.value) || 0,
@@ -66,16 +79,26 @@ export async function newCrawlView(main, how = "") {
     location.hash = `#/crawl/${encodeURIComponent(started.id)}`;
   });
 
+  const engines = h("label", { hidden: true }, "Search engines", field.engines, h("small", {}, "One on each line: searxng=URL, opensearch=URL, brave=NAME_OF_VARIABLE, workspace=DIRECTORY, sitemaps. Empty: those of your settings (docs/metasearch.md)."));
+  field.metasearch.addEventListener("change", () => { engines.hidden = !field.metasearch.checked; });
+  const part = (words) => h("h2", { class: "wide part" }, words);
   put(settings, found.sections.map(sectionOf));
   showAbout();
   put(main, h("div", {}, h("h1", {}, "New crawl"), h("p", { class: "muted" }, "Say what you are looking for, and where to start. Nothing is fetched before you have seen what was understood.")),
     h("form", { class: "card form", onsubmit: (event) => event.preventDefault() },
       h("div", { class: "wide stack" }, choices, aboutArea),
-      h("label", {}, "Where to start", field.seeds, h("small", {}, "A URL on each line: three to ten pages of the kind are best.")),
-      h("div", { class: "stack" }, h("span", { class: "hint" }, "Bookmarks, as browsers export them"), drop),
-      h("label", {}, "Stay within", field.include, h("small", {}, "Patterns such as *.example.org or example.org/docs/*; empty: anywhere.")),
+      part("Where to start"),
+      h("label", {}, "Pages of the kind", field.seeds, h("small", {}, "A URL on each line: three to ten are best.")),
+      h("div", { class: "stack" }, h("span", { class: "label" }, "Bookmarks, as browsers export them"), drop,
+        h("label", { class: "line" }, field.metasearch, "Ask search engines, too; then no page is needed"), engines),
+      part("Where to go"),
+      h("label", {}, "Stay on these sites", field.sites, h("small", {}, "With their subdomains, one on each line; empty: anywhere.")),
       h("label", {}, "Leave out", field.exclude, h("small", {}, "Patterns such as /tag/* or ads.example.org.")),
-      h("label", {}, "Pages", field.pages, h("small", {}, "It stops after this many.")), h("label", {}, "Minutes", field.minutes, h("small", {}, "0: no limit.")),
+      h("label", {}, "Stay within", field.include, h("small", {}, "Patterns such as *.example.org or example.org/docs/*, besides the sites.")),
+      h("div", { class: "pair" }, h("label", {}, "Links away", field.depth, h("small", {}, "From the nearest start; 0: any number.")), h("label", {}, "Languages", field.languages, h("small", {}, "Other pages are not kept; empty: any."))),
+      part("When to stop"),
+      h("div", { class: "pair" }, h("label", {}, "Pages", field.pages, h("small", {}, "It stops after this many.")), h("label", {}, "Relevant pages", field.relevant, h("small", {}, "0: no limit."))), h("label", {}, "Minutes", field.minutes, h("small", {}, "0: no limit.")),
+      part("About it"),
       h("label", {}, "Your contact", field.contact, h("small", {}, "Site owners see it in the User-Agent.")), h("label", {}, "Name", field.name, h("small", {}, "Of its directory.")),
       h("details", { class: "wide" }, h("summary", {}, "All settings"), h("p", { class: "hint" }, "Change what you need; the rest stays as it is."), settings),
       h("div", { class: "wide row" }, h("button", { class: "main", type: "button", onclick: understand }, "What would it do?"), h("a", { class: "button", href: "#/" }, "Cancel"))),
@@ -100,18 +123,6 @@ async function arrival(id) {
     if (failed) throw new Error(failed.why || "the crawl did not start");
     await new Promise((done) => setTimeout(done, 500));
   }
-}
-
-const dropWords = () => ["Drop a file here, or ", h("label", { class: "button small" }, "choose one", h("input", { type: "file", class: "hidden", accept: ".html,.htm,.txt" }))];
-
-function dropArea(took) {
-  const area = h("div", { class: "drop" }, ...dropWords());
-  const read = async (file) => file && took(await file.text(), file.name);
-  area.addEventListener("change", (event) => read(event.target.files?.[0]));
-  area.addEventListener("dragover", (event) => { event.preventDefault(); area.classList.add("over"); });
-  area.addEventListener("dragleave", () => area.classList.remove("over"));
-  area.addEventListener("drop", (event) => { event.preventDefault(); area.classList.remove("over"); read(event.dataTransfer.files[0]); });
-  return area;
 }
 
 const ASKED_ABOVE = new Set(["topic", "topics", "interest", "seeds"]);

@@ -7,20 +7,30 @@ import { PAD, colours, dotDrawer, jitter } from "./scatter.js";
 const MOST_DOTS = 60_000;
 const WINDOW = 100; // pages of the moving average
 const SPANS = [1_000, 10_000, 0];
+const FORECAST = 0.06; // share of the strip
 const MARGIN = { left: 34, bottom: 20 };
 
 export class Plot {
   constructor(pages, { onOpen }) {
-    Object.assign(this, { pages, onOpen, first: 1, last: 1, span: 0, isLive: true, byTime: false, chunks: [], marks: [], overview: null, whole: null });
+    Object.assign(this, { pages, onOpen, first: 1, last: 1, span: 0, isLive: true, byTime: false, forecast: null, chunks: [], marks: [], overview: null, whole: null });
     this.dots = h("canvas", { "aria-hidden": "true" });
     this.over = h("canvas", { role: "img", "aria-label": "A dot per page: to the right the order of fetching, upwards the relevance. The table of latest pages below has the same in words." });
     this.tip = h("div", { class: "tip", hidden: true });
     this.area = h("div", { class: "plot", tabindex: "0", role: "group", "aria-label": "Dots; arrow keys move, plus and minus zoom, End follows the crawl" }, this.dots, this.over, this.tip);
     this.map = h("canvas", { role: "img", "aria-label": "Harvest rate of the whole crawl, and the part that is shown above" });
     this.strip = h("div", { class: "strip" }, this.map);
-    this.element = h("div", {}, this.area, this.strip, h("div", { class: "legend" }, h("span", {}, h("i", { class: "rel" }), "relevant"), h("span", {}, h("i"), "not relevant"), h("span", {}, h("i", { class: "said" }), "a person decided"), h("span", {}, h("i", { class: "avg" }), `mean of ${WINDOW} pages`), h("span", {}, h("i", { class: "mark" }), "judge, focus, commands, …"), this.note = h("span", { class: "faint" })));
+    this.element = h("div", {}, this.area, this.strip, h("div", { class: "legend" }, h("span", {}, h("i", { class: "rel" }), "relevant"), h("span", {}, h("i"), "not relevant"), h("span", {}, h("i", { class: "said" }), "a person decided"), h("span", {}, h("i", { class: "avg" }), `mean of ${WINDOW} pages`), h("span", {}, h("i", { class: "mark" }), "judge, focus, commands, forecast, …"), this.note = h("span", { class: "faint" })));
     this.buttons = h("div", { class: "row" });
     this.showButtons();
+    this.drawer = null;
+    this.sizes = new ResizeObserver(() => this.draw());
+    this.onTheme = () => this.draw();
+    this.listenToPointer();
+    this.area.addEventListener("keydown", (event) => this.onKey(event));
+  }
+
+  /** Made when there are dots to draw: where there is no graphics card, that takes a while, and a histogram needs none. */
+  makeDrawer() {
     try {
       this.drawer = dotDrawer(this.dots, { force2d: new URLSearchParams(location.hash.split("?")[1]).has("2d") });
     } catch {
@@ -29,10 +39,6 @@ export class Plot {
       this.dots = fresh;
       this.drawer = dotDrawer(fresh, { force2d: true });
     }
-    this.sizes = new ResizeObserver(() => this.draw());
-    this.onTheme = () => this.draw();
-    this.listenToPointer();
-    this.area.addEventListener("keydown", (event) => this.onKey(event));
   }
 
   /** A crawl that runs shows its latest pages, one that has stopped all of them. */
@@ -103,7 +109,7 @@ export class Plot {
     }
     this.draw();
     this.area.dataset.drawn = `${this.first}-${this.last}`;
-    this.area.dataset.kind = isMany ? "histogram" : this.drawer.kind;
+    this.area.dataset.kind = isMany ? "histogram" : this.drawer?.kind ?? "";
   }
 
   /** What the left and right edge stand for: numbers of pages, or seconds since the first page. */
@@ -117,6 +123,7 @@ export class Plot {
     const { clientWidth: width, clientHeight: height } = this.area;
     if (!width || !this.pages.count) return;
     const scale = Math.min(2, window.devicePixelRatio || 1);
+    if (!this.drawer && this.chunks.length) this.makeDrawer();
     for (const canvas of [this.dots, this.over]) {
       if (canvas.width !== Math.round(width * scale)) canvas.width = Math.round(width * scale);
       if (canvas.height !== Math.round(height * scale)) canvas.height = Math.round(height * scale);
@@ -124,7 +131,7 @@ export class Plot {
     const [from, to] = this.edges();
     const shown = this.last - this.first;
     const size = (shown > 20_000 ? 2.2 : shown > 4_000 ? 3 : shown > 800 ? 4.5 : 6.5) * scale;
-    this.drawer.draw(this.chunks, { from, to, byTime: this.byTime, size, alpha: shown > 10_000 ? 0.5 : 0.75 });
+    this.drawer?.draw(this.chunks, { from, to, byTime: this.byTime, size, alpha: shown > 10_000 ? 0.5 : 0.75 });
     const pen = this.over.getContext("2d");
     pen.setTransform(scale, 0, 0, scale, 0, 0);
     pen.clearRect(0, 0, width, height);
@@ -243,9 +250,15 @@ export class Plot {
     }
   }
 
+  /** How many pixels of the strip are for the pages; the rest is for the forecast. */
+  mapWidth() {
+    return this.strip.clientWidth * (this.forecast ? 1 - FORECAST : 1);
+  }
+
   drawMap(tints, scale) {
-    const { clientWidth: width, clientHeight: height } = this.strip;
-    Object.assign(this.map, { width: Math.round(width * scale), height: Math.round(height * scale) });
+    const { clientWidth, clientHeight: height } = this.strip;
+    Object.assign(this.map, { width: Math.round(clientWidth * scale), height: Math.round(height * scale) });
+    const width = this.mapWidth();
     const pen = this.map.getContext("2d");
     pen.scale(scale, scale);
     const values = this.whole?.harvest ?? [];
@@ -260,6 +273,29 @@ export class Plot {
     pen.strokeStyle = tints.said;
     pen.lineWidth = 2;
     pen.strokeRect(left + 1, 1, Math.max(3, right - left - 2), height - 2);
+    if (this.forecast) this.drawForecast(pen, width, clientWidth, height, tints);
+  }
+
+  /** The harvest rate to be expected next: its value as a bar, its interval as a whisker. */
+  drawForecast(pen, from, to, height, tints) {
+    const { relevant, pages } = this.forecast;
+    const y = (value) => height - Math.min(1, value / Math.max(1, pages)) * (height - 6);
+    const middle = (from + to) / 2;
+    pen.globalAlpha = 0.35;
+    pen.fillStyle = tints.mark;
+    pen.fillRect(from + 6, y(relevant.value), to - from - 12, height - y(relevant.value));
+    pen.globalAlpha = 1;
+    pen.strokeStyle = tints.mark;
+    pen.lineWidth = 2;
+    pen.beginPath();
+    pen.moveTo(middle, y(relevant.low));
+    pen.lineTo(middle, y(relevant.high));
+    for (const value of [relevant.low, relevant.high]) {
+      pen.moveTo(middle - 5, y(value));
+      pen.lineTo(middle + 5, y(value));
+    }
+    pen.stroke();
+    this.strip.title = `Harvest so far; at the right, the forecast for the next ${count(pages)} pages: ${count(relevant.value)} relevant (${count(relevant.low)} to ${count(relevant.high)})`;
   }
 
   // ── the pointer and the keyboard ─────────────────────────────────────────────────────────────────────────
@@ -302,7 +338,7 @@ export class Plot {
     this.area.addEventListener("click", (event) => { const { page } = this.nearest(event); if (page && !grabbed?.isMoved) this.onOpen(page.number); });
     this.area.addEventListener("wheel", (event) => { event.preventDefault(); this.zoom(event.deltaY > 0 ? 1.25 : 0.8, (event.clientX - this.area.getBoundingClientRect().left) / this.area.clientWidth); }, { passive: false });
     const brush = (event) => {
-      const middle = ((event.clientX - this.strip.getBoundingClientRect().left) / this.strip.clientWidth) * this.pages.count;
+      const middle = ((event.clientX - this.strip.getBoundingClientRect().left) / this.mapWidth()) * this.pages.count;
       const half = Math.min(this.last - this.first, Math.max(20, this.pages.count / 5)) / 2;
       this.look(middle - half, middle + half);
     };

@@ -1,7 +1,10 @@
 // The topic book: the tree by drag and drop or keyboard, good marks, examples, where a page belongs, training.
 
 import { get, post } from "./api.js";
-import { count, day, doing, empty, h, outside, percent, put, say, share } from "./dom.js";
+import { classifier } from "./classify.js";
+import { count, doing, empty, h, outside, put, say } from "./dom.js";
+import { neighbours } from "./neighbours.js";
+import { judgeCard } from "./topic_judge.js";
 
 export async function topicsView(main, first = "") {
   let book = await get("/api/topics");
@@ -106,7 +109,7 @@ export async function topicsView(main, first = "") {
       h("h3", {}, `Examples (${count(examples.length)}${examples.length === 200 ? " or more" : ""})`),
       examples.length ? h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Page"), h("th", { class: "number wide-only" }, "Words"), h("th", {}, "Do"))), h("tbody", {}, examples.map((example) => exampleRow(example, path))))) : h("p", { class: "muted" }, "None yet. Drag one here, or give some addresses; ten or more teach a topic well."),
       h("div", { class: "stack" }, h("h3", {}, "Add examples"), urls, h("div", { class: "row" }, h("button", { type: "button", onclick: doing(async () => { book = await post("/api/topics/examples/add", { topic: path, urls: urls.value }); say(book.said.join(" ") || "added"); show(); await choose(path); }) }, "Fetch and add")))),
-    proposals(path));
+    proposals(path), surroundings());
   }
 
   function exampleRow(example, path) {
@@ -119,49 +122,68 @@ export async function topicsView(main, first = "") {
     return row;
   }
 
+  function crawlChoice(words) {
+    const choice = h("select", { "aria-label": words });
+    get("/api/crawls").then((found) => put(choice, found.crawls.map((each) => h("option", { value: each.id }, each.title ? `${each.id}: ${each.title.slice(0, 40)}` : each.id)))).catch(() => {});
+    return choice;
+  }
+
+  /** Pages to accept or to refuse; those that were refused are not proposed again. */
   function proposals(path) {
     const list = h("div");
-    const crawl = h("select", { "aria-label": "Crawl to look in" });
-    get("/api/crawls").then((found) => put(crawl, found.crawls.map((each) => h("option", { value: each.id }, each.id)))).catch(() => {});
-    return h("section", { class: "card stack" }, h("h2", {}, "Further examples"), h("p", { class: "hint" }, "Pages of a crawl near this topic's examples that share its words."), h("div", { class: "row" }, crawl, h("button", { type: "button", onclick: doing(async () => {
+    const crawl = crawlChoice("Crawl to look in");
+    const propose = async () => {
       put(list, h("p", { class: "muted" }, "Looking…"));
       const { pages } = await get("/api/topics/further", { topic: path, crawl: crawl.value });
-      put(list, pages.length ? h("table", {}, h("tbody", {}, pages.map((page) => { const row = h("tr", {}, h("td", {}, page.title || "(no title)", h("span", { class: "url" }, outside(page.url))), h("td", {}, h("span", { class: "hint" }, page.words.slice(0, 5).join(" "))), h("td", { class: "nowrap" }, h("button", { type: "button", class: "small", onclick: doing(async () => { book = await post("/api/topics/examples/add", { topic: path, urls: page.url }); row.remove(); show(); say("added"); }) }, "Accept"), h("button", { type: "button", class: "small quiet", onclick: () => row.remove() }, "Refuse"))); return row; }))) : h("p", { class: "muted" }, "None: the crawl has no page near the examples that shares their words."));
-    }) }, "Propose")), list);
+      const open = pages.filter((page) => !refused(path).includes(page.url));
+      put(list, open.length ? h("table", {}, h("tbody", {}, open.map((page) => proposal(page, path)))) : h("p", { class: "muted" }, "None: the crawl has no page near the examples that shares their words."));
+    };
+    return h("section", { class: "card stack" }, h("h2", {}, "Further examples"), h("p", { class: "hint" }, "Pages of a crawl near this topic's examples that share its words."), h("div", { class: "row" }, crawl, h("button", { type: "button", onclick: doing(propose) }, "Propose")), list);
+  }
+
+  function proposal(page, path) {
+    const row = h("tr", {}, h("td", {}, page.title || "(no title)", h("span", { class: "url" }, outside(page.url))), h("td", {}, h("span", { class: "hint" }, page.words.slice(0, 5).join(" "))), h("td", { class: "nowrap" },
+      h("button", { type: "button", class: "small", onclick: doing(async () => { book = await post("/api/topics/examples/add", { topic: path, urls: page.url }); row.remove(); show(); say("added"); }) }, "Accept"),
+      h("button", { type: "button", class: "small quiet", onclick: () => { refuse(path, page.url); row.remove(); } }, "Refuse")));
+    return row;
+  }
+
+  /** What a crawl for topics of this book has met beside them. */
+  function surroundings() {
+    const list = h("div", { class: "stack" });
+    const crawl = crawlChoice("Crawl whose surroundings are looked at");
+    return h("section", { class: "card stack" }, h("h2", {}, "Neighbouring topics"), h("p", { class: "hint" }, "What else the relevant pages of a crawl link to, and whether the focus should be widened."), h("div", { class: "row" }, crawl, h("button", { type: "button", onclick: doing(async () => {
+      put(list, await neighbours(crawl.value, async () => { book = await get("/api/topics"); show(); }) ?? h("p", { class: "muted" }, "Nothing to tell: this crawl is not for topics of the book, or it has too few pages."));
+    }) }, "Look around")), list);
   }
 
   function showJudge() {
-    const { report, judges } = book;
-    const kind = h("select", { "aria-label": "Kind of judge" }, ["bayes", "svm", "knn", "keywords"].map((each) => h("option", { value: each }, each)));
-    const latest = judges.at(-1);
-    const good = book.topics.filter((topic) => topic.is_good);
-    put(judge, h("section", { class: "card stack" }, h("div", { class: "row between" }, h("h2", {}, "The judge"), h("div", { class: "row" }, kind, h("button", { type: "button", disabled: !book.topics.length, onclick: doing(async () => { say("training; that may take a while"); book = await post("/api/topics/train", { kind: kind.value }); show(); say("trained"); }) }, "Train"), good.length && latest ? h("a", { class: "button main", href: "#/new/topics" }, `Crawl for ${good.length === 1 ? good[0].path.split("/").pop() : `${good.length} good topics`}`) : null)),
-      latest ? h("p", { class: "hint" }, `Version ${latest.version} (${latest.kind}), ${day(latest.trained_at)}.`) : h("p", { class: "muted" }, "Not trained yet: give two topics some examples each, then train."),
-      report?.topics?.length ? [h("p", {}, "Cross-validated on ", h("strong", {}, count(report.tested)), " examples: accuracy ", h("strong", {}, percent(report.accuracy)), ", macro-F1 ", h("strong", {}, report.macro_f1.toFixed(3)), "."),
-        h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Topic"), h("th", { class: "number" }, "Examples"), h("th", {}, "Precision"), h("th", {}, "Recall"))), h("tbody", {}, report.topics.map((row) => h("tr", {}, h("td", {}, row.topic), h("td", { class: "number" }, count(row.examples)), h("td", {}, share(row.precision, row.precision >= 0.8)), h("td", {}, share(row.recall, row.recall >= 0.8))))))),
-        report.confusions?.length ? h("details", {}, h("summary", {}, "What it confuses"), h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Topic"), h("th", {}, "Taken for"), h("th", { class: "number" }, "Times"))), h("tbody", {}, report.confusions.map((row) => h("tr", {}, h("td", {}, row.topic), h("td", {}, row.taken_for), h("td", { class: "number" }, count(row.count))))))) : null] : null));
+    put(judge, judgeCard(book, (trained) => { book = trained; show(); }));
   }
 
   put(main, h("div", {}, h("h1", {}, "Topics"), h("p", { class: "muted", title: book.book }, `in the book ${book.book.split("/").pop()}`)),
     h("div", { class: "topics-view" },
-      h("div", { class: "stack" }, h("section", { class: "card stack" }, h("form", { class: "row", onsubmit: (event) => { event.preventDefault(); edit({ do: "add", topic: name.value.trim() }, "added").then(() => choose(name.value.trim())).then(() => { name.value = ""; }).catch((error) => say(error.message, true)); } }, name, h("button", { type: "submit" }, "Add")), tree, h("p", { class: "hint" }, h("kbd", {}, "g"), " marks good, ", h("kbd", {}, "m"), " moves, arrows walk. Or drag.")), classifier()),
+      h("div", { class: "stack" }, h("section", { class: "card stack" }, h("form", { class: "row", onsubmit: (event) => { event.preventDefault(); edit({ do: "add", topic: name.value.trim() }, "added").then(() => choose(name.value.trim())).then(() => { name.value = ""; }).catch((error) => say(error.message, true)); } }, name, h("button", { type: "submit" }, "Add")), tree, h("p", { class: "hint" }, h("kbd", {}, "g"), " marks good, ", h("kbd", {}, "m"), " moves, arrows walk. Or drag.")), classifier({ mark: (topic) => edit({ do: "good", topic }, `${topic} is marked good`), accepted: async (now) => { book = now; show(); await choose(chosen); } })),
       h("div", { class: "stack" }, detail, judge)));
   show();
   if (chosen) await choose(chosen);
+}
 
-  function classifier() {
-    const text = h("textarea", { rows: 3, placeholder: "URLs, bookmarks or some text", "aria-label": "What to classify" });
-    const answer = h("div", { "aria-live": "polite" });
-    text.addEventListener("drop", async (event) => { const file = event.dataTransfer.files[0]; if (file) { event.preventDefault(); text.value = await file.text(); } });
-    return h("section", { class: "card stack" }, h("h2", {}, "Where does it belong?"), text, h("div", { class: "row" }, h("button", { type: "button", onclick: doing(async () => {
-      put(answer, h("p", { class: "muted" }, "Fetching and judging…"));
-      try {
-        const found = await post("/api/topics/classify", { text: text.value });
-        put(answer, found.pages.map((page) => h("div", {}, h("strong", {}, page.title || page.url || "the text"), h("div", { class: "chips" }, page.leaves.map((leaf) => h("button", { type: "button", class: "chip", onclick: doing(async () => { await edit({ do: "good", topic: leaf.topic }, `${leaf.topic} is marked good`); }) }, `${leaf.topic} ${percent(leaf.probability, 0)}`))))), h("p", { class: "hint" }, "A click on a topic marks it good."));
-      } catch (error) {
-        put(answer, h("div", { class: "notice bad" }, error.message));
-      }
-    }) }, "Classify")), answer);
+const REFUSED = 500; // kept for each topic
+
+function refused(path) {
+  try {
+    return JSON.parse(localStorage.getItem(`refused ${path}`) ?? "[]");
+  } catch {
+    return [];
+  }
+}
+
+function refuse(path, url) {
+  try {
+    localStorage.setItem(`refused ${path}`, JSON.stringify([...refused(path), url].slice(-REFUSED)));
+  } catch {
+    // storage is not allowed: it may be proposed again
   }
 }
 

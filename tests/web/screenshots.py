@@ -2,21 +2,17 @@
 
     make screenshots
 
-Crawls a generated web on loopback, files some of its pages under topics, opens the dashboard in the system's chromium,
-and goes through its views.
+Crawls a generated web on loopback, files some of its pages under topics, opens the dashboard in chromium, and
+goes through its views.
 """
 
 from __future__ import annotations
 
 import io
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,21 +27,10 @@ from lycosa.topics.book import TopicBook
 from lycosa.topics.importing import text_page
 from lycosa.topics.judges import train_judge
 
-TARGET = Path(__file__).parent / "images" / "dashboard"
+from .browser import browser, dashboard, why_no_browser
+
+TARGET = Path(__file__).parents[2] / "docs" / "images" / "dashboard"
 PLAN = WebPlan(seed=7, pages=5_000, hosts=120, topics=8, crawl_delay=0)
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
-FLAGS = (
-    "--no-sandbox",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--ignore-gpu-blocklist",
-    "--hide-scrollbars",
-)
 SCIENCES = ("astronomy", "geology", "birds")
 LOOKS = {
     "light-wide": ("light", 1360, 900),
@@ -69,32 +54,34 @@ VIEWS = {
     "settings": (f"{CRAWL}/settings", "pre"),
     "topics": ("#/topics", "tr.example"),
     "laboratory": ("#/lab", "h1"),
+    "citations": ("#/crawl/topics/sites", ".matrix"),
 }
 """By name: the address of the view, and what is there when it has been drawn."""
 
 
 def main() -> None:
-    if not CHROMIUM:
-        sys.exit("no chromium is installed: apt-get install chromium")
-    from playwright.sync_api import sync_playwright
-
+    if why_no_browser():
+        sys.exit(why_no_browser())
     TARGET.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="lycosa-") as scratch, served(PLAN, addresses=100) as server:
         folder = Path(scratch, "crawls")
         empty = Path(scratch, "new")
         empty.mkdir()
-        make_crawls(folder, server)
+        folder.mkdir()
         make_book(folder / "topics.db")
-        with sync_playwright() as started:
-            browser = started.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-            with dashboard(folder) as base, dashboard(empty) as nothing:
-                for look in LOOKS:
-                    pictures(browser, base, nothing, look)
-            browser.close()
+        make_crawls(folder, server)
+        with (
+            browser("--hide-scrollbars") as opened,
+            dashboard(folder, book=folder / "topics.db") as base,
+            dashboard(empty, book=empty / "topics.db") as nothing,
+        ):
+            for look in LOOKS:
+                pictures(opened, base, nothing, look)
 
 
 def make_crawls(folder: Path, server: Served) -> None:
     web = GeneratedWeb(PLAN)
+    network = {"fetches": 4, "allow": ["127.0.0.0/8"], "resolve": server.overrides, "contact": "me@example.org"}
     for name, strategy, topic_name, pages in (
         ("cycling", "hunter", "cycling", 1_500),
         ("cycling-breadth-first", "breadth-first", "cycling", 600),
@@ -109,8 +96,21 @@ def make_crawls(folder: Path, server: Served) -> None:
             strategy=strategy,
             budget={"pages": pages},
             politeness={"delay": 0.01, "fetch_time_factor": 0.0},
-            network={"fetches": 4, "allow": ["127.0.0.0/8"], "resolve": server.overrides, "contact": "me@example.org"},
+            network=network,
         ).run()
+    print("crawling: topics", flush=True)
+    Crawl(
+        good=True,
+        book=folder / "topics.db",
+        seeds=[
+            web.url(seed, port=server.port)
+            for seed in web.seeds(web.topic_names.index("cycling"), 3, np.random.default_rng(2))
+        ],
+        directory=folder / "topics",
+        budget={"pages": 500},
+        politeness={"delay": 0.01, "fetch_time_factor": 0.0},
+        network=network,
+    ).run()
 
 
 def make_book(path: Path) -> None:
@@ -131,38 +131,21 @@ def make_book(path: Path) -> None:
         train_judge(book, "bayes")
 
 
-@contextmanager
-def dashboard(folder: Path) -> Iterator[str]:
-    words = [
-        sys.executable,
-        "-m",
-        "lycosa",
-        "dashboard",
-        str(folder),
-        "--port",
-        "0",
-        "--book",
-        str(folder / "topics.db"),
-    ]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE)
-    try:
-        assert process.stdout is not None
-        yield process.stdout.readline().decode().split()[1]
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def pictures(browser: Any, base: str, nothing: str, look: str) -> None:
+def pictures(opened: Any, base: str, nothing: str, look: str) -> None:
     scheme, width, height = LOOKS[look]
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+    context = opened.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
     page = context.new_page()
     for name, (address, sign) in VIEWS.items():
         page.goto((nothing if name == "empty" else base) + address)
         page.wait_for_selector(sign, timeout=60_000)
+        if name == "citations":
+            page.locator(".matrix").scroll_into_view_if_needed()
         if name == "card":
             page.locator(sign).first.click()
             page.wait_for_selector("dialog .text")
+        if name == "results":
+            page.locator("[name=words]").fill("wheel gear touring")
+            page.locator(".snippet mark").first.wait_for()
         if name == "sql":
             page.get_by_label("Saved queries and examples").select_option(label="Harvest rate as the crawl went on")
             page.wait_for_selector(".chart polyline")
