@@ -111,8 +111,11 @@ def timed(
         for words in queries:
             query = SearchQuery.parse(words)
             began = time.process_time()
-            if not index.find(query.all_words(), limit=10, is_relevant=is_relevant):
-                index.find(query.any_word(), limit=10, is_relevant=is_relevant)
+            match = query.all_words()
+            if not index.find(match, limit=10, is_relevant=is_relevant):
+                match = query.any_word()
+                index.find(match, limit=10, is_relevant=is_relevant)
+            index.ranks_all(match)
             seconds.append(time.process_time() - began)
     return np.array(seconds)
 
@@ -159,6 +162,7 @@ def main() -> None:
         ("two or three words", usual, False),
         ("the same, --relevant", usual, True),
         ("commonest words", common, False),
+        ("the same, --relevant", common, True),
     ):
         seconds = timed(directory, queries, is_relevant=is_relevant)
         middle, slow = float(np.median(seconds)), float(np.quantile(seconds, 0.95))
@@ -185,7 +189,7 @@ def main() -> None:
     print(f"indexing alone: {pages / building:,.0f} pages a second of CPU")
     rate = indexing_rate(ROOT / "out" / "search-bench-crawl")
     print(f"indexing from the archive, reading included: {rate:,.0f} pages a second of CPU")
-    if rows[0][-1] != "ok":
+    if any(row[-1] != "ok" for row in rows):
         sys.exit(f"queries take longer than {1000 * BOUND:.0f} ms")
 
 

@@ -14,6 +14,7 @@ import argparse
 import multiprocessing
 import os
 import sys
+from functools import partial
 from multiprocessing.pool import Pool
 
 from common import Results
@@ -34,7 +35,7 @@ TextJob = tuple[str, int, int, TextScale]
 def kept_split(job: TextJob) -> Outcome:
     name, percent, number, scale = job
     key = f"texts {name} {percent} {number} {scale._replace(splits=0)}"
-    return RESULTS.kept(f"{name}, {percent} %, split {number}", key, lambda: run_split(*job))
+    return RESULTS.kept(f"{name}, {percent} %, split {number}", key, partial(run_split, *job))
 
 
 def run_texts(pool: Pool, scale: TextScale) -> TextFigures:
@@ -55,7 +56,7 @@ def kept_crawls(job: tuple[CrawlJob, bytes]) -> CrawlFigures:
     """Of one topic."""
     crawl, model = job
     key = f"crawls {crawl.web} {crawl.topic} {crawl.scale}"
-    found = RESULTS.kept(f"{crawl.web}: {crawl.topic}", key, lambda: run_crawls(crawl, model))
+    found = RESULTS.kept(f"{crawl.web}: {crawl.topic}", key, partial(run_crawls, crawl, model))
     return {crawl.web: {crawl.topic: found}}
 
 

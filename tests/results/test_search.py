@@ -15,6 +15,7 @@ from lycosa.errors import InputError, StoreError
 from lycosa.results import search as module
 from lycosa.results.search import search
 from lycosa.results.search_query import SearchQuery
+from lycosa.store import search_index
 from lycosa.store.search_index import SearchIndex
 
 
@@ -46,6 +47,20 @@ class TestFinding:
         assert found.has_all_words
         assert found.indexed == 5
         assert all(page.score > 0 for page in found.pages)
+
+    def test_of_very_many_pages_those_found_first_are_ranked_and_it_says_so(self, crawled, monkeypatch):
+        whole = search(crawled.directory, "harbour")
+        assert urls(whole) == ["2", "1", "4"]
+        assert urls(search(crawled.directory, "harbour", relevant=True)) == ["1", "4"]
+        assert whole.has_ranked_all
+        monkeypatch.setattr(search_index, "MOST_RANKED", 3)
+        assert search(crawled.directory, "harbour") == whole
+        monkeypatch.setattr(search_index, "MOST_RANKED", 2)
+        found = search(crawled.directory, "harbour")
+        assert urls(found) == ["2", "1"]
+        assert not found.has_ranked_all
+        assert urls(search(crawled.directory, "harbour", relevant=True)) == ["1"]
+        assert search(crawled.directory, "cafe").has_ranked_all
 
     def test_a_phrase(self, crawled):
         assert urls(search(crawled.directory, '"harbour fee"')) == ["1"]

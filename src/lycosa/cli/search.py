@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from lycosa.cli.opened import DIRECTORY
 from lycosa.cli.terminal import err, is_terminal, out, plain
-from lycosa.results.search import FoundText, SearchResults
+from lycosa.results.search import MOST_RANKED, FoundText, SearchResults
 from lycosa.results.search import search as search_pages
 
 SHOWN_FROM = 200
@@ -48,9 +48,14 @@ def search(
         shown.close()
     if found.damaged:
         err.print(f"[yellow]note:[/] {found.damaged:,} pages are found by their titles only: damaged in the archive")
+    if not found.has_ranked_all:
+        err.print(
+            f"[yellow]note:[/] more than {MOST_RANKED:,} pages have these words: only the {MOST_RANKED:,} whose links "
+            "were found first are ranked; with more words, or rarer ones, all are"
+        )
     if as_json:
         for page in found.pages:
-            facts = {**page._asdict(), "has_all_words": found.has_all_words}
+            facts = {**page._asdict(), "has_all_words": found.has_all_words, "has_ranked_all": found.has_ranked_all}
             print(json.dumps(facts, ensure_ascii=is_terminal()))
         return
     _print(found)

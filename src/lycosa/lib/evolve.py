@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -35,6 +35,7 @@ Genome = str
 """A string of `0` and `1`: plain data that can be stored in a file and read by a person."""
 Fitness = Callable[[Genome], float]
 Map = Callable[[Fitness, Sequence[Genome]], Iterable[float]]
+Individual = TypeVar("Individual")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,16 +99,12 @@ class Population:
             raise InputError(
                 f"the saved population is damaged, or has other settings: its genomes must have {settings.length} bits"
             )
-        if not isinstance(fitness, list | tuple) or not all(_is_fitness(value) for value in fitness):
+        if not isinstance(fitness, list | tuple) or not all(map(is_fitness, fitness)):
             raise InputError("the saved population is damaged: a fitness is not a number of 0 or more")
         if not len(genomes) == len(fitness) == settings.population:
             raise InputError(f"the saved population has {len(genomes)} individuals, not {settings.population}")
-        try:
-            np.random.default_rng().bit_generator.state = rng
-        except (ValueError, TypeError, KeyError, OverflowError):
-            raise InputError(
-                "the saved population is damaged: its random number generator cannot be restored"
-            ) from None
+        if not is_rng_state(rng):
+            raise InputError("the saved population is damaged: its random number generator cannot be restored")
         return cls(generation, tuple(genomes), tuple(map(float, fitness)), rng, stale)
 
 
@@ -127,12 +124,7 @@ def evolve(
     `start` is either a population to continue from, or genomes to include in the first one, such as earlier winners.
     """
     known: dict[Genome, float] = {}
-
-    def evaluated(genomes: Sequence[Genome]) -> list[float]:
-        new = [genome for genome in dict.fromkeys(genomes) if genome not in known]
-        known.update(zip(new, _checked(map(fitness, new)), strict=True))
-        return [known[genome] for genome in genomes]
-
+    evaluated = evaluated_once(fitness, map, known)
     if isinstance(start, Population):
         population = start
         rng.bit_generator.state = dict(start.rng)
@@ -247,12 +239,32 @@ def _fittest(
     return Population(generation, best, values, dict(rng.bit_generator.state))
 
 
-def _checked(values: Iterable[float]) -> Iterator[float]:
-    for value in values:
-        if not _is_fitness(value):
-            raise ValueError(f"a fitness must be a number of 0 or more, not {value!r}")
-        yield float(value)
+def evaluated_once(
+    fitness: Callable[[Individual], float],
+    map: Callable[[Callable[[Individual], float], Sequence[Individual]], Iterable[float]],
+    known: dict[Individual, float],
+) -> Callable[[Sequence[Individual]], list[float]]:
+    """A function that gives the fitness of individuals, and evaluates only those that are not in `known`, each once."""
+
+    def evaluated(individuals: Sequence[Individual]) -> list[float]:
+        new = [each for each in dict.fromkeys(individuals) if each not in known]
+        for each, value in zip(new, map(fitness, new), strict=True):
+            if not is_fitness(value):
+                raise ValueError(f"a fitness must be a number of 0 or more, not {value!r}")
+            known[each] = float(value)
+        return [known[each] for each in individuals]
+
+    return evaluated
 
 
-def _is_fitness(value: object) -> bool:
+def is_fitness(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
+
+
+def is_rng_state(data: object) -> bool:
+    """Whether numpy's default generator can go on from this state."""
+    try:
+        np.random.default_rng().bit_generator.state = data  # type: ignore[assignment]
+    except (ValueError, TypeError, KeyError, OverflowError):
+        return False
+    return True

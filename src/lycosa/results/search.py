@@ -17,6 +17,7 @@ from lycosa.results.archived_pages import ArchivedPages
 from lycosa.results.search_query import SearchQuery
 from lycosa.store.protocol import Reports
 from lycosa.store.search_index import MARKS, Hit, IndexedPage, NamedPage, NoIndex, SearchIndex
+from lycosa.store.search_index import MOST_RANKED as MOST_RANKED
 from lycosa.store.sqlite import SqliteStore
 from lycosa.workspace import Workspace
 
@@ -54,6 +55,8 @@ class SearchResults(NamedTuple):
     pages: list[FoundText]
     has_all_words: bool
     """False: no page has all words, and these have some of them."""
+    has_ranked_all: bool
+    """False: more than `store.search_index.MOST_RANKED` pages have the words; the best are of those found first."""
     indexed: int
     """Number of pages that were searched."""
     damaged: int
@@ -82,11 +85,13 @@ def search(
         closing(_opened(workspace, store)) as index,
     ):
         damaged = _bring_up_to_date(index, workspace, store, progress)
-        hits = index.find(query.all_words(), limit=limit, is_relevant=relevant)
+        match = query.all_words()
+        hits = index.find(match, limit=limit, is_relevant=relevant)
         has_all = bool(hits) or len(query.wanted) == 1
         if not has_all:
-            hits = index.find(query.any_word(), limit=limit, is_relevant=relevant)
-        return SearchResults([_found(hit) for hit in hits], has_all, index.count(), damaged)
+            match = query.any_word()
+            hits = index.find(match, limit=limit, is_relevant=relevant)
+        return SearchResults([_found(hit) for hit in hits], has_all, index.ranks_all(match), index.count(), damaged)
 
 
 def update_index(directory: str | Path, progress: Callable[[int, int], None] | None = None) -> None:

@@ -32,6 +32,9 @@ BUSY_SECONDS = 30.0
 COMPRESSION = 3
 MAX_BYTES = 4 << 20
 """Of a text, in UTF-8: what is longer is cut."""
+MOST_RANKED = 25_000
+"""Number of pages that BM25 is computed for: a microsecond each. If more have the words, which are then words that say
+little, those found first are ranked."""
 
 SCHEMA = f"""
 create table meta (name text primary key, value text not null) without rowid;
@@ -40,13 +43,22 @@ create virtual table fulltext using fts5 (title, url, text, content = '', tokeni
 insert into fulltext (fulltext, rank) values ('rank', 'bm25({", ".join(map(str, WEIGHTS))})');
 """
 HITS = """
-select w.rowid, f.url, p.title, j.relevance, coalesce(j.is_relevant, 0), p.number, -w.rank
-from fulltext w cross join crawl.pages p on p.id = w.rowid cross join crawl.frontier f on f.id = w.rowid
-     left join crawl.judgements j on j.page_id = w.rowid
-          and j.judge = (select min(judge) from crawl.judgements where page_id = w.rowid)
-where fulltext match ? and (not ? or j.is_relevant) order by w.rank limit ?
+select w.id, f.url, p.title, j.relevance, coalesce(j.is_relevant, 0), p.number, -w.score
+from (select id, score
+      from (select rowid as id, rank as score from fulltext where fulltext match :match limit :ranked)
+      order by score, id limit :kept) w
+     cross join crawl.pages p on p.id = w.id cross join crawl.frontier f on f.id = w.id
+     left join crawl.judgements j on j.page_id = w.id
+          and j.judge = (select min(judge) from crawl.judgements where page_id = w.id)
+where not :is_relevant or j.is_relevant order by w.score, w.id limit :shown
 """
-BEST = "select rowid from fulltext where fulltext match ? order by rank limit ?"
+"""Ranked outside of FTS5: its own `order by rank` takes half as long again. As many are kept as are shown; all if there
+is a filter."""
+MATCHES = "select count(*) from (select 1 from fulltext where fulltext match ? limit ?)"
+BEST = """
+select id from (select rowid as id, rank as score from fulltext where fulltext match ?1 limit ?3)
+order by score, id limit ?2
+"""
 SHOWN = f"create virtual table temp.shown using fts5 (title, url, text, tokenize = '{TOKENIZER}')"
 SNIPPETS = f"select rowid, snippet(shown, 2, ?, ?, '…', {SNIPPET_WORDS}) from temp.shown where shown match ?"
 
@@ -177,15 +189,28 @@ class SearchIndex:
     def best(self, match: str, limit: int) -> list[int]:
         """The best pages for an FTS5 expression, by their ids."""
         with explained(self.path):
-            return [page for (page,) in self._db.execute(BEST, (match, limit))]
+            return [page for (page,) in self._db.execute(BEST, (match, limit, MOST_RANKED))]
 
     def find(self, match: str, *, limit: int, is_relevant: bool = False, has_snippets: bool = True) -> list[Hit]:
-        """The best pages for an FTS5 expression (`results.search_query` writes them), with snippets."""
+        """The best pages for an FTS5 expression (`results.search_query` writes them), with snippets: of the first
+        MOST_RANKED that match it."""
+        asked = {
+            "match": match,
+            "ranked": MOST_RANKED,
+            "kept": MOST_RANKED if is_relevant else limit,
+            "is_relevant": is_relevant,
+            "shown": limit,
+        }
         with explained(self.path):
-            rows = self._db.execute(HITS, (match, is_relevant, limit)).fetchall()
+            rows = self._db.execute(HITS, asked).fetchall()
             hits = [Hit(*row)._replace(is_relevant=bool(row[4])) for row in rows]
             snippets = self.snippets(hits, match) if hits and has_snippets else {}
         return [hit._replace(snippet=snippets.get(hit.id, "")) for hit in hits]
+
+    def ranks_all(self, match: str) -> bool:
+        """Whether `find` ranks all pages that match."""
+        with explained(self.path):
+            return int(self._db.execute(MATCHES, (match, MOST_RANKED + 1)).fetchone()[0]) <= MOST_RANKED
 
     def snippets(self, pages: Sequence[NamedPage], match: str) -> dict[int, str]:
         """By id. The pages that are shown are indexed once more, with their texts, for FTS5 to cut the snippets."""

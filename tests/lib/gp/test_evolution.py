@@ -40,7 +40,8 @@ def generation(formulas: list[str], fitness: list[float]) -> TreeGeneration:
 def only(operator: str, **more: float) -> ProgramSettings:
     """Settings by which nothing but this operator makes the next generation."""
     rates = {"reproduction": (1, 0), "crossover": (0, 1), "mutation": (0, 0)}[operator]
-    return ProgramSettings(reproduction_rate=rates[0], crossover_rate=rates[1], **{"elite": 0, **more})
+    given = {"elite": 0, "is_diverse": False, **more}
+    return ProgramSettings(reproduction_rate=rates[0], crossover_rate=rates[1], **given)
 
 
 class TestReproduction:
@@ -216,6 +217,48 @@ class TestStart:
         assert len(now.trees) == 6
 
 
+class TestDiversity:
+    def test_a_copy_is_mutated_until_it_is_new(self):
+        now = generation(["sqrt(x0) + x1"] * 20, [1.0] * 20)
+        copies = next_trees(now, LANGUAGE, only("reproduction", population=20), rng())
+        found = next_trees(now, LANGUAGE, only("reproduction", population=20, is_diverse=True), rng())
+        assert len(set(copies)) == 1
+        assert len(set(found)) == 20
+        assert found[0] == now.best
+        kept = [{*leaves(each)} & {"x0", "x1"} for each in found[1:]]
+        assert sum(map(bool, kept)) > 10  # part of the tree is still there: a mutant, not a random tree
+
+    def test_what_is_there_once_stays_where_it_is(self):
+        now = generation(NAMES, [1.0] * 10)
+        drawn = next_trees(now, LANGUAGE, only("reproduction", population=10), rng())
+        found = next_trees(now, LANGUAGE, only("reproduction", population=10, is_diverse=True), rng())
+        firsts = [at for at, each in enumerate(drawn) if each not in drawn[:at]]
+        assert len(firsts) < 10
+        assert [found[at] for at in firsts] == [drawn[at] for at in firsts]
+        assert len(set(found)) == 10
+
+    def test_a_mutant_is_no_copy_of_one_that_comes_later(self):
+        few = Language(["a", "b", "c"], [])
+        now = TreeGeneration(0, (Expression("a"), Expression("b")), (1, 1), (), rng().bit_generator.state)
+        for seed in range(20):
+            settings = only("reproduction", population=3, is_diverse=True)
+            assert len(set(next_trees(now, few, settings, rng(seed)))) == 3
+
+    def test_after_some_tries_a_random_tree_takes_the_place(self):
+        sums = Language(NAMES, [ARITHMETIC[0]])
+        tight = only("mutation", population=12, is_diverse=True, max_depth=2, max_size=3, start_depth=2)
+        now = TreeGeneration(0, (Expression("x0"),) * 12, (1.0,) * 12, (), rng().bit_generator.state)
+        monotonous = next_trees(now, Language(["x0"], []), tight, rng())
+        assert monotonous == [Expression("x0")] * 12  # nothing else can be said
+        assert len(set(next_trees(now, sums, tight, rng()))) == 12
+
+    def test_every_generation_is_diverse_by_default(self):
+        settings = ProgramSettings(population=30, generations=10)
+        first = [Expression(name) for name in NAMES]
+        for now in evolve_trees(lambda each: 1 / each.size, LANGUAGE, settings, rng=rng(), start=first):
+            assert len(set(now.trees)) == 30
+
+
 class TestGenerations:
     def test_the_operators_are_drawn_by_their_rates(self, monkeypatch):
         calls: Counter[str] = Counter()
@@ -230,7 +273,8 @@ class TestGenerations:
         one = Expression("x0")
         monkeypatch.setattr(evolution, "crossed", counted("crossover", (one, one)))
         monkeypatch.setattr(evolution, "mutated", counted("mutation", one))
-        settings = ProgramSettings(population=20_000, reproduction_rate=0.2, crossover_rate=0.5, elite=0)
+        rates = {"reproduction_rate": 0.2, "crossover_rate": 0.5}
+        settings = ProgramSettings(population=20_000, elite=0, is_diverse=False, **rates)
         found = next_trees(generation(["x1", "x2"], [1, 1]), LANGUAGE, settings, rng())
         clones = sum(each.name in ("x1", "x2") for each in found)
         draws = clones + calls.total()

@@ -10,6 +10,9 @@ Individuals are ordered by fitness minus `parsimony` for each symbol; of equals,
 older. The paper names operators, terminals, functions and fitness. It leaves their rates and the sizes of groups,
 population and trees open ("as set in [19]"): the defaults here are ours.
 
+`is_diverse` goes beyond the paper, whose populations soon consist of copies of a short tree: one that is in the next
+generation already is mutated until it is new, or, after some tries, replaced by a random tree.
+
 The caller passes in the random number generator and the `map` that evaluates fitness. A tree is evaluated once: its
 fitness must depend on the tree alone. A generation is all that the next one depends on; saved and restored, evolution
 goes on as if it had not been interrupted.
@@ -17,8 +20,7 @@ goes on as if it had not been interrupted.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,8 +28,8 @@ import numpy as np
 
 from lycosa.errors import InputError
 from lycosa.lib.bounds import require_at_least, require_at_most
-from lycosa.lib.evolve import spin
-from lycosa.lib.gp.operators import Limits, crossed, mutated, ramped_start, winners
+from lycosa.lib.evolve import evaluated_once, is_fitness, is_rng_state, spin
+from lycosa.lib.gp.operators import TRIES, Limits, crossed, mutated, ramped_start, winners
 from lycosa.lib.gp.simplify import simplified
 from lycosa.lib.gp.text import parsed, written
 from lycosa.lib.gp.trees import Expression, Language
@@ -57,6 +59,8 @@ class ProgramSettings:
     """Number of symbols."""
     parsimony: float = 2e-4
     """Fitness that a symbol has to be worth."""
+    is_diverse: bool = True
+    """No tree is twice in a generation."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "gp", population=2, generations=0, group=1, elite=0, champions=1)
@@ -107,10 +111,8 @@ class TreeGeneration:
         trees, champions = (_trees(data[name], language) for name in ("trees", "champions"))
         if not len(trees) == len(fitness) == settings.population:
             raise InputError(f"the saved generation has {len(trees)} individuals, not {settings.population}")
-        try:
-            np.random.default_rng().bit_generator.state = data["rng"]
-        except (ValueError, TypeError, KeyError, OverflowError):
-            raise InputError("the saved generation is damaged: its random numbers cannot be restored") from None
+        if not is_rng_state(data["rng"]):
+            raise InputError("the saved generation is damaged: its random numbers cannot be restored")
         return cls(number, trees, tuple(map(float, fitness)), champions, data["rng"])
 
 
@@ -128,21 +130,14 @@ def evolve_trees(
     `start`: a generation to go on from, or trees that are in the first one, beside random ones.
     """
     known: dict[Expression, float] = {}
-
-    def evaluated(trees: Sequence[Expression]) -> list[float]:
-        new = [tree for tree in dict.fromkeys(trees) if tree not in known]
-        known.update(zip(new, _checked(map(fitness, new)), strict=True))
-        return [known[tree] for tree in trees]
-
+    evaluated = evaluated_once(fitness, map, known)
     if isinstance(start, TreeGeneration):
         current = start
         rng.bit_generator.state = dict(start.rng)
         known.update(zip(start.trees, start.fitness, strict=True))
     else:
         given = [simplified(tree) for tree in start][: settings.population]
-        count = settings.population - len(given)
-        drawn = ramped_start(language, count, start_depth=settings.start_depth, limits=settings.limits, rng=rng)
-        trees = [*given, *drawn]
+        trees = [*given, *_drawn(settings.population - len(given), given, language, settings, rng)]
         current = _ranked(0, trees, evaluated(trees), (), settings, rng)
         yield current
     for number in range(current.number + 1, settings.generations + 1):
@@ -168,11 +163,42 @@ def next_trees(
         else:
             tree = current.trees[spin(wheel, rng)]
             trees.append(mutated(tree, language, limits, rng, depth=settings.mutation_depth))
-    return trees[: settings.population]
+    del trees[settings.population :]
+    return _all_different(trees, language, settings, rng) if settings.is_diverse else trees
 
 
-def is_fitness(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
+def _all_different(
+    trees: Sequence[Expression], language: Language, settings: ProgramSettings, rng: np.random.Generator
+) -> list[Expression]:
+    """The trees, with a new one for each copy, in its place; where trees are few, copies may remain."""
+    known = set(trees)
+    met: set[Expression] = set()
+    found = []
+    for tree in trees:
+        if tree in met:
+            for _ in range(TRIES):
+                tree = mutated(tree, language, settings.limits, rng, depth=settings.mutation_depth)
+                if tree not in known:
+                    break
+            else:
+                (tree,) = _drawn(1, known, language, settings, rng)
+            known.add(tree)
+        met.add(tree)
+        found.append(tree)
+    return found
+
+
+def _drawn(
+    count: int,
+    beside: Collection[Expression],
+    language: Language,
+    settings: ProgramSettings,
+    rng: np.random.Generator,
+) -> list[Expression]:
+    """Random trees that are not among those `beside` them."""
+    return ramped_start(
+        language, count, start_depth=settings.start_depth, limits=settings.limits, rng=rng, beside=beside
+    )
 
 
 def _ranked(
@@ -194,13 +220,6 @@ def _ranked(
         tuple(dict.fromkeys([*champions, *front])),
         dict(rng.bit_generator.state),
     )
-
-
-def _checked(values: Iterable[float]) -> Iterator[float]:
-    for value in values:
-        if not is_fitness(value):
-            raise ValueError(f"a fitness must be a number of 0 or more, not {value!r}")
-        yield float(value)
 
 
 def _trees(data: object, language: Language) -> tuple[Expression, ...]:

@@ -6,6 +6,7 @@ so that trees do not grow without end.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,7 @@ from lycosa.lib.gp.trees import Expression, Language, Type
 
 SMALLEST_START = 2
 """Depth of the smallest trees of the first population."""
-_TRIES = 10
+TRIES = 10
 """Draws after which a tree that the population already has is taken nevertheless."""
 
 
@@ -45,21 +46,30 @@ def random_tree(
 
 
 def ramped_start(
-    language: Language, count: int, *, start_depth: int, limits: Limits, rng: np.random.Generator
+    language: Language,
+    count: int,
+    *,
+    start_depth: int,
+    limits: Limits,
+    rng: np.random.Generator,
+    beside: Collection[Expression] = (),
 ) -> list[Expression]:
     """Ramped half and half (Koza): equally many trees of each depth from 2 to `start_depth`, every other one full.
 
-    Trees are simplified. One that is there already, or beyond the limits, is drawn again, a few times.
+    Trees are simplified. One that is there already, or among those `beside`, or beyond the limits, is drawn again, a
+    few times.
     """
     found: list[Expression] = []
+    known = set(beside)
     depths = range(min(SMALLEST_START, start_depth), start_depth + 1)
     while len(found) < count:
         depth, is_full = depths[len(found) // 2 % len(depths)], len(found) % 2 == 0
-        for _ in range(_TRIES):
+        for _ in range(TRIES):
             tree = simplified(random_tree(language, depth, rng, is_full=is_full))
-            if limits.admit(tree) and tree not in found:
+            if limits.admit(tree) and tree not in known:
                 break
         found.append(tree if limits.admit(tree) else Expression(language.terminals_of(language.goal)[0]))
+        known.add(found[-1])
     return found
 
 
