@@ -6,7 +6,7 @@ BENCH_STAMP := .venv/.installed-bench
 TEXT_STAMP := .venv/.installed-bench-text
 
 BENCHES := bench-frontier bench-replay bench-text bench-judges bench-distill bench-evolve bench-gp bench-hunter bench-trust \
-           bench-forecast bench-resume bench-person bench-search bench-dashboard bench-crawl
+           bench-forecast bench-resume bench-person bench-search bench-dashboard bench-crawl bench-scrapy
 PAPERS := reproduce-fc reproduce-ar reproduce-gp reproduce-ga reproduce-tc
 
 .PHONY: help demo test lint unit docs clean chaos fuzz browser screenshots sequences bench $(BENCHES) reproduce $(PAPERS) metasearch
@@ -129,6 +129,9 @@ metasearch: $(STAMP)      ## What search engines are worth to a crawl without se
 
 bench-crawl: $(BENCH_STAMP)          ## Pages a second, against Scrapy on the same site
 	@$(BIN)/python bench/crawl.py
+
+bench-scrapy: $(BENCH_STAMP)         ## Relevant pages of a Scrapy spider, in the hunter's order and in Scrapy's own (QUICK=1 for a try)
+	@$(BIN)/python bench/scrapy_scheduler.py $(if $(QUICK),--quick)
 
 docs: $(STAMP)          ## Write docs/settings.md from the code
 	@$(BIN)/python docs/build.py
