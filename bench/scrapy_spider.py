@@ -10,12 +10,11 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import scrapy
+from scrapy import signals
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import HtmlResponse
 from scrapy.resolver import dnscache
-
-import scrapy
-from scrapy import signals
 
 
 class FollowLinks(scrapy.Spider):

@@ -120,7 +120,6 @@ def test_judges_of_either_kind_know_their_topic(judge: str, examples: Examples) 
     assert can.similarity("a bicycle with a saddle and pedals") > can.similarity("oars")
 
 
-
 def test_each_text_is_looked_at_once() -> None:
     seen: list[str] = []
 

@@ -16,10 +16,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from scrapy import Request
+
 from lycosa import __version__
 from lycosa.errors import InputError
 from lycosa.lib.snapshot import Damaged, Tree, read, write
-from scrapy import Request
 
 NUMBER = "lycosa_link"
 """Key in the meta of a stored request: the number of its link; 0 if it has none."""

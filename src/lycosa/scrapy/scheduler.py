@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
+from scrapy import Request, Spider
 from scrapy.core.downloader import Downloader
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
@@ -26,7 +27,6 @@ from lycosa.config import Config, build
 from lycosa.errors import ConfigError
 from lycosa.scrapy.addon import MIDDLEWARE, ORDER
 from lycosa.scrapy.hunt import Hunt, LinkStage
-from scrapy import Request, Spider
 
 log = logging.getLogger(__name__)
 
