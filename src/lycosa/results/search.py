@@ -15,9 +15,9 @@ from typing import NamedTuple
 from lycosa.errors import InputError
 from lycosa.results.archived_pages import ArchivedPages
 from lycosa.results.search_query import SearchQuery
+from lycosa.store.opening import open_store
 from lycosa.store.protocol import Reports
 from lycosa.store.search_index import MARKS, Hit, IndexedPage, SearchIndex
-from lycosa.store.sqlite import SqliteStore
 from lycosa.workspace import Workspace
 
 BATCH = 200
@@ -73,7 +73,7 @@ def search(
         raise InputError(f"limit is {limit}: it must be from 1 to {MAX_RESULTS:,}")
     workspace = Workspace.existing(Path(directory))
     with (
-        closing(SqliteStore(workspace.database, read_only=True)) as store,
+        closing(open_store(workspace, read_only=True)) as store,
         closing(_opened(workspace, store)) as index,
     ):
         damaged = _bring_up_to_date(index, workspace, store, progress)
@@ -87,7 +87,7 @@ def search(
 def _opened(workspace: Workspace, store: Reports) -> SearchIndex:
     begun = store.first_run()
     name = "" if begun is None else f"{begun.started_at!r} {begun.pid}"
-    return SearchIndex(workspace.search, database=workspace.database, crawl=name)
+    return SearchIndex(workspace.search, store=store, crawl=name)
 
 
 def _bring_up_to_date(

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import suppress
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,12 +32,15 @@ from lycosa.store.changes import (
     Statement,
     changes,
 )
+from lycosa.store.damage import Flaw, Speech, damage_words, find_damage, mend
 from lycosa.store.postgres_connection import PATIENCE, Database, PostgresConnection
-from lycosa.store.postgres_dialect import schema, spoken
+from lycosa.store.postgres_dialect import NUMBERED_BY_STORE, condition, spoken
 from lycosa.store.postgres_errors import explained
 from lycosa.store.postgres_schema import LOCKS
 from lycosa.store.reading import CrawlReading
 from lycosa.store.reports import ReportReading
+from lycosa.store.schema import all_rows, parts, tables
+from lycosa.store.sqlite import SqliteStore
 
 Result = TypeVar("Result")
 
@@ -67,6 +70,9 @@ REPLACED_LINKS = """
 delete from links using unnest($1::bigint[], $2::bigint[]) as again (source_id, position)
 where links.source_id = again.source_id and links.position = again.position
 """
+
+
+GO_ON_NUMBERING = "select setval(pg_get_serial_sequence('{0}', 'id'), coalesce(max(id), 0) + 1, false) from {0}"
 
 
 class Written(Exception):
@@ -207,6 +213,48 @@ class PostgresStore(PostgresConnection, CrawlReading, ReportReading):
         found = {row[0]: row for row in self._again(lambda db: db.execute(LEASES, (list(ids),)).fetchall())}
         return [Lease(*found[link]) for link in ids]
 
+    # ── upkeep ────────────────────────────────────────────────────────────────────────────────────────────
+
+    def damage(self, *, is_quick: bool = False) -> list[Flaw]:
+        def look(db: Database) -> list[Flaw]:
+            with db.transaction():
+                db.execute("set local work_mem = '256MB'")  # to look up many rows at once
+                return list(find_damage(db, _speech(db), is_quick=is_quick))
+
+        return self._again(look)
+
+    def mend(self) -> list[Flaw]:
+        return self._transact(lambda db: mend(db, _speech(db)))
+
+    def refuse_damage(self) -> None:
+        if found := self.damage(is_quick=True):
+            raise StoreError(damage_words(self.where, self.path.parent, found))
+
+    def copy_to(self, path: Path) -> None:
+        with closing(SqliteStore(path)) as copy:
+            copy.fill(lambda table: (tuple(map(_for_sqlite, row)) for row in self.table_rows(table)))
+
+    def table_rows(self, table: str) -> Iterator[tuple[Any, ...]]:
+        return self._rows(all_rows(table))
+
+    def fill(self, rows_of: Callable[[str], Iterable[tuple[Any, ...]]]) -> None:
+        def put(db: Database) -> None:
+            for table in tables():
+                _copy(db, table.name, table.columns, rows_of(table.name))
+                if table.name in NUMBERED_BY_STORE:
+                    db.execute(GO_ON_NUMBERING.format(table.name).encode())
+
+        self._transact(put)
+
+
+def _for_sqlite(value: object) -> object:
+    """SQLite has no NaN: in a copy of what is damaged it is a word."""
+    return "NaN" if value != value else value
+
+
+def _speech(db: Database) -> Speech:
+    return Speech(False, "$1", partial(condition, release=db.info.server_version // 10_000))
+
 
 def _carry_out(db: Database, found: Collection[NewRows | Statement]) -> None:
     """Many new rows go by COPY, and first; all else in one go. Changes of one table stay in order."""
@@ -256,6 +304,6 @@ def _put(table: str, columns: tuple[str, ...], key: tuple[str, ...]) -> str:
     if not key:
         return sql
     new = [
-        f"{column} = {f'excluded.{column}' if column in columns else 'default'}" for column in schema()[table].columns
+        f"{column} = {f'excluded.{column}' if column in columns else 'default'}" for column in parts()[table].columns
     ]
     return f"{sql} on conflict ({', '.join(key)}) do update set {', '.join(new)}"

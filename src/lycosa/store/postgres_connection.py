@@ -59,6 +59,8 @@ def place_of(url: str) -> str:
         ) from error
     if not url.startswith(("postgresql://", "postgres://")):
         raise InputError("a store's URL begins with postgresql://: postgresql://user@host:5432/database")
+    if not str(parts.get("port") or "0").replace(",", "").isdigit():
+        raise InputError(f"{parts['port']!r} is not a port: give the store as postgresql://user@host:5432/database")
     user = f"{parts['user']}@" if parts.get("user") else ""
     port = f":{parts['port']}" if parts.get("port") else ""
     host = str(parts.get("host") or "localhost")

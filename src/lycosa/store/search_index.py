@@ -1,8 +1,8 @@
-"""The full-text index of a crawl: `search.db` beside `crawl.db`, made from the archive, and made anew if it is deleted.
+"""The full-text index of a crawl: `search.db` in its directory, made from the archive, and made anew if it is deleted.
 
 SQLite's FTS5 keeps the words (title, URL, text) without the texts themselves; these are kept compressed, and read only
-for the few pages that are shown. URL, title and relevance are taken from `crawl.db`, which is attached for reading, so
-that what a judge or a person said since the page was indexed holds.
+for the few pages that are shown. URL, title and relevance are asked of the crawl's store, so that what a judge or a
+person said since the page was indexed holds.
 
 A page is indexed once, in order of fetching, many in a transaction: a process that is killed leaves an index that is
 behind, never one that is wrong. `pages` says how far it has come.
@@ -11,13 +11,15 @@ behind, never one that is wrong. `pages` says how far it has come.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import zstandard
 
 from lycosa.errors import StoreError
+from lycosa.store.protocol import Reports
 from lycosa.store.sqlite_connection import explained, transaction
 
 FORMAT = "1"
@@ -39,13 +41,9 @@ create table pages (id integer primary key, number integer not null unique, text
 create virtual table fulltext using fts5 (title, url, text, content = '', tokenize = '{TOKENIZER}');
 insert into fulltext (fulltext, rank) values ('rank', 'bm25({", ".join(map(str, WEIGHTS))})');
 """
-HITS = """
-select w.rowid, f.url, p.title, j.relevance, coalesce(j.is_relevant, 0), p.number, -w.rank
-from fulltext w cross join crawl.pages p on p.id = w.rowid cross join crawl.frontier f on f.id = w.rowid
-     left join crawl.judgements j on j.page_id = w.rowid
-          and j.judge = (select min(judge) from crawl.judgements where page_id = w.rowid)
-where fulltext match ? and (not ? or j.is_relevant) order by w.rank limit ?
-"""
+HITS = "select rowid, -rank from fulltext where fulltext match ? order by rank"
+LOOKED_UP = 200
+"""Number of pages looked up in the store at a time."""
 SHOWN = f"create virtual table temp.shown using fts5 (title, url, text, tokenize = '{TOKENIZER}')"
 SNIPPETS = f"select rowid, snippet(shown, 2, ?, ?, '…', {SNIPPET_WORDS}) from temp.shown where shown match ?"
 
@@ -76,14 +74,14 @@ class Hit(NamedTuple):
 class SearchIndex:
     """Opened for writing, or made if there is none; `crawl` tells one crawl from another in the same directory."""
 
-    def __init__(self, path: Path, *, database: Path, crawl: str) -> None:
+    def __init__(self, path: Path, *, store: Reports, crawl: str) -> None:
         self.path = path
+        self._store = store
         with explained(path):
             uri = f"{path.resolve().as_uri()}?mode=rwc"
             self._db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
             try:
                 self._prepare(crawl)
-                self._db.execute("attach ? as crawl", (f"{database.resolve().as_uri()}?mode=ro",))
             except BaseException:
                 self._db.close()
                 raise
@@ -151,10 +149,19 @@ class SearchIndex:
     def find(self, match: str, *, limit: int, is_relevant: bool = False, has_snippets: bool = True) -> list[Hit]:
         """The best pages for an FTS5 expression (`results.search_query` writes them), with snippets."""
         with explained(self.path):
-            rows = self._db.execute(HITS, (match, is_relevant, limit)).fetchall()
-            hits = [Hit(*row)._replace(is_relevant=bool(row[4])) for row in rows]
+            hits = list(islice(self._hits(match, limit, is_relevant), limit))
             snippets = self._snippets(hits, match) if hits and has_snippets else {}
         return [hit._replace(snippet=snippets.get(hit.id, "")) for hit in hits]
+
+    def _hits(self, match: str, limit: int, is_relevant: bool) -> Iterator[Hit]:
+        """Pages in order of their scores; those that the store does not have are left out."""
+        ranked = self._db.execute(HITS, (match,))
+        while some := list(islice(ranked, LOOKED_UP if is_relevant else min(limit, LOOKED_UP))):
+            pages = self._store.pages_found([page for page, _ in some])
+            for page, score in some:
+                found = pages.get(page)
+                if found is not None and (found.is_relevant or not is_relevant):
+                    yield Hit(page, found.url, found.title, found.relevance, found.is_relevant, found.number, score)
 
     def _snippets(self, hits: list[Hit], match: str) -> dict[int, str]:
         """The pages that are shown are indexed once more, with their texts, for FTS5 to cut the snippets."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 from lycosa.model import Lease
 from lycosa.store import rows
@@ -18,6 +20,7 @@ from lycosa.store.changes import (
 )
 from lycosa.store.reading import CrawlReading
 from lycosa.store.reports import ReportReading
+from lycosa.store.schema import all_rows, tables
 from lycosa.store.sqlite_connection import SqliteConnection, explained
 
 LEASE = "select id, url, host_id, score, distance, tries, redirects from frontier where id = ?"
@@ -59,6 +62,20 @@ class SqliteStore(SqliteConnection, CrawlReading, ReportReading):
         execute = self._db.execute
         with explained(self.path):
             return [Lease(*execute(LEASE, (link,)).fetchone()) for link in ids]
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Nobody else writes meanwhile."""
+        with self._transaction():
+            yield
+
+    def table_rows(self, table: str) -> Iterator[tuple[Any, ...]]:
+        return self._rows(all_rows(table))
+
+    def fill(self, rows_of: Callable[[str], Iterable[tuple[Any, ...]]]) -> None:
+        with self._transaction() as db:
+            for table in tables():
+                db.executemany(_insert(table.name, table.columns, False), rows_of(table.name))
 
 
 @cache
