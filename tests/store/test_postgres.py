@@ -71,6 +71,26 @@ class TestLostConnections:
             ask(f"select pg_terminate_backend({store._db.info.backend_pid}, 5000)")
             assert read() == 2
 
+    def test_a_long_read_goes_on_where_it_stopped(self, opened, ask, monkeypatch):
+        monkeypatch.setattr("lycosa.store.postgres_connection.ROWS_AT_ONCE", 100)
+        monkeypatch.setattr("lycosa.store.postgres_connection.CHUNK", 100)
+        store = opened()
+        edges = [(1, number, number + 1, "", "") for number in range(1_000)]
+        store.write(Batch(hosts=hosts(), links=[link(number) for number in range(1, 1_001)], edges=edges))
+        end = "select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = 'lycosa'"
+        seen = []
+        for row in store.links():
+            seen.append(row.id)
+            if len(seen) == 250:
+                ask(end)
+        assert seen == list(range(1, 1_001))
+        targets: list[int] = []
+        for chunk in store.citations():
+            targets += chunk[:, 1].tolist()
+            if len(targets) == 300:
+                ask(end)
+        assert targets == list(range(1, 1_001))
+
     def test_an_uncertain_commit_is_written_once(self, opened, ask, monkeypatch):
         """The connection is lost before the commit, and then between the commit and its answer."""
         store = opened(is_crawler=True)
@@ -281,6 +301,12 @@ class TestHostileText:
         with pytest.raises(StoreError):
             list(opened(read_only=True).query(sql)[1])
         assert store.count_links() == 1
+
+    def test_values_of_types_that_sqlite_does_not_have(self, opened):
+        names, rows = opened().query(
+            "select date '2026-01-02' as day, true as yes, 1.5::numeric as n, array[1, 2] as a"
+        )
+        assert (names, list(rows)) == (["day", "yes", "n", "a"], [("2026-01-02", True, 1.5, "[1, 2]")])
 
     def test_a_query_that_takes_too_long_is_ended(self, opened):
         store = opened(read_only=True)
