@@ -28,6 +28,7 @@ from lycosa.store.changes import (
     FORGET_STATE,
     SET_SCORE,
     SHIFT_CLOCKS,
+    Change,
     NewRows,
     Statement,
     changes,
@@ -205,7 +206,7 @@ class PostgresStore(PostgresConnection, CrawlReading, ReportReading):
 
     def forget_archived(self, places: Collection[tuple[str, int]]) -> None:
         if places:
-            self._transact(lambda db: _carry_out(db, [Statement(text, places) for text in FORGET_ARCHIVED]))
+            self._transact(lambda db: _carry_out(db, [(Statement(text), places) for text in FORGET_ARCHIVED]))
 
     def leases(self, ids: Sequence[int]) -> list[Lease]:
         if not ids:
@@ -256,22 +257,22 @@ def _speech(db: Database) -> Speech:
     return Speech(False, "$1", partial(condition, release=db.info.server_version // 10_000))
 
 
-def _carry_out(db: Database, found: Collection[NewRows | Statement]) -> None:
+def _carry_out(db: Database, found: Collection[Change]) -> None:
     """Many new rows go by COPY, and first; all else in one go. Changes of one table stay in order."""
-    small: list[NewRows | Statement] = []
-    for change in found:
+    small: list[Change] = []
+    for change, values in found:
         if isinstance(change, NewRows) and change.table == "links":
-            _copy_links(db, change)
-        elif isinstance(change, NewRows) and not change.key and len(change.values) > FEW:
-            _copy(db, change.table, change.columns, change.values)
-        elif isinstance(change, Statement) and change.sql == SET_SCORE and len(change.values) > MANY:
-            _copy_scores(db, change.values)
+            _copy_links(db, change, values)
+        elif isinstance(change, NewRows) and not change.key and len(values) > FEW:
+            _copy(db, change.table, change.columns, values)
+        elif isinstance(change, Statement) and change.sql == SET_SCORE and len(values) > MANY:
+            _copy_scores(db, values)
         else:
-            small.append(change)
+            small.append((change, values))
     with db.pipeline():
-        for change in small:
-            sql = _put(change.table, change.columns, change.key) if isinstance(change, NewRows) else spoken(change.sql)
-            db.cursor().executemany(sql.encode(), list(change.values))
+        for change, values in small:
+            sql = spoken(change.sql) if isinstance(change, Statement) else _put(change)
+            db.cursor().executemany(sql.encode(), list(values))
 
 
 def _copy(db: Database, table: str, columns: Iterable[str], values: Iterable[Any]) -> None:
@@ -280,9 +281,9 @@ def _copy(db: Database, table: str, columns: Iterable[str], values: Iterable[Any
             copy.write_row(row)
 
 
-def _copy_links(db: Database, change: NewRows) -> None:
+def _copy_links(db: Database, change: NewRows, values: Iterable[tuple[Any, ...]]) -> None:
     """A page that is fetched again may replace a link; first visits, nearly all of them, cannot."""
-    edges = {row[:2]: row for row in change.values}
+    edges = {row[:2]: row for row in values}
     sources = list({source for source, _ in edges})
     row = db.execute(HAS_LINKS, (sources,)).fetchone()
     if row and row[0]:
@@ -297,13 +298,12 @@ def _copy_scores(db: Database, values: Iterable[tuple[float, int]]) -> None:
 
 
 @cache
-def _put(table: str, columns: tuple[str, ...], key: tuple[str, ...]) -> str:
+def _put(new: NewRows) -> str:
     """A statement that puts a row; with a key, it replaces the one that has it, in all columns."""
-    places = ", ".join(f"${number}" for number in range(1, len(columns) + 1))
-    sql = f"insert into {table} ({', '.join(columns)}) values ({places})"
-    if not key:
+    places = ", ".join(f"${number}" for number in range(1, len(new.columns) + 1))
+    sql = f"insert into {new.table} ({', '.join(new.columns)}) values ({places})"
+    if not new.key:
         return sql
-    new = [
-        f"{column} = {f'excluded.{column}' if column in columns else 'default'}" for column in parts()[table].columns
-    ]
-    return f"{sql} on conflict ({', '.join(key)}) do update set {', '.join(new)}"
+    every = parts()[new.table].columns
+    values = ", ".join(f"{name} = {f'excluded.{name}' if name in new.columns else 'default'}" for name in every)
+    return f"{sql} on conflict ({', '.join(new.key)}) do update set {values}"

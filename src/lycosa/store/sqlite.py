@@ -16,6 +16,7 @@ from lycosa.store.changes import (
     FORGET_STATE,
     SHIFT_CLOCKS,
     NewRows,
+    Statement,
     changes,
 )
 from lycosa.store.reading import CrawlReading
@@ -41,11 +42,8 @@ class SqliteStore(SqliteConnection, CrawlReading, ReportReading):
 
     def write(self, batch: rows.Batch) -> None:
         with self._transaction() as db:
-            for change in changes(batch):
-                if isinstance(change, NewRows):
-                    db.executemany(_insert(change.table, change.columns, bool(change.key)), change.values)
-                else:
-                    db.executemany(change.sql, change.values)
+            for change, values in changes(batch):
+                db.executemany(change.sql if isinstance(change, Statement) else _insert(change), values)
 
     def shift_clocks(self, seconds: float, *, forget: str) -> None:
         with self._transaction() as db:
@@ -75,10 +73,10 @@ class SqliteStore(SqliteConnection, CrawlReading, ReportReading):
     def fill(self, rows_of: Callable[[str], Iterable[tuple[Any, ...]]]) -> None:
         with self._transaction() as db:
             for table in tables():
-                db.executemany(_insert(table.name, table.columns, False), rows_of(table.name))
+                db.executemany(_insert(NewRows(table.name, table.columns)), rows_of(table.name))
 
 
 @cache
-def _insert(table: str, columns: tuple[str, ...], replaces: bool) -> str:
-    verb = "insert or replace" if replaces else "insert"
-    return f"{verb} into {table} ({', '.join(columns)}) values ({', '.join('?' * len(columns))})"
+def _insert(new: NewRows) -> str:
+    verb = "insert or replace" if new.key else "insert"
+    return f"{verb} into {new.table} ({', '.join(new.columns)}) values ({', '.join('?' * len(new.columns))})"
