@@ -60,8 +60,13 @@ class Server(NamedTuple):
         """Seconds of CPU that the server and its sessions, ended ones included, have used."""
         if self.process is None:
             return 0.0
-        own = self.process.cpu_times()
-        alive = [child.cpu_times() for child in self.process.children()]
+        while True:
+            try:
+                alive = [child.cpu_times() for child in self.process.children()]
+                own = self.process.cpu_times()
+                break
+            except psutil.NoSuchProcess:  # it ended in between, and is among the ended ones now
+                continue
         ended = own.children_user + own.children_system
         return float(own.user + own.system + ended + sum(times.user + times.system for times in alive))
 

@@ -22,7 +22,7 @@ from postgres_server import running_server
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'lycosa[postgres]'")
 
-KILLS = 3
+KILLS = 2
 ENDED = 6
 """Times that all connections of the crawl are ended."""
 DELAY = 0.1

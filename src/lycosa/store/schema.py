@@ -287,7 +287,7 @@ VERSION = len(MIGRATIONS)
 PARTS = "select name, type, sql from sqlite_master where sql is not null order by type = 'view', rowid"
 
 
-class Part(NamedTuple):
+class SchemaPart(NamedTuple):
     """What a database of this version has: a table, a view or an index."""
 
     name: str
@@ -299,7 +299,7 @@ class Part(NamedTuple):
 
 
 @cache
-def parts() -> dict[str, Part]:
+def parts() -> dict[str, SchemaPart]:
     """All that a database of this version has, by name, in the order in which it can be made."""
     with closing(sqlite3.connect(":memory:")) as db:
         for migration in MIGRATIONS:
@@ -308,11 +308,11 @@ def parts() -> dict[str, Part]:
         for name, kind, sql in db.execute(PARTS).fetchall():
             about = db.execute(f"pragma table_info({name})").fetchall() if kind == "table" else []
             key = tuple(row[1] for row in sorted(about, key=lambda row: int(row[5])) if row[5])
-            made[name] = Part(name, kind, sql, tuple(row[1] for row in about), key)
+            made[name] = SchemaPart(name, kind, sql, tuple(row[1] for row in about), key)
     return made
 
 
-def tables() -> list[Part]:
+def tables() -> list[SchemaPart]:
     return [part for part in parts().values() if part.kind == "table"]
 
 
