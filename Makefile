@@ -6,7 +6,7 @@ BENCH_STAMP := .venv/.installed-bench
 TEXT_STAMP := .venv/.installed-bench-text
 
 BENCHES := bench-frontier bench-replay bench-text bench-judges bench-distill bench-evolve bench-gp bench-hunter bench-trust \
-           bench-forecast bench-resume bench-person bench-search bench-dashboard bench-crawl bench-scrapy
+           bench-forecast bench-resume bench-person bench-search bench-dashboard bench-postgres bench-crawl bench-scrapy
 PAPERS := reproduce-fc reproduce-ar reproduce-gp reproduce-ga reproduce-tc
 
 .PHONY: help demo test lint unit docs clean chaos fuzz browser screenshots sequences bench $(BENCHES) reproduce $(PAPERS) metasearch
@@ -102,6 +102,9 @@ bench-gp: $(STAMP)        ## What an evolved similarity costs: evidence, evoluti
 
 bench-dashboard: $(STAMP) ## The dashboard on a crawl of 1,000,000 pages: first paint, update, memory, what it takes from a crawl
 	@$(BIN)/python bench/dashboard.py
+
+bench-postgres: $(STAMP)  ## PostgreSQL against SQLite: the same crawl, and ten million links
+	@$(BIN)/python bench/postgres.py
 
 screenshots: $(STAMP)     ## Pictures of every view of the dashboard, light and dark, wide and narrow, into docs/images/dashboard
 	@$(BIN)/python -m tests.web.screenshots

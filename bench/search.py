@@ -70,7 +70,7 @@ def make(directory: Path, pages: int, texts: Texts) -> float:
     used = 0.0
     with (
         closing(SqliteStore(directory / "crawl.db")) as store,
-        closing(SearchIndex(directory / "search.db", database=directory / "crawl.db", crawl="bench")) as index,
+        closing(SearchIndex(directory / "search.db", store=store, crawl="bench")) as index,
         closing(sqlite3.connect(directory / "plain.db")) as plain,
     ):
         store.begin_run(started_at=0.0, pid=1, version="bench", config="")
@@ -107,7 +107,10 @@ def timed(
 ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Seconds of CPU by query, each with the snippets of ten pages."""
     seconds = []
-    with closing(SearchIndex(directory / "search.db", database=directory / "crawl.db", crawl="bench")) as index:
+    with (
+        closing(SqliteStore(directory / "crawl.db", read_only=True)) as store,
+        closing(SearchIndex(directory / "search.db", store=store, crawl="bench")) as index,
+    ):
         for words in queries:
             query = SearchQuery.parse(words)
             began = time.process_time()

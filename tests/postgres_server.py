@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -23,12 +23,15 @@ import pytest
 ANOTHER_USER = ("postgres", "nobody")
 """Who runs the server if the tests run as root."""
 START_SECONDS = 30.0
+QUICK = ("fsync=off", "max_connections=60")
+"""What these tests kill is the crawler, and the server by its own signals, never the machine."""
 
 
 class PostgresServer:
     """A server that listens on a socket only. `stop` and `start` may be called again."""
 
-    def __init__(self, directory: Path, binaries: Path) -> None:
+    def __init__(self, directory: Path, binaries: Path, options: Sequence[str]) -> None:
+        self._options = options
         self.data = directory / "data"
         self._socket = directory
         self._bin = binaries
@@ -55,8 +58,7 @@ class PostgresServer:
         return f"postgresql://lycosa@/postgres?host={quote(str(self._socket), safe='')}"
 
     def start(self) -> None:
-        # No fsync: what these tests kill is the crawler, and the server by its own signals, never the machine.
-        options = ["-c", "fsync=off", "-c", "max_connections=60", "-c", "log_min_messages=fatal"]
+        options = [word for option in self._options for word in ("-c", option)]
         self._process = subprocess.Popen(
             [str(self._bin / "postgres"), "-D", str(self.data), "-k", str(self._socket), "-h", "", *options],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self._socket, **self._as,
@@ -67,6 +69,11 @@ class PostgresServer:
         ).returncode:
             assert time.monotonic() < until, "PostgreSQL did not start"
             time.sleep(0.02)
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
 
     def stop(self, *, at_once: bool = False) -> None:
         """`at_once`: as if the machine had died, so that it recovers on its next start."""
@@ -102,7 +109,7 @@ def binaries() -> Path | None:
 
 
 @contextlib.contextmanager
-def running_server() -> Iterator[PostgresServer]:
+def running_server(options: Sequence[str] = QUICK) -> Iterator[PostgresServer]:
     """A server of our own, started."""
     where = binaries()
     if where is None:
@@ -110,7 +117,7 @@ def running_server() -> Iterator[PostgresServer]:
     # Not pytest's directory: only its owner may enter that, and the name of a socket is short.
     with tempfile.TemporaryDirectory(prefix="pg-", dir="/tmp", ignore_cleanup_errors=True) as name:
         Path(name).chmod(0o755)
-        server = PostgresServer(Path(name), where)
+        server = PostgresServer(Path(name), where, options)
         server.start()
         try:
             yield server

@@ -97,8 +97,9 @@ from lycosa.results.report import Report
 from lycosa.stopping.forecaster import Forecaster
 from lycosa.stopping.outlook import OUTLOOK, outlook
 from lycosa.stopping.rules import Stop
+from lycosa.store.opening import begin_store, check_url, open_store
+from lycosa.store.protocol import Reports
 from lycosa.store.rows import Batch
-from lycosa.store.sqlite import SqliteStore
 from lycosa.strategies.protocol import Strategy, StrategyParts
 from lycosa.strategies.table import strategy as strategy_named
 from lycosa.strategies.table import studying_strategy
@@ -125,6 +126,7 @@ class Crawl:
         good: bool = False,
         with_examples: bool = False,
         book: str | Path = "topics.db",
+        store: str = "",
         judge: str | PlainJudge | Callable[..., PlainJudge] | None = None,
         strategy: str | Strategy | Callable[..., Strategy] | None = None,
         fetcher: Fetcher | None = None,
@@ -138,13 +140,17 @@ class Crawl:
         `topics`, `interest`: topics of the book, or a formula over them, instead of words; `good`: the topics that are
         marked good. Without seeds a crawl for topics starts from their examples; `with_examples`: with seeds, too.
         `judge`, `strategy`: a name, `module:Class`, or an object of your own. `fetcher`: where pages come from, if not
-        from the web. `answers`: by URL, whether pages are relevant: no judge overrules it, and a page that has not been
-        fetched is awaited.
+        from the web. `store`: the URL of a PostgreSQL database for what the crawl knows, instead of a file in its
+        directory; given once, it is remembered. `answers`: by URL, whether pages are relevant: no judge overrules it,
+        and a page that has not been fetched is awaited.
         `config`: a TOML file (default: the one that LYCOSA_CONFIG names), a mapping of settings, or a `Config`;
         `settings`: settings and sections by name, such as politeness={"delay": 2}; `layers`: further settings, each
         with a name for messages. Later ones win.
         """
         self._book = Path(book)
+        self._store_url = store
+        if store:
+            check_url(store)
         if good:
             topics = self._good_topics(topics, directory)
         named = topic or interest or " + ".join(topics)
@@ -239,7 +245,7 @@ class Crawl:
         Whether the judge learns from it, and all pages have been judged again.
         """
         config = self.config
-        with self.workspace.locked(), closing(SqliteStore(self.workspace.database)) as store:
+        with self.workspace.locked(), closing(open_store(self.workspace, is_crawler=True)) as store:
             lesson = self._teach(config)
             found, run = store.state(THRESHOLD), store.last_run()
             if run is None:
@@ -359,7 +365,7 @@ class Crawl:
             with (
                 naming_damage(self.workspace),
                 self.workspace.locked(),
-                closing(SqliteStore(self.workspace.database)) as store,
+                closing(begin_store(self.workspace, self._store_url)) as store,
             ):
                 store.refuse_damage()
                 async with AsyncExitStack() as stack:
@@ -368,7 +374,7 @@ class Crawl:
             self._running = None
         return Report.of(self.workspace.directory, reason)
 
-    async def _run(self, config: Config, store: SqliteStore, running: Running, stack: AsyncExitStack) -> str:
+    async def _run(self, config: Config, store: Reports, running: Running, stack: AsyncExitStack) -> str:
         # What refuses a setting comes first: a configuration that cannot work must not become the crawl's own.
         found = store.state(THRESHOLD)
         judge = self._judge_for(config, float(found) if found else None)
@@ -521,6 +527,9 @@ class Crawl:
                 searching.look()
             if found := sitemaps.look():
                 ledger.write(found[0], event=(SITEMAP, found[1]))
+            for message in store.passed_troubles():
+                ledger.note("stall", message)
+                running.tell(Event("stall", message))
             for message in seed_watch.look():
                 running.tell(Event("seed", message))
             if not stop.is_paused and (cause := lookout.look()):
@@ -540,6 +549,7 @@ class Crawl:
         for kind, message in ((SNAPSHOT, refused), (CLOCK, moved), ("access", secrets)):
             if message:
                 running.tell(Event(kind, message))
+        store.on_wait = lambda words: running.tell(Event("stall", words))
         stack.enter_context(heeding_signals(running))
         for message in seed_watch.begin():
             running.tell(Event("seed", message))
@@ -575,7 +585,7 @@ class Crawl:
         return reason
 
     def _known_strategy(
-        self, config: Config, judge: Judge, store: SqliteStore
+        self, config: Config, judge: Judge, store: Reports
     ) -> tuple[LearnedTopic | None, Strategy, Covered, str]:
         """The strategy, the study that it began, what they know from a snapshot, and why it is none."""
         study, strategy = self._studied_strategy(config, judge)
@@ -600,7 +610,7 @@ class Crawl:
             )
         return study, strategy
 
-    def _records(self, config: Config, store: SqliteStore, stack: AsyncExitStack) -> tuple[Records, str]:
+    def _records(self, config: Config, store: Reports, stack: AsyncExitStack) -> tuple[Records, str]:
         """What is kept beside the store; and what is missing from the archive, in words."""
         archive, lost = None, ""
         if config.archive.is_on:

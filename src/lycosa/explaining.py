@@ -13,13 +13,13 @@ from lycosa.judges.protocol import LearnedTopic
 from lycosa.results.archived_pages import ArchivedPages
 from lycosa.results.deciding_words import DecidingWords
 from lycosa.results.explain import explain
-from lycosa.store.sqlite import SqliteStore
+from lycosa.store.protocol import Reports
 from lycosa.strategies.protocol import Strategy, StrategyParts
 from lycosa.strategies.table import studying_strategy
 from lycosa.workspace import Workspace
 
 
-def explanation(workspace: Workspace, config: Config, store: SqliteStore, url: str) -> list[tuple[str, str]]:
+def explanation(workspace: Workspace, config: Config, store: Reports, url: str) -> list[tuple[str, str]]:
     """(heading, text) pairs."""
     judge = judge_of(config, workspace)
 

@@ -8,16 +8,17 @@ from pathlib import Path
 
 from lycosa.config import Config, build, load_crawl
 from lycosa.results.check import naming_damage
-from lycosa.store.sqlite import SqliteStore
+from lycosa.store.opening import open_store
+from lycosa.store.protocol import Reports
 from lycosa.workspace import Workspace
 
 
 @contextmanager
-def opened(directory: Path) -> Iterator[tuple[Workspace, Config, SqliteStore]]:
+def opened(directory: Path) -> Iterator[tuple[Workspace, Config, Reports]]:
     """A crawl, for reading only."""
     workspace = Workspace.existing(directory)
     config = config_of(workspace)
-    with naming_damage(workspace), closing(SqliteStore(workspace.database, read_only=True)) as store:
+    with naming_damage(workspace), closing(open_store(workspace, read_only=True)) as store:
         yield workspace, config, store
 
 

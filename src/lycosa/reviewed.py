@@ -15,8 +15,9 @@ from lycosa.judges.protocol import JudgeAbilities
 from lycosa.opened import config_of
 from lycosa.results.archived_pages import ArchivedPages
 from lycosa.results.open_questions import Question, first_lines, open_questions
+from lycosa.store.opening import open_store
+from lycosa.store.protocol import Reports
 from lycosa.store.rows import Batch
-from lycosa.store.sqlite import SqliteStore
 from lycosa.workspace import Workspace
 
 
@@ -26,7 +27,7 @@ class Reviewed:
 
     workspace: Workspace
     config: Config
-    store: SqliteStore
+    store: Reports
 
     def questions(self, count: int) -> list[Question]:
         config = self.config
@@ -53,5 +54,5 @@ class Reviewed:
 
 @contextmanager
 def reviewing(workspace: Workspace) -> Iterator[Reviewed]:
-    with closing(SqliteStore(workspace.database)) as store:
+    with closing(open_store(workspace)) as store:
         yield Reviewed(workspace, config_of(workspace), store)

@@ -25,9 +25,9 @@ from lycosa.judges.formula import Formula, Named, Or, join, parse
 from lycosa.judges.protocol import NoJudge
 from lycosa.model import Page
 from lycosa.results.archived_pages import ArchivedPages
+from lycosa.store.opening import open_store
 from lycosa.store.protocol import Reports
 from lycosa.store.rows import Batch
-from lycosa.store.sqlite import SqliteStore
 from lycosa.topics.book import TopicBook
 from lycosa.topics.feedback import Lesson
 from lycosa.topics.feedback import teach as teach_book
@@ -56,7 +56,7 @@ def teach(
     """
     if not is_trained(config) or not workspace.topics.exists():
         return None
-    with closing(SqliteStore(workspace.database)) as store, TopicBook(workspace.topics) as book:
+    with closing(open_store(workspace)) as store, TopicBook(workspace.topics) as book:
         said = standing_answers(store)
         if not said and not book.marks():
             return None

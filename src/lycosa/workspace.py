@@ -2,6 +2,7 @@
 
 lycosa.toml     the effective configuration
 crawl.db        everything the crawl knows (docs/schema.md)
+store.url       instead of it, where that is if it is in PostgreSQL; for its owner alone, as it may hold a password
 archive/        the answers of the web, as WARC files
 snapshots/      what the strategy knows, for a quick resume; may be deleted
 search.db       the full-text index (lycosa search); may be deleted
@@ -25,7 +26,7 @@ from pathlib import Path
 from lycosa.errors import WorkspaceBusy, WorkspaceError
 
 PRIVATE = 0o700
-OUR_NAMES = ("lycosa.toml", "crawl.db", "archive", "snapshots", "topics.db", "lock")
+OUR_NAMES = ("lycosa.toml", "crawl.db", "store.url", "archive", "snapshots", "topics.db", "lock")
 
 
 class Workspace:
@@ -35,6 +36,7 @@ class Workspace:
         self.directory = directory
         self.config = directory / "lycosa.toml"
         self.database = directory / "crawl.db"
+        self.remote_name = directory / "store.url"
         self.archive = directory / "archive"
         self.snapshots = directory / "snapshots"
         self.search = directory / "search.db"
@@ -46,7 +48,7 @@ class Workspace:
         """The workspace in a directory that already holds a crawl; WorkspaceError if it holds none."""
         workspace = cls(directory)
         workspace.refuse_links()
-        if not workspace.database.exists():
+        if not workspace.has_crawl:
             raise WorkspaceError(
                 f"{directory}: no crawl here (crawl.db is missing); "
                 f"give the directory that you gave to 'lycosa crawl … -o DIR'"
@@ -55,7 +57,27 @@ class Workspace:
 
     @property
     def has_crawl(self) -> bool:
-        return self.database.exists()
+        return self.database.exists() or self.has_remote_store
+
+    @property
+    def has_remote_store(self) -> bool:
+        """If there is a crawl.db as well, it is left over from a move."""
+        return self.remote_name.exists()
+
+    @property
+    def store_name(self) -> str:
+        """The file that is, or names, the database."""
+        return (self.remote_name if self.has_remote_store else self.database).name
+
+    def remote_store(self) -> str:
+        """The URL of the database."""
+        try:
+            return self.remote_name.read_text("utf-8").strip()
+        except (OSError, UnicodeError) as error:
+            raise WorkspaceError(f"{self.remote_name}: cannot be read: {error}") from error
+
+    def name_remote_store(self, url: str) -> None:
+        self._replace(self.remote_name, f"{url}\n")
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -124,15 +146,28 @@ class Workspace:
 
     def write_config(self, text: str) -> None:
         """Replace lycosa.toml atomically: on failure it stays as it was."""
-        draft = self.config.with_suffix(".toml.new")
+        self._replace(self.config, text)
+
+    def set_aside_database(self) -> str:
+        """Keep crawl.db under another name, as it is not the database any more; that name."""
+        number = 1
+        while (kept := self.directory / f"crawl.db.moved-{number}").exists():
+            number += 1
+        for ending in ("", "-wal", "-shm"):
+            with contextlib.suppress(FileNotFoundError):
+                Path(f"{self.database}{ending}").rename(f"{kept}{ending}")
+        return kept.name
+
+    def _replace(self, path: Path, text: str) -> None:
+        draft = path.with_suffix(f"{path.suffix}.new")
         try:
             draft.unlink(missing_ok=True)
             with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
                 file.write(text.encode())
-            draft.replace(self.config)
+            draft.replace(path)
         except OSError as error:
             raise WorkspaceError(
-                f"{self.config}: cannot be written: {error.strerror or error}; "
+                f"{path}: cannot be written: {error.strerror or error}; "
                 "check that the disk has space left and that you may write to the directory"
             ) from error
 

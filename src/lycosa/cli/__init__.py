@@ -1,7 +1,7 @@
 """The command line: words on a terminal. Every command is a file, loaded when it is used.
 
-    crawl, status, explain, search, sql, export, check, judge, feedback, review, dashboard, distill, compare, evolve,
-    demo                    a command each
+    crawl, status, explain, search, sql, export, check, move, judge, feedback, review, dashboard, distill, compare,
+    evolve, demo            a command each
     topics, topic_import, topic_examples, topic_explore
                             lycosa topics …: the tree and training; examples from elsewhere; documents and examples;
                             pages near them
@@ -45,6 +45,7 @@ COMMANDS = {
     "sql": "Ask the crawl's database. Reading only: nothing can be changed here.",
     "export": "Write what a crawl found for other tools: a corpus of pages, links, or sites.",
     "check": "Whether a crawl's database and archive are whole and agree.",
+    "move": "Move what a crawl knows from a file to PostgreSQL, or back.",
     "judge": "Score documents as a crawl would: relevance, topics, and the words that speak for and against.",
     "feedback": "Say which pages of a crawl are useful and which are not: the judge learns from it.",
     "review": "Answer a few questions about pages: is this one? The judge learns from each answer.",

@@ -12,7 +12,7 @@ from lycosa.cli.terminal import out, plain
 from lycosa.errors import LycosaError
 from lycosa.results.check import check_archive, check_database, repair
 from lycosa.store.damage import Flaw
-from lycosa.store.sqlite import SqliteStore
+from lycosa.store.opening import open_store
 from lycosa.workspace import Workspace
 
 SAID_EVERY = 500
@@ -61,7 +61,7 @@ def _found(workspace: Workspace, *, with_archive: bool) -> list[Flaw]:
                 shown.update(f"checking the archive: {count:,} pages")
 
         try:
-            with closing(SqliteStore(workspace.database, read_only=True)) as store:
+            with closing(open_store(workspace, read_only=True)) as store:
                 return list(check_archive(workspace, store, look=look))
         except LycosaError as error:
             return [Flaw("crawl.db", str(error))]

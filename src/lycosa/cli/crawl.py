@@ -36,7 +36,7 @@ from lycosa.seeds.files import read_seeds
 from lycosa.seeds.metasearch.panel import FINE
 from lycosa.seeds.metasearch.settings import engine_option
 from lycosa.stopping.outlook import OUTLOOK
-from lycosa.store.sqlite import SqliteStore
+from lycosa.store.opening import open_store
 from lycosa.workspace import Workspace
 
 
@@ -84,6 +84,12 @@ def crawl(
     minutes: float | None = typer.Option(None, "--minutes", help="Stop after this many minutes."),
     output: Path | None = typer.Option(
         None, "--output", "-o", help="The crawl's directory. Default: named after the topic."
+    ),
+    store: str = typer.Option(
+        "",
+        "--store",
+        help="Keep what the crawl knows in a PostgreSQL database instead of a file: postgresql://user@host/name. Given "
+        "once; the directory remembers it (docs/scale.md).",
     ),
     site: list[str] = SITE,
     under: list[str] = UNDER,
@@ -172,6 +178,7 @@ def crawl(
         book=book,
         seeds=[*seed, *(_seeds_in(seeds) if seeds else [])] or ([] if has_topics else scope.starts()),
         directory=output,
+        store=store,
         judge=judge,
         strategy=strategy,
         answers=read_answers(answers, parse=parse_seed) if answers else None,
@@ -264,7 +271,7 @@ def _watcher(crawl: Crawl, show: Show, *, as_json: bool, quiet: bool) -> Watcher
 
 def _check_any_page(workspace: Workspace, ending: str) -> None:
     """If nothing at all was fetched, and it is not that somebody stopped the crawl, the seeds are to blame: say so."""
-    with closing(SqliteStore(workspace.database, read_only=True)) as store:
+    with closing(open_store(workspace, read_only=True)) as store:
         totals = store.totals()
         if totals.pages or (totals.waiting and not ending.startswith(NO_SEED)):
             return
@@ -287,7 +294,7 @@ def _check_any_page(workspace: Workspace, ending: str) -> None:
 
 def summary(workspace: Workspace, ending: str, *, as_json: bool) -> None:
     """What was found, and where it is."""
-    store = SqliteStore(workspace.database, read_only=True)
+    store = open_store(workspace, read_only=True)
     try:
         totals = store.totals()
         sites = [site for site in islice(store.sites(), 10) if site.relevant]
@@ -342,5 +349,5 @@ def summary(workspace: Workspace, ending: str, *, as_json: bool) -> None:
             table.add_row(plain(site.name, 50), f"{site.relevant:,}", f"{site.pages:,}", f"{site.density:.0%}")
         out.print(table)
     where = os.path.join(workspace.directory, "")  # noqa: PTH118 - the closing slash says that it is a directory
-    out.print(f"in {plain(where)}: crawl.db (lycosa sql), archive/*.warc.gz, lycosa.toml")
+    out.print(f"in {plain(where)}: {workspace.store_name} (lycosa sql), archive/*.warc.gz, lycosa.toml")
     out.print(f"[dim]next: lycosa export {plain(where)} --to pages.jsonl   lycosa explain {plain(where)} URL[/]")

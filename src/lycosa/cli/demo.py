@@ -21,7 +21,7 @@ from lycosa.lab.evaluate.curves import harvest_rate, recall
 from lycosa.lab.evaluate.pictures import draw_curves
 from lycosa.lab.generated.server import served
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
-from lycosa.store.sqlite import SqliteStore
+from lycosa.store.opening import open_store
 from lycosa.workspace import Workspace
 
 STRATEGIES = ("hunter", "breadth-first")
@@ -105,7 +105,7 @@ def _watcher(title: str) -> Watcher:
 
 
 def _result(workspace: Workspace, web: GeneratedWeb, topic: int, targets: set[int], seconds: float) -> Result:
-    store = SqliteStore(workspace.database, read_only=True)
+    store = open_store(workspace, read_only=True)
     try:
         rows = [(page.url, page.is_relevant) for page in store.pages() if page.is_relevant is not None]
     finally:

@@ -22,8 +22,9 @@ from lycosa.judge_choice import is_trained
 from lycosa.judges.protocol import NoJudge
 from lycosa.model import Page
 from lycosa.results.archived_pages import ArchivedPages
+from lycosa.store.opening import open_store
+from lycosa.store.protocol import Reports
 from lycosa.store.rows import Answer, Batch
-from lycosa.store.sqlite import SqliteStore
 from lycosa.topics.importing import Failure
 from lycosa.workspace import Workspace
 
@@ -55,14 +56,14 @@ def feedback(
     workspace = Workspace.existing(directory)
     config = build((str(workspace.config), load_crawl(workspace.config, is_begun=True)))
     said = _said(config, useful, not_useful, forget)
-    with closing(SqliteStore(workspace.database)) as store:
+    with closing(open_store(workspace)) as store:
         _check_forgotten(store, said)
         fetched = _fetched(workspace, config, store, said) if is_trained(config) else {}
         before, relevance_before = store.judged_pages(), _relevance(store, said)
         news = new_answers(store, said, at=time.time())
         store.write(Batch(answers=news, recounts_hosts=True))
     lines = take_over(workspace, config, before, fetched=fetched)
-    with closing(SqliteStore(workspace.database, read_only=True)) as store:
+    with closing(open_store(workspace, read_only=True)) as store:
         relevance_after = _relevance(store, said)
     new = {url for _, url, _, _ in news}
     for url, answer in said.items():
@@ -89,7 +90,7 @@ def _said(config: Config, useful: list[str], not_useful: list[str], forget: list
     return said
 
 
-def _check_forgotten(store: SqliteStore, said: Mapping[str, str]) -> None:
+def _check_forgotten(store: Reports, said: Mapping[str, str]) -> None:
     marked = standing_answers(store)
     for url, answer in said.items():
         if answer == Answer.WITHDRAWN and url not in marked:
@@ -97,7 +98,7 @@ def _check_forgotten(store: SqliteStore, said: Mapping[str, str]) -> None:
             raise InputError(f"{url}: nothing was said of this page{some}")
 
 
-def _fetched(workspace: Workspace, config: Config, store: SqliteStore, said: Mapping[str, str]) -> dict[str, Page]:
+def _fetched(workspace: Workspace, config: Config, store: Reports, said: Mapping[str, str]) -> dict[str, Page]:
     """Marked pages that the crawl has not archived, from the web. A judge trained on a book learns from their text."""
     archived = ArchivedPages(workspace.archive, store, config.reading(NoJudge()))
     wanted = [url for url, answer in said.items() if answer != Answer.WITHDRAWN]
@@ -122,7 +123,7 @@ def _is_archived(pages: ArchivedPages, url: str) -> bool:
         return False
 
 
-def _relevance(store: SqliteStore, urls: Iterable[str]) -> dict[str, tuple[float, float | None] | None]:
+def _relevance(store: Reports, urls: Iterable[str]) -> dict[str, tuple[float, float | None] | None]:
     """By URL: the relevance in the store, and that of the judge itself where a person has decided."""
     own = {row.page_id: row.own_relevance for row in store.answers()}
     pages = store.pages_with([url_hash(url) for url in urls])

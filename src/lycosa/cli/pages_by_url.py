@@ -27,8 +27,8 @@ from lycosa.fetch.urls import Urls, origin, parse_seed, url_hash
 from lycosa.judge_choice import judge_of
 from lycosa.model import Kind, Page
 from lycosa.results.archived_pages import ArchivedPages
+from lycosa.store.opening import open_store
 from lycosa.store.protocol import Reports
-from lycosa.store.sqlite import SqliteStore
 from lycosa.topics.importing import Failure
 
 NO_ANSWER = "no answer in time"
@@ -117,7 +117,7 @@ class _Arriving:
         workspace, config = self._crawl.workspace, self._crawl.config
         if not workspace.has_crawl:
             return
-        with closing(SqliteStore(workspace.database, read_only=True)) as store:
+        with closing(open_store(workspace, read_only=True)) as store:
             pages = ArchivedPages(workspace.archive, store, config.reading(judge_of(config, workspace)))
             for place in store.archive_places():
                 if place.page_id in self._read:
@@ -128,7 +128,7 @@ class _Arriving:
                 self._settle(seed, again.page if again is not None and again.page is not None else "unreadable")
 
     def hand_on_failures(self) -> None:
-        with closing(SqliteStore(self._crawl.workspace.database, read_only=True)) as store:
+        with closing(open_store(self._crawl.workspace, read_only=True)) as store:
             self._hand_on_redirects(store)
             for lost in store.lost_seeds():
                 if not lost.reason and robots_trouble(store, origin(lost.url)) is not None:

@@ -13,8 +13,8 @@ from lycosa.config import Config
 from lycosa.engine import Crawl
 from lycosa.errors import LycosaError
 from lycosa.model import Page
+from lycosa.store.opening import open_store
 from lycosa.store.rows import Batch, JudgedPages
-from lycosa.store.sqlite import SqliteStore
 from lycosa.teaching import teach
 from lycosa.topics.feedback import Lesson
 from lycosa.workspace import Workspace
@@ -37,7 +37,7 @@ def take_over(
         lines.append(
             f"{len(lesson.untaught):,} marked {noun} whose text is not known yet: nothing is learned from that"
         )
-    with closing(SqliteStore(workspace.database, read_only=True)) as store:
+    with closing(open_store(workspace, read_only=True)) as store:
         lines += _harvest(before, store.judged_pages())
     return lines
 
@@ -59,7 +59,7 @@ def _consequences(workspace: Workspace, lesson: Lesson | None, before: JudgedPag
         return f"{version}the running crawl takes them over within seconds, and orders what waits by them"
     pages = len(np.unique(before.ids))
     if pages > LEARNED_AT_ONCE:
-        with closing(SqliteStore(workspace.database)) as store:
+        with closing(open_store(workspace)) as store:
             store.write(Batch(recounts_hosts=True))
         if lesson is not None:
             return f"{_learned(workspace, before)}; links are ordered by it when the crawl goes on"
@@ -77,7 +77,7 @@ def _consequences(workspace: Workspace, lesson: Lesson | None, before: JudgedPag
 
 
 def _learned(workspace: Workspace, before: JudgedPages) -> str:
-    with closing(SqliteStore(workspace.database, read_only=True)) as store:
+    with closing(open_store(workspace, read_only=True)) as store:
         after = store.judged_pages()
         said = {row.page_id for row in store.answers()}
     now = dict(zip(after.ids.tolist(), after.is_relevant.tolist(), strict=True))

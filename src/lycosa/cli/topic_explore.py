@@ -35,9 +35,9 @@ from lycosa.fetch.warc_reader import Location
 from lycosa.fetch.warc_reader import read as read_archived
 from lycosa.lab.worlds.world import World
 from lycosa.results.archived_pages import ArchivedPages
+from lycosa.store.opening import open_store
 from lycosa.store.protocol import Reports
 from lycosa.store.rows import ArchivePlace
-from lycosa.store.sqlite import SqliteStore
 from lycosa.topics.further_examples import Candidate, Near, Proposal, distinctive_words, further_examples, within
 from lycosa.topics.start import starting_examples
 from lycosa.topics.suggest import JudgedPage, neighbouring_topics
@@ -199,7 +199,7 @@ class Surroundings:
                 err.print("interrupted: suggestions are from what has arrived")
                 if not around.workspace.has_crawl:
                     return
-            with closing(SqliteStore(around.workspace.database, read_only=True)) as store:
+            with closing(open_store(around.workspace, read_only=True)) as store:
                 starts = [link.id for link in store.links() if not link.distance]
                 yield from _near(store, around.workspace.archive, starts, self.distance)
 

@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from lycosa.crawl.commit import CrawlLedger
 from lycosa.lib.clock import SystemClock
-from lycosa.store.sqlite import SqliteStore
+from lycosa.store.protocol import Store
 
 CLOCK = "clock"
 """Name of the state that holds by how many seconds records differ from wall-clock time, and of the event."""
@@ -45,7 +45,7 @@ class ClockWatch:
         return message
 
 
-def settle_clocks(store: SqliteStore, *, now: float) -> str:
+def settle_clocks(store: Store, *, now: float) -> str:
     """Before a run begins: bring the rests on record in line with the machine's clock. What was done, in words."""
     kept = store.state(CLOCK)
     shift = _number(kept)

@@ -16,10 +16,10 @@ from pathlib import Path
 from lycosa.errors import ArchiveError, LycosaError, StoreError
 from lycosa.fetch.archive import Position
 from lycosa.fetch.warc_reader import Location, read
-from lycosa.store.damage import Flaw
+from lycosa.store.damage import Flaw, damage_words
+from lycosa.store.opening import open_store
+from lycosa.store.protocol import Reports
 from lycosa.store.rows import Batch
-from lycosa.store.sqlite import SqliteStore
-from lycosa.store.sqlite_connection import damage_words
 from lycosa.workspace import Workspace
 
 ARCHIVE = "archive"
@@ -34,16 +34,16 @@ def naming_damage(workspace: Workspace) -> Iterator[None]:
         yield
     except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, AssertionError, MemoryError) as error:
         if workspace.has_crawl and (found := check_database(workspace)):
-            raise StoreError(damage_words(workspace.database, found)) from error
+            raise StoreError(damage_words(workspace.store_name, workspace.directory, found)) from error
         raise
 
 
 def check_database(workspace: Workspace) -> list[Flaw]:
     """All that is wrong with crawl.db; empty if nothing is."""
     try:
-        store = SqliteStore(workspace.database, read_only=True)
+        store = open_store(workspace, read_only=True)
     except LycosaError as error:
-        return [Flaw("crawl.db", str(error))]
+        return [Flaw(workspace.store_name, str(error))]
     try:
         return store.damage()
     finally:
@@ -51,7 +51,7 @@ def check_database(workspace: Workspace) -> list[Flaw]:
 
 
 def check_archive(
-    workspace: Workspace, store: SqliteStore, *, look: Callable[[int], None] = lambda _: None
+    workspace: Workspace, store: Reports, *, look: Callable[[int], None] = lambda _: None
 ) -> Iterator[Flaw]:
     """What is missing from the archive or not what the database says. `look` is told how many pages were read."""
     position = Position(*json.loads(store.state(ARCHIVE) or b'["", 0]'))
@@ -73,8 +73,8 @@ def check_archive(
 
 def repair(workspace: Workspace) -> list[Flaw]:
     """Mend what can be; the caller holds the lock. Returns what was mended. A copy of the database is kept."""
-    with_copy = workspace.database.with_name(_free_name(workspace.directory))
-    store = SqliteStore(workspace.database)
+    with_copy = workspace.directory / _free_name(workspace.directory)
+    store = open_store(workspace)
     try:
         store.copy_to(with_copy)
         mended = store.mend()
@@ -91,7 +91,7 @@ def repair(workspace: Workspace) -> list[Flaw]:
         store.close()
 
 
-def _restore_position(workspace: Workspace, store: SqliteStore) -> None:
+def _restore_position(workspace: Workspace, store: Reports) -> None:
     """If it is not known where the archive ends: at the end of the last file that a page is in."""
     last = max((file for _, file, _ in store.archived_urls()), default="")
     if last and not store.state(ARCHIVE) and (workspace.archive / last).is_file():

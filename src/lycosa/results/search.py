@@ -15,10 +15,10 @@ from typing import NamedTuple, Self
 from lycosa.errors import InputError
 from lycosa.results.archived_pages import ArchivedPages
 from lycosa.results.search_query import SearchQuery
+from lycosa.store.opening import open_store
 from lycosa.store.protocol import Reports
 from lycosa.store.search_index import MARKS, Hit, IndexedPage, NamedPage, NoIndex, SearchIndex
 from lycosa.store.search_index import MOST_RANKED as MOST_RANKED
-from lycosa.store.sqlite import SqliteStore
 from lycosa.workspace import Workspace
 
 BATCH = 200
@@ -81,7 +81,7 @@ def search(
         raise InputError(f"limit is {limit}: it must be from 1 to {MAX_RESULTS:,}")
     workspace = Workspace.existing(Path(directory))
     with (
-        closing(SqliteStore(workspace.database, read_only=True)) as store,
+        closing(open_store(workspace, read_only=True)) as store,
         closing(_opened(workspace, store)) as index,
     ):
         damaged = _bring_up_to_date(index, workspace, store, progress)
@@ -98,7 +98,7 @@ def update_index(directory: str | Path, progress: Callable[[int, int], None] | N
     """Index what was fetched since the last time."""
     workspace = Workspace.existing(Path(directory))
     with (
-        closing(SqliteStore(workspace.database, read_only=True)) as store,
+        closing(open_store(workspace, read_only=True)) as store,
         closing(_opened(workspace, store)) as index,
     ):
         _bring_up_to_date(index, workspace, store, progress)
@@ -145,7 +145,7 @@ def _existing(workspace: Workspace, store: Reports) -> SearchIndex | None:
 def _opened(workspace: Workspace, store: Reports, *, read_only: bool = False) -> SearchIndex:
     begun = store.first_run()
     name = "" if begun is None else f"{begun.started_at!r} {begun.pid}"
-    return SearchIndex(workspace.search, database=workspace.database, crawl=name, read_only=read_only)
+    return SearchIndex(workspace.search, store=store, crawl=name, read_only=read_only)
 
 
 def _bring_up_to_date(

@@ -2,6 +2,7 @@
 
     protocol             what the crawl asks of a store, and what people and reports ask
     rows                 what a transaction writes, and what reading returns
+    opening              where a crawl's store is, and opening it
     schema               the tables and their migrations
     asking               how a query reaches a database, whichever it is
     reading              the queries of a crawl
@@ -16,6 +17,7 @@
     postgres_schema      its tables, made and migrated
     postgres_dialect     what differs between the two kinds of SQL
     postgres_errors      what goes wrong with a server, in words
+    transfer             a crawl's database moves from one store to another, and is compared
     search_index         the full-text index of a crawl, a file of its own
     damage               what is wrong with a database, and mending it
 

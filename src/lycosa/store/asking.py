@@ -23,6 +23,7 @@ CHUNK = 1 << 16
 
 class Asking(ABC):
     path: Path
+    where: str
     on_wait: Callable[[str], None] = staticmethod(lambda _: None)
     """Told why the database keeps the crawl waiting, while it does."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from lycosa.store import rows
@@ -16,7 +17,6 @@ class NewRows(NamedTuple):
 
     table: str
     columns: tuple[str, ...]
-    values: Collection[Any]
     key: tuple[str, ...] = ()
 
 
@@ -24,7 +24,10 @@ class Statement(NamedTuple):
     """A statement, run once for each of the values."""
 
     sql: str
-    values: Collection[Any]
+
+
+Change = tuple[NewRows | Statement, Collection[Any]]
+"""What is to be done, and with which values."""
 
 
 BEGIN_RUN = "insert into runs (started_at, pid, version, config) values (?, ?, ?, ?)"
@@ -52,6 +55,7 @@ KEEP_BEFORE_JUDGEMENT = KEEP_EARLIER.format("?3")
 RECOUNT_HOSTS = f"""
 update hosts set relevant = found.relevant from ({RELEVANT_BY_HOST}) as found where found.host_id = hosts.id
 """
+UNCOUNT_HOSTS = "update hosts set relevant = 0 where relevant != 0"
 TAKE_OVER = "update answers set page_id = ?, after_pages = ? where id = ?"
 STANDING = f"""
 select a.page_id as page, cast(a.answer = '{Answer.RELEVANT}' as integer) as value from answers a
@@ -86,48 +90,57 @@ FORGET_ARCHIVED = tuple(
     for table in ("pages", "outcomes")
 )
 EDGE = ("source_id", "position", "target_id", "anchor", "rel")
+SEARCH_RESULT = ("link_id", "search_id", "engine")
 ONCE: tuple[tuple[()], ...] = ((),)
 
 
-def changes(batch: rows.Batch) -> Iterator[NewRows | Statement]:
-    """Those that change something."""
-    for change in _all_changes(batch):
-        if change.values:
-            yield change
+def _replacing(table: str, row: type[tuple[Any, ...]], *key: str) -> NewRows:
+    return NewRows(table, fields(row), key)
 
 
-def _all_changes(batch: rows.Batch) -> Iterator[NewRows | Statement]:
-    yield _replacing("hosts", rows.HostRow, batch.hosts.values(), "id")
-    yield NewRows("frontier", fields(rows.LinkRow), batch.links)
-    yield Statement(SET_STATE, batch.states)
-    yield Statement(SET_SCORE, batch.scores)
-    yield _replacing("pages", rows.PageRow, batch.pages, "id")
-    yield Statement(KEEP_BEFORE_JUDGEMENT, [(row.relevance, row.is_relevant, row.page_id) for row in batch.judgements])
-    yield Statement(KEEP_BEFORE_GRADE, batch.grades)
-    yield _replacing("judgements", rows.JudgementRow, batch.judgements, "page_id", "judge")
-    yield Statement(SET_THRESHOLD, [] if batch.threshold is None else [(batch.threshold,)])
-    yield Statement(GRADE, batch.grades)
-    yield NewRows("answers", ("at", "url", "page_id", "answer"), batch.answers)
-    yield Statement(TAKE_OVER, batch.taken_over)
-    yield Statement(RELEASE, ONCE if batch.answers else ())
-    yield Statement(BIND_ONE, [(row.page_id,) for row in batch.judgements])
-    yield Statement(BIND, ONCE if batch.answers or batch.taken_over or batch.grades else ())
-    yield Statement("update hosts set relevant = 0 where relevant != 0", ONCE if batch.recounts_hosts else ())
-    yield Statement(RECOUNT_HOSTS, ONCE if batch.recounts_hosts else ())
-    yield NewRows("links", EDGE, batch.edges, ("source_id", "position"))
-    yield Statement(OTHER_ANCHORS, batch.other_anchors)
-    yield NewRows("outcomes", fields(rows.OutcomeRow), batch.outcomes)
-    yield NewRows("addresses", ("address", "ready_at"), batch.addresses.items(), ("address",))
-    yield _replacing("robots", rows.RobotsRow, batch.robots.values(), "origin")
-    yield NewRows("events", fields(rows.EventRow), batch.events)
-    yield NewRows("searches", fields(rows.SearchRow), batch.searches)
-    yield NewRows("search_answers", fields(rows.SearchAnswerRow), batch.search_answers)
-    yield _replacing("search_results", rows.SearchResultRow, batch.search_results, "link_id", "search_id", "engine")
-    yield NewRows("notes", ("page_id", "value"), batch.notes, ("page_id",))
-    yield NewRows("commands", ("at", "kind", "target"), batch.commands)
-    yield Statement(TAKE_COMMAND, batch.commands_taken)
-    yield NewRows("state", ("name", "value"), batch.state.items(), ("name",))
+ORDER: tuple[tuple[NewRows | Statement, Callable[[rows.Batch], Collection[Any]]], ...] = (
+    (_replacing("hosts", rows.HostRow, "id"), lambda batch: batch.hosts.values()),
+    (NewRows("frontier", fields(rows.LinkRow)), attrgetter("links")),
+    (Statement(SET_STATE), attrgetter("states")),
+    (Statement(SET_SCORE), attrgetter("scores")),
+    (_replacing("pages", rows.PageRow, "id"), attrgetter("pages")),
+    (
+        Statement(KEEP_BEFORE_JUDGEMENT),
+        lambda batch: [(row.relevance, row.is_relevant, row.page_id) for row in batch.judgements],
+    ),
+    (Statement(KEEP_BEFORE_GRADE), attrgetter("grades")),
+    (_replacing("judgements", rows.JudgementRow, "page_id", "judge"), attrgetter("judgements")),
+    (Statement(SET_THRESHOLD), lambda batch: () if batch.threshold is None else [(batch.threshold,)]),
+    (Statement(GRADE), attrgetter("grades")),
+    (NewRows("answers", ("at", "url", "page_id", "answer")), attrgetter("answers")),
+    (Statement(TAKE_OVER), attrgetter("taken_over")),
+    (Statement(RELEASE), lambda batch: ONCE if batch.answers else ()),
+    (Statement(BIND_ONE), lambda batch: [(row.page_id,) for row in batch.judgements]),
+    (Statement(BIND), lambda batch: ONCE if batch.answers or batch.taken_over or batch.grades else ()),
+    (Statement(UNCOUNT_HOSTS), lambda batch: ONCE if batch.recounts_hosts else ()),
+    (Statement(RECOUNT_HOSTS), lambda batch: ONCE if batch.recounts_hosts else ()),
+    (NewRows("links", EDGE, ("source_id", "position")), attrgetter("edges")),
+    (Statement(OTHER_ANCHORS), attrgetter("other_anchors")),
+    (NewRows("outcomes", fields(rows.OutcomeRow)), attrgetter("outcomes")),
+    (NewRows("addresses", ("address", "ready_at"), ("address",)), lambda batch: batch.addresses.items()),
+    (_replacing("robots", rows.RobotsRow, "origin"), lambda batch: batch.robots.values()),
+    (NewRows("events", fields(rows.EventRow)), attrgetter("events")),
+    (NewRows("searches", fields(rows.SearchRow)), attrgetter("searches")),
+    (NewRows("search_answers", fields(rows.SearchAnswerRow)), attrgetter("search_answers")),
+    (
+        _replacing("search_results", rows.SearchResultRow, "link_id", "search_id", "engine"),
+        attrgetter("search_results"),
+    ),
+    (NewRows("notes", ("page_id", "value"), ("page_id",)), attrgetter("notes")),
+    (NewRows("commands", ("at", "kind", "target")), attrgetter("commands")),
+    (Statement(TAKE_COMMAND), attrgetter("commands_taken")),
+    (NewRows("state", ("name", "value"), ("name",)), lambda batch: batch.state.items()),
+)
+"""What a batch may change, in the order in which it is done, and which of its values say so."""
 
 
-def _replacing(table: str, row: type[tuple[Any, ...]], values: Collection[Any], *key: str) -> NewRows:
-    return NewRows(table, fields(row), values, key)
+def changes(batch: rows.Batch) -> Iterator[Change]:
+    """What this batch changes."""
+    for change, values_of in ORDER:
+        if values := values_of(batch):
+            yield change, values

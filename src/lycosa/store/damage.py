@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 from lycosa.model import Kind
 from lycosa.store.rows import Answer, State
@@ -35,6 +36,26 @@ class Flaw(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.where}: {self.what}" + (f" (and {self.rows - 1:,} more)" if self.rows > 1 else "")
+
+
+class Database(Protocol):
+    """A connection of SQLite or of PostgreSQL."""
+
+    def execute(self, query: Any, params: Any = ..., /) -> Any: ...
+
+
+class Speech(NamedTuple):
+    """What differs between the two when they are searched for damage."""
+
+    has_loose_types: bool
+    """Whether a column may hold values of another type."""
+    place: str
+    """For a value in a statement."""
+    told: Callable[[str], str] = str
+    """A condition in its words."""
+
+
+SQLITE = Speech(True, "?")
 
 
 class Rule(NamedTuple):
@@ -155,34 +176,39 @@ def strangers(db: sqlite3.Connection) -> Iterator[Flaw]:
             yield Flaw(name, "is a trigger, and a crawl's database has none")
 
 
-def find_damage(db: sqlite3.Connection, *, is_quick: bool = False) -> Iterator[Flaw]:
+def find_damage(db: Database, speech: Speech = SQLITE, *, is_quick: bool = False) -> Iterator[Flaw]:
     """All that is wrong with the values. `is_quick`: only in tables that stay small, whatever the crawl's size. What a
-    crawl reads of the others as it begins is checked as it is read (`SqliteStore.waiting`)."""
+    crawl reads of the others as it begins is checked as it is read (`CrawlReading.waiting`)."""
     for table, number in NUMBERED:
         if table in SMALL or not is_quick:
             yield from _gaps(db, table, number)
     _, columns = _ours()
     for table in columns:
         if table in SMALL or not is_quick:
-            yield from _broken(db, table, [*_type_rules(table), *RULES.get(table, ())])
-    yield from _bad_state(db)
+            yield from _broken(db, table, _rules(table, speech))
+    yield from _bad_state(db, speech)
 
 
-def mend(db: sqlite3.Connection) -> list[Flaw]:
+def mend(db: Database, speech: Speech = SQLITE) -> list[Flaw]:
     """Mend what can be, in the transaction of the caller; return what was."""
     mended = []
     for _ in range(2):  # deleting a row may leave others that refer to it
         for table in _ours()[1]:
-            for rule in [*_type_rules(table), *RULES.get(table, ())]:
+            for rule in _rules(table, speech):
                 for damage in _broken(db, table, [rule]):
                     if rule.mend:
                         verb = f"delete from {table}" if rule.mend == "delete" else f"update {table} {rule.mend}"
                         db.execute(f"{verb} where {rule.bad}")
                         mended.append(damage)
-        for damage in _bad_state(db):
-            db.execute("delete from state where name = ?", (damage.where.removeprefix("state: "),))
+        for damage in _bad_state(db, speech):
+            db.execute(f"delete from state where name = {speech.place}", (damage.where.removeprefix("state: "),))
             mended.append(damage)
     return mended
+
+
+def _rules(table: str, speech: Speech) -> list[Rule]:
+    rules = [*(_type_rules(table) if speech.has_loose_types else ()), *RULES.get(table, ())]
+    return [rule._replace(bad=speech.told(rule.bad)) for rule in rules]
 
 
 def _type_rules(table: str) -> Iterator[Rule]:
@@ -193,15 +219,17 @@ def _type_rules(table: str) -> Iterator[Rule]:
         yield Rule(name, f"typeof({name}) not in ({allowed})", f"of type {kind}", way)
 
 
-def _gaps(db: sqlite3.Connection, table: str, number: str) -> Iterator[Flaw]:
+def _gaps(db: Database, table: str, number: str) -> Iterator[Flaw]:
     count, least, most = db.execute(f"select count(*), min({number}), max({number}) from {table}").fetchone()
     if count and (least, most) != (1, count):
         yield Flaw(f"{table}.{number}", f"{count:,} rows are numbered {_shown(least)} to {_shown(most)}")
 
 
-def _broken(db: sqlite3.Connection, table: str, rules: list[Rule]) -> Iterator[Flaw]:
+def _broken(db: Database, table: str, rules: list[Rule]) -> Iterator[Flaw]:
     """One pass over the table for all rules; for each that is broken, an example."""
-    sums = ", ".join(f"sum({rule.bad})" for rule in rules)
+    if not rules:
+        return
+    sums = ", ".join(f"count(*) filter (where {rule.bad})" for rule in rules)
     counts = db.execute(f"select {sums} from {table}").fetchone()
     for rule, count in zip(rules, counts, strict=True):
         if count:
@@ -210,11 +238,11 @@ def _broken(db: sqlite3.Connection, table: str, rules: list[Rule]) -> Iterator[F
             yield Flaw(f"{table}.{rule.column}", what, int(count), bool(rule.mend))
 
 
-def _bad_state(db: sqlite3.Connection) -> Iterator[Flaw]:
+def _bad_state(db: Database, speech: Speech) -> Iterator[Flaw]:
     checks: dict[str, Callable[[bytes], object]] = dict.fromkeys(STATE_OF_JSON, json.loads)
     checks |= {"threshold": float, "clock": float}
     for name, check in checks.items():
-        row = db.execute("select value from state where name = ?", (name,)).fetchone()
+        row = db.execute(f"select value from state where name = {speech.place}", (name,)).fetchone()
         try:
             if row is not None and row[0]:
                 check(row[0])
@@ -225,6 +253,11 @@ def _bad_state(db: sqlite3.Connection) -> Iterator[Flaw]:
 def _shown(value: object) -> str:
     text = repr(value)
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
+
+
+def damage_words(where: object, directory: Path, found: Sequence[Flaw]) -> str:
+    more = f", and {len(found) - 1:,} more" if len(found) > 1 else ""
+    return f"{where}: damaged: {found[0]}{more}; see all, and mend what can be: lycosa check {directory} --repair"
 
 
 def integrity(db: sqlite3.Connection) -> Iterator[Flaw]:

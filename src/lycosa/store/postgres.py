@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import suppress
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,16 +28,20 @@ from lycosa.store.changes import (
     FORGET_STATE,
     SET_SCORE,
     SHIFT_CLOCKS,
+    Change,
     NewRows,
     Statement,
     changes,
 )
+from lycosa.store.damage import Flaw, Speech, damage_words, find_damage, mend
 from lycosa.store.postgres_connection import PATIENCE, Database, PostgresConnection
-from lycosa.store.postgres_dialect import schema, spoken
+from lycosa.store.postgres_dialect import NUMBERED_BY_STORE, condition, spoken
 from lycosa.store.postgres_errors import explained
 from lycosa.store.postgres_schema import LOCKS
 from lycosa.store.reading import CrawlReading
 from lycosa.store.reports import ReportReading
+from lycosa.store.schema import all_rows, parts, tables
+from lycosa.store.sqlite import SqliteStore
 
 Result = TypeVar("Result")
 
@@ -67,6 +71,9 @@ REPLACED_LINKS = """
 delete from links using unnest($1::bigint[], $2::bigint[]) as again (source_id, position)
 where links.source_id = again.source_id and links.position = again.position
 """
+
+
+GO_ON_NUMBERING = "select setval(pg_get_serial_sequence('{0}', 'id'), coalesce(max(id), 0) + 1, false) from {0}"
 
 
 class Written(Exception):
@@ -199,7 +206,7 @@ class PostgresStore(PostgresConnection, CrawlReading, ReportReading):
 
     def forget_archived(self, places: Collection[tuple[str, int]]) -> None:
         if places:
-            self._transact(lambda db: _carry_out(db, [Statement(text, places) for text in FORGET_ARCHIVED]))
+            self._transact(lambda db: _carry_out(db, [(Statement(text), places) for text in FORGET_ARCHIVED]))
 
     def leases(self, ids: Sequence[int]) -> list[Lease]:
         if not ids:
@@ -207,23 +214,65 @@ class PostgresStore(PostgresConnection, CrawlReading, ReportReading):
         found = {row[0]: row for row in self._again(lambda db: db.execute(LEASES, (list(ids),)).fetchall())}
         return [Lease(*found[link]) for link in ids]
 
+    # ── upkeep ────────────────────────────────────────────────────────────────────────────────────────────
 
-def _carry_out(db: Database, found: Collection[NewRows | Statement]) -> None:
+    def damage(self, *, is_quick: bool = False) -> list[Flaw]:
+        def look(db: Database) -> list[Flaw]:
+            with db.transaction():
+                db.execute("set local work_mem = '256MB'")  # to look up many rows at once
+                return list(find_damage(db, _speech(db), is_quick=is_quick))
+
+        return self._again(look)
+
+    def mend(self) -> list[Flaw]:
+        return self._transact(lambda db: mend(db, _speech(db)))
+
+    def refuse_damage(self) -> None:
+        if found := self.damage(is_quick=True):
+            raise StoreError(damage_words(self.where, self.path.parent, found))
+
+    def copy_to(self, path: Path) -> None:
+        with closing(SqliteStore(path)) as copy:
+            copy.fill(lambda table: (tuple(map(_for_sqlite, row)) for row in self.table_rows(table)))
+
+    def table_rows(self, table: str) -> Iterator[tuple[Any, ...]]:
+        return self._rows(all_rows(table))
+
+    def fill(self, rows_of: Callable[[str], Iterable[tuple[Any, ...]]]) -> None:
+        def put(db: Database) -> None:
+            for table in tables():
+                _copy(db, table.name, table.columns, rows_of(table.name))
+                if table.name in NUMBERED_BY_STORE:
+                    db.execute(GO_ON_NUMBERING.format(table.name).encode())
+
+        self._transact(put)
+
+
+def _for_sqlite(value: object) -> object:
+    """SQLite has no NaN: in a copy of what is damaged it is a word."""
+    return "NaN" if value != value else value
+
+
+def _speech(db: Database) -> Speech:
+    return Speech(False, "$1", partial(condition, release=db.info.server_version // 10_000))
+
+
+def _carry_out(db: Database, found: Collection[Change]) -> None:
     """Many new rows go by COPY, and first; all else in one go. Changes of one table stay in order."""
-    small: list[NewRows | Statement] = []
-    for change in found:
+    small: list[Change] = []
+    for change, values in found:
         if isinstance(change, NewRows) and change.table == "links":
-            _copy_links(db, change)
-        elif isinstance(change, NewRows) and not change.key and len(change.values) > FEW:
-            _copy(db, change.table, change.columns, change.values)
-        elif isinstance(change, Statement) and change.sql == SET_SCORE and len(change.values) > MANY:
-            _copy_scores(db, change.values)
+            _copy_links(db, change, values)
+        elif isinstance(change, NewRows) and not change.key and len(values) > FEW:
+            _copy(db, change.table, change.columns, values)
+        elif isinstance(change, Statement) and change.sql == SET_SCORE and len(values) > MANY:
+            _copy_scores(db, values)
         else:
-            small.append(change)
+            small.append((change, values))
     with db.pipeline():
-        for change in small:
-            sql = _put(change.table, change.columns, change.key) if isinstance(change, NewRows) else spoken(change.sql)
-            db.cursor().executemany(sql.encode(), list(change.values))
+        for change, values in small:
+            sql = spoken(change.sql) if isinstance(change, Statement) else _put(change)
+            db.cursor().executemany(sql.encode(), list(values))
 
 
 def _copy(db: Database, table: str, columns: Iterable[str], values: Iterable[Any]) -> None:
@@ -232,9 +281,9 @@ def _copy(db: Database, table: str, columns: Iterable[str], values: Iterable[Any
             copy.write_row(row)
 
 
-def _copy_links(db: Database, change: NewRows) -> None:
+def _copy_links(db: Database, change: NewRows, values: Iterable[tuple[Any, ...]]) -> None:
     """A page that is fetched again may replace a link; first visits, nearly all of them, cannot."""
-    edges = {row[:2]: row for row in change.values}
+    edges = {row[:2]: row for row in values}
     sources = list({source for source, _ in edges})
     row = db.execute(HAS_LINKS, (sources,)).fetchone()
     if row and row[0]:
@@ -249,13 +298,12 @@ def _copy_scores(db: Database, values: Iterable[tuple[float, int]]) -> None:
 
 
 @cache
-def _put(table: str, columns: tuple[str, ...], key: tuple[str, ...]) -> str:
+def _put(new: NewRows) -> str:
     """A statement that puts a row; with a key, it replaces the one that has it, in all columns."""
-    places = ", ".join(f"${number}" for number in range(1, len(columns) + 1))
-    sql = f"insert into {table} ({', '.join(columns)}) values ({places})"
-    if not key:
+    places = ", ".join(f"${number}" for number in range(1, len(new.columns) + 1))
+    sql = f"insert into {new.table} ({', '.join(new.columns)}) values ({places})"
+    if not new.key:
         return sql
-    new = [
-        f"{column} = {f'excluded.{column}' if column in columns else 'default'}" for column in schema()[table].columns
-    ]
-    return f"{sql} on conflict ({', '.join(key)}) do update set {', '.join(new)}"
+    every = parts()[new.table].columns
+    values = ", ".join(f"{name} = {f'excluded.{name}' if name in new.columns else 'default'}" for name in every)
+    return f"{sql} on conflict ({', '.join(new.key)}) do update set {values}"

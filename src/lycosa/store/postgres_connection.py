@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import count, groupby
+from itertools import count, groupby, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -45,6 +45,8 @@ PATIENCE = 30.0
 PAUSES = (0.0, 0.1, 0.3, 1.0, 2.0, 5.0)
 """Seconds between attempts to connect again."""
 ROWS_AT_ONCE = 5_000
+PLAIN = (str, int, float, bytes, type(None))
+"""Types of values that SQLite has, too; others are shown as text."""
 HEADER, TRAILER = 19, 2
 """Bytes around the rows of a binary COPY."""
 
@@ -59,6 +61,8 @@ def place_of(url: str) -> str:
         ) from error
     if not url.startswith(("postgresql://", "postgres://")):
         raise InputError("a store's URL begins with postgresql://: postgresql://user@host:5432/database")
+    if not str(parts.get("port") or "0").replace(",", "").isdigit():
+        raise InputError(f"{parts['port']!r} is not a port: give the store as postgresql://user@host:5432/database")
     user = f"{parts['user']}@" if parts.get("user") else ""
     port = f":{parts['port']}" if parts.get("port") else ""
     host = str(parts.get("host") or "localhost")
@@ -180,17 +184,20 @@ class PostgresConnection(Asking):
         return self._again(lambda db: [make(row) for row in db.execute(asked, values)])
 
     def _rows(self, sql: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
-        has_begun = False
+        return self._resumed(lambda: self._streamed(spoken(sql), values))
+
+    def _resumed(self, read: Callable[[], Iterator[Result]]) -> Iterator[Result]:
+        """What is read, from where it stopped once the server is back: all queries say in which order they read."""
+        given = 0
         while True:
             try:
-                for row in self._streamed(spoken(sql), values):
-                    has_begun = True
-                    yield row
+                for item in islice(read(), given, None):
+                    given += 1
+                    yield item
             except psycopg.Error as error:
-                if has_begun:
-                    raise StoreError(f"{words(self.where, error)}; run the same command again") from error
                 self._wait(error)
             else:
+                self._is_back()
                 return
 
     def _streamed(self, sql: str, values: Values) -> Iterator[tuple[Any, ...]]:
@@ -212,11 +219,11 @@ class PostgresConnection(Asking):
         return [np.ascontiguousarray(rows[:, place]) for place in range(width)]
 
     def _chunks(self, sql: str, width: int, values: Values = (), kind: type[Any] = np.int64) -> Iterator[NDArray[Any]]:
-        with (
-            explained(self.where),
-            self._beside() as db,
-            db.cursor().copy(self._copy(sql, width, values, kind)) as copy,
-        ):
+        asked = self._copy(sql, width, values, kind)
+        return self._resumed(lambda: self._copied(asked, width, kind))
+
+    def _copied(self, asked: bytes, width: int, kind: type[Any]) -> Iterator[NDArray[Any]]:
+        with self._beside() as db, db.cursor().copy(asked) as copy:
             data = bytearray()
             start, size = HEADER, CHUNK * (2 + 12 * width)
             for block in copy:
@@ -279,7 +286,8 @@ class PostgresConnection(Asking):
 
     def _explained_rows(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         with explained(self.where):
-            yield from rows
+            for row in rows:
+                yield tuple(value if isinstance(value, PLAIN) else str(value) for value in row)
 
 
 def _numbers(data: bytes, width: int, kind: type[Any]) -> NDArray[Any]:

@@ -9,17 +9,13 @@ not enforce them either: they would be looked up for each link of each page.
 from __future__ import annotations
 
 import re
-import sqlite3
-from contextlib import closing
 from functools import cache
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 from psycopg import Connection
 from psycopg.adapt import Dumper, Loader
 from psycopg.types.numeric import Int8Dumper
-
-from lycosa.store.schema import MIGRATIONS
 
 NUMBERED_BY_STORE = ("runs", "outcomes", "events", "answers", "commands")
 """Tables in which the database numbers the rows."""
@@ -31,7 +27,8 @@ WORDS = (
     ("cross join", "join"),  # where SQLite is told in which order to read the tables
     ("select value from json_each(", "select value::bigint from json_array_elements_text(json "),
 )
-PARTS = "select name, type, sql from sqlite_master where sql is not null order by type = 'view', rowid"
+NO_OBJECT = re.compile(r"case when json_valid\((\w+)\) then .* else 1 end")
+NO_JSON = re.compile(r"not json_valid\((\w+)\)")
 PLACE = re.compile(r"\?(\d*)")
 JSON_PLACE = re.compile(r"\(json (\?\d*)\)")
 
@@ -43,34 +40,6 @@ create table writers (
 );
 """
 """What only PostgreSQL needs: the version of the schema; and who may write, with the number of its last transaction."""
-
-
-class Table(NamedTuple):
-    """What a database of this version has: a table, a view or an index."""
-
-    name: str
-    kind: str
-    sql: str
-    columns: tuple[str, ...]
-    key: tuple[str, ...]
-    """Columns of the primary key."""
-
-
-@cache
-def schema() -> dict[str, Table]:
-    """All that a database of this version has, by name, in the order in which it can be made."""
-    with closing(sqlite3.connect(":memory:")) as db:
-        for migration in MIGRATIONS:
-            db.executescript(migration)
-        found = db.execute(
-            "select name, type, sql from sqlite_master where sql is not null order by type = 'view', rowid"
-        )
-        made = {}
-        for name, kind, sql in found.fetchall():
-            about = db.execute(f"pragma table_info({name})").fetchall() if kind == "table" else []
-            key = tuple(row[1] for row in sorted(about, key=lambda row: int(row[5])) if row[5])
-            made[name] = Table(name, kind, in_postgres(sql), tuple(row[1] for row in about), key)
-    return made
 
 
 def in_postgres(sql: str) -> str:
@@ -91,6 +60,14 @@ def spoken(sql: str) -> str:
     sql = JSON_PLACE.sub(r"(\1::json)", sql)
     numbers = count(1)
     return PLACE.sub(lambda found: f"${found[1] or next(numbers)}", sql)
+
+
+def condition(sql: str, *, release: int) -> str:
+    """A rule of `damage`. Before PostgreSQL 16 no query can tell what is JSON: an object is what has braces around."""
+    if release < 16:
+        sql = NO_OBJECT.sub(r"\1 !~ '^\\s*[{].*[}]\\s*$'", sql)
+        return NO_JSON.sub(r"\1 !~ '^\\s*[{[].*[]}]\\s*$'", sql)
+    return NO_JSON.sub(r"(\1 is not json)", NO_OBJECT.sub(r"(\1 is not json object)", sql))
 
 
 class TextDumper(Dumper):

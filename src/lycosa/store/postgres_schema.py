@@ -13,9 +13,9 @@ from psycopg import Connection
 
 from lycosa.errors import StoreError
 from lycosa.store.damage import Flaw
-from lycosa.store.postgres_dialect import OWN_TABLES, in_postgres, schema
+from lycosa.store.postgres_dialect import OWN_TABLES, in_postgres
 from lycosa.store.postgres_errors import OLDEST
-from lycosa.store.schema import MIGRATIONS, VERSION
+from lycosa.store.schema import MIGRATIONS, VERSION, parts
 
 LOCKS = 0x6C79636F
 """First half of the numbers of our advisory locks; the second says of what schema, and of what kind."""
@@ -77,12 +77,12 @@ def _migrate(db: Connection[Any], where: str, version: int) -> None:
             db.execute(in_postgres(MIGRATIONS[number]).encode())
         db.execute("update lycosa set version = $1", (VERSION,))
         return
-    if theirs := sorted(_relations(db) & {*schema(), "lycosa", "writers"}):
+    if theirs := sorted(_relations(db) & {*parts(), "lycosa", "writers"}):
         raise StoreError(
             f"{where}: has a table {theirs[0]} that is not Lycosa's; give an empty database, or a schema of its own"
         )
-    for part in schema().values():
-        db.execute(part.sql.encode())
+    for part in parts().values():
+        db.execute(in_postgres(part.sql).encode())
     db.execute(OWN_TABLES.encode())
     db.execute("insert into lycosa values ($1)", (VERSION,))
 
@@ -97,7 +97,7 @@ def strangers(db: Connection[Any]) -> Iterator[Flaw]:
     for table, column in db.execute(COLUMNS):
         found.setdefault(table, []).append(column)
     relations = _relations(db)
-    for part in schema().values():
+    for part in parts().values():
         if part.kind != "index" and part.name not in relations:
             yield Flaw(part.name, f"the {part.kind} is missing")
         elif part.kind == "table" and tuple(found[part.name]) != part.columns:

@@ -9,7 +9,7 @@ set, dict or array has been read.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,14 +18,23 @@ from numpy.typing import NDArray
 
 from lycosa.model import Lease, Visit
 from lycosa.store import rows
+from lycosa.store.damage import Flaw
 
 
 class Store(Protocol):
     """What a crawl asks of its memory. One process writes."""
 
     path: Path
+    """A file in the crawl's directory: the database, or what names it."""
+    where: str
+    """The database, for people to read."""
+    on_wait: Callable[[str], None]
+    """Told why the database keeps the crawl waiting, while it does."""
 
     def close(self) -> None: ...
+
+    def passed_troubles(self) -> list[str]:
+        """In words, each absence of the database that has ended since the last call."""
 
     # Runs and writing
 
@@ -40,7 +49,18 @@ class Store(Protocol):
     def write(self, batch: rows.Batch) -> None:
         """Write everything in one transaction."""
 
+    def shift_clocks(self, seconds: float, *, forget: str) -> None:
+        """Move all rests on record by this much, as wall-clock time has moved; `forget`: the state that said so."""
+
     # What a crawl starts from
+
+    def last_run(self) -> rows.RunRow | None: ...
+
+    def latest_time(self) -> float:
+        """The latest time on record; 0 if there is none."""
+
+    def refuse_damage(self) -> None:
+        """StoreError if a crawl could not begin with what is stored."""
 
     def hashes(self, after: int = 0) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(hash, number) of every link ever seen whose number is greater than `after`."""
@@ -215,8 +235,6 @@ class Reports(Store, Protocol):
 
     # The whole crawl
 
-    def last_run(self) -> rows.RunRow | None: ...
-
     def first_run(self) -> rows.RunRow | None: ...
 
     def outcome_counts(self, count: int) -> list[rows.OutcomeCount]:
@@ -249,5 +267,34 @@ class Reports(Store, Protocol):
     def searchable_pages(self, after: int = 0) -> Iterator[rows.SearchablePage]:
         """Pages whose `number` is greater than `after`, in order of fetching."""
 
+    def pages_found(self, pages: Collection[int]) -> dict[int, rows.FoundRow]:
+        """What is to be shown of these pages, by number."""
+
+    def limit(self, *, seconds: float = 0.0) -> None:
+        """End queries of people after this time (0: never)."""
+
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
         """Column names and rows of a query in this store's own SQL, for people only."""
+
+    # Upkeep
+
+    def archived_urls(self) -> Iterator[tuple[Any, ...]]:
+        """URL, file and offset of every page in the archive, in its order."""
+
+    def damage(self, *, is_quick: bool = False) -> list[Flaw]:
+        """What is wrong with the database and the values in it. `is_quick`: only what a crawl could not begin with."""
+
+    def mend(self) -> list[Flaw]:
+        """Mend what can be; what was."""
+
+    def forget_archived(self, places: Collection[tuple[str, int]]) -> None:
+        """These places in the archive cannot be read: the pages have no text any more."""
+
+    def copy_to(self, path: Path) -> None:
+        """A copy of the database in an SQLite file."""
+
+    def table_rows(self, table: str) -> Iterator[tuple[Any, ...]]:
+        """All rows of a table, with all columns, in order of its key."""
+
+    def fill(self, rows_of: Callable[[str], Iterable[tuple[Any, ...]]]) -> None:
+        """Put rows into all tables, which are empty, in one transaction; they may be asked for again."""

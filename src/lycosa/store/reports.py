@@ -98,6 +98,12 @@ SEARCHABLE = """
 select p.id, p.number, f.url, p.title, p.duplicate_of is not null, p.archive_file, p.archive_offset
 from pages p join frontier f on f.id = p.id where p.number > ? order by p.number
 """
+FOUND = """
+select p.id, f.url, p.title, j.relevance, coalesce(j.is_relevant, 0), p.number
+from pages p join frontier f on f.id = p.id
+     left join judgements j on j.page_id = p.id and j.judge = (select min(judge) from judgements where page_id = p.id)
+where p.id in (select value from json_each(?))
+"""
 TOPIC_SCORES = """
 with cited as (
     select l.target_id as id, count(*) as citing from links l join judgements s on s.page_id = l.source_id
@@ -136,6 +142,10 @@ class ReportReading(Asking):
 
     def pages_with(self, hashes: Collection[int]) -> dict[str, int]:
         return dict(self._all(tuple, PAGES_WITH, (json.dumps(list(hashes)),)))
+
+    def pages_found(self, pages: Collection[int]) -> dict[int, rows.FoundRow]:
+        found = self._all(rows.FoundRow._make, FOUND, (json.dumps(list(pages)),))
+        return {row.id: row._replace(is_relevant=bool(row.is_relevant)) for row in found}
 
     def doubtful_pages(self, threshold: float, count: int, which: str = rows.OPEN) -> list[rows.DoubtfulPage]:
         found = self._all(rows.DoubtfulPage._make, DOUBTFUL.format(WHICH[which], WHICH[which]), (threshold, count))

@@ -484,6 +484,17 @@ class EngineCount(NamedTuple):
     relevant: int
 
 
+class FoundRow(NamedTuple):
+    """A page that a search has found."""
+
+    id: int
+    url: str
+    title: str
+    relevance: float | None
+    is_relevant: bool
+    number: int
+
+
 class PageTexts(NamedTuple):
     title: str
     anchor: str

@@ -6,6 +6,11 @@ migration is never edited. docs/schema.md says what the columns mean, and a test
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from functools import cache
+from typing import NamedTuple
+
 FIRST = """
 create table runs (
     id integer primary key,
@@ -290,3 +295,39 @@ create table earlier_judgements (
 
 MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, EARLIER_JUDGEMENTS)
 VERSION = len(MIGRATIONS)
+PARTS = "select name, type, sql from sqlite_master where sql is not null order by type = 'view', rowid"
+
+
+class SchemaPart(NamedTuple):
+    """What a database of this version has: a table, a view or an index."""
+
+    name: str
+    kind: str
+    sql: str
+    columns: tuple[str, ...]
+    key: tuple[str, ...]
+    """Columns of the primary key."""
+
+
+@cache
+def parts() -> dict[str, SchemaPart]:
+    """All that a database of this version has, by name, in the order in which it can be made."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        for migration in MIGRATIONS:
+            db.executescript(migration)
+        made = {}
+        for name, kind, sql in db.execute(PARTS).fetchall():
+            about = db.execute(f"pragma table_info({name})").fetchall() if kind == "table" else []
+            key = tuple(row[1] for row in sorted(about, key=lambda row: int(row[5])) if row[5])
+            made[name] = SchemaPart(name, kind, sql, tuple(row[1] for row in about), key)
+    return made
+
+
+def tables() -> list[SchemaPart]:
+    return [part for part in parts().values() if part.kind == "table"]
+
+
+def all_rows(table: str) -> str:
+    """A query for all rows of a table, with all columns, in order of its key."""
+    part = parts()[table]
+    return f"select {', '.join(part.columns)} from {table} order by {', '.join(part.key)}"

@@ -1,8 +1,8 @@
-"""The full-text index of a crawl: `search.db` beside `crawl.db`, made from the archive, and made anew if it is deleted.
+"""The full-text index of a crawl: `search.db` in its directory, made from the archive, and made anew if it is deleted.
 
 SQLite's FTS5 keeps the words (title, URL, text) without the texts themselves; these are kept compressed, and read only
-for the few pages that are shown. URL, title and relevance are taken from `crawl.db`, which is attached for reading, so
-that what a judge or a person said since the page was indexed holds.
+for the few pages that are shown. URL, title and relevance are asked of the crawl's store, so that what a judge or a
+person said since the page was indexed holds.
 
 A page is indexed once, in order of fetching, many in a transaction: a process that is killed leaves an index that is
 behind, never one that is wrong. `pages` says how far it has come.
@@ -11,13 +11,15 @@ behind, never one that is wrong. `pages` says how far it has come.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import zstandard
 
 from lycosa.errors import StoreError
+from lycosa.store.protocol import Reports
 from lycosa.store.sqlite_connection import explained, transaction
 
 FORMAT = "1"
@@ -32,7 +34,7 @@ BUSY_SECONDS = 30.0
 COMPRESSION = 3
 MAX_BYTES = 4 << 20
 """Of a text, in UTF-8: what is longer is cut."""
-MOST_RANKED = 25_000
+MOST_RANKED = 15_000
 """Number of pages that BM25 is computed for: a microsecond each. If more have the words, which are then words that say
 little, those found first are ranked."""
 
@@ -43,22 +45,13 @@ create virtual table fulltext using fts5 (title, url, text, content = '', tokeni
 insert into fulltext (fulltext, rank) values ('rank', 'bm25({", ".join(map(str, WEIGHTS))})');
 """
 HITS = """
-select w.id, f.url, p.title, j.relevance, coalesce(j.is_relevant, 0), p.number, -w.score
-from (select id, score
-      from (select rowid as id, rank as score from fulltext where fulltext match :match limit :ranked)
-      order by score, id limit :kept) w
-     cross join crawl.pages p on p.id = w.id cross join crawl.frontier f on f.id = w.id
-     left join crawl.judgements j on j.page_id = w.id
-          and j.judge = (select min(judge) from crawl.judgements where page_id = w.id)
-where not :is_relevant or j.is_relevant order by w.score, w.id limit :shown
+select id, -score from (select rowid as id, rank as score from fulltext where fulltext match ?1 limit ?2)
+order by score, id
 """
-"""Ranked outside of FTS5: its own `order by rank` takes half as long again. As many are kept as are shown; all if there
-is a filter."""
+"""Ranked outside of FTS5: its own `order by rank` takes half as long again."""
+LOOKED_UP = 200
+"""Number of pages looked up in the store at a time."""
 MATCHES = "select count(*) from (select 1 from fulltext where fulltext match ? limit ?)"
-BEST = """
-select id from (select rowid as id, rank as score from fulltext where fulltext match ?1 limit ?3)
-order by score, id limit ?2
-"""
 SHOWN = f"create virtual table temp.shown using fts5 (title, url, text, tokenize = '{TOKENIZER}')"
 SNIPPETS = f"select rowid, snippet(shown, 2, ?, ?, '…', {SNIPPET_WORDS}) from temp.shown where shown match ?"
 
@@ -107,8 +100,9 @@ class SearchIndex:
     `read_only`: nothing is made, and nobody waits for who writes; NoIndex if there is none.
     """
 
-    def __init__(self, path: Path, *, database: Path, crawl: str, read_only: bool = False) -> None:
+    def __init__(self, path: Path, *, store: Reports, crawl: str, read_only: bool = False) -> None:
         self.path = path
+        self._store = store
         with explained(path):
             uri = f"{path.resolve().as_uri()}?mode={'ro' if read_only else 'rwc'}"
             self._db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
@@ -117,7 +111,6 @@ class SearchIndex:
                     self._require(crawl)
                 else:
                     self._prepare(crawl)
-                self._db.execute("attach ? as crawl", (f"{database.resolve().as_uri()}?mode=ro",))
             except BaseException:
                 self._db.close()
                 raise
@@ -187,25 +180,27 @@ class SearchIndex:
             self._db.execute("insert into fulltext (fulltext) values ('optimize')")
 
     def best(self, match: str, limit: int) -> list[int]:
-        """The best pages for an FTS5 expression, by their ids."""
+        """The best pages for an FTS5 expression, by their ids: of the first MOST_RANKED that match it."""
         with explained(self.path):
-            return [page for (page,) in self._db.execute(BEST, (match, limit, MOST_RANKED))]
+            return [page for page, _ in islice(self._db.execute(HITS, (match, MOST_RANKED)), limit)]
 
     def find(self, match: str, *, limit: int, is_relevant: bool = False, has_snippets: bool = True) -> list[Hit]:
         """The best pages for an FTS5 expression (`results.search_query` writes them), with snippets: of the first
         MOST_RANKED that match it."""
-        asked = {
-            "match": match,
-            "ranked": MOST_RANKED,
-            "kept": MOST_RANKED if is_relevant else limit,
-            "is_relevant": is_relevant,
-            "shown": limit,
-        }
         with explained(self.path):
-            rows = self._db.execute(HITS, asked).fetchall()
-            hits = [Hit(*row)._replace(is_relevant=bool(row[4])) for row in rows]
+            hits = list(islice(self._hits(match, limit, is_relevant), limit))
             snippets = self.snippets(hits, match) if hits and has_snippets else {}
         return [hit._replace(snippet=snippets.get(hit.id, "")) for hit in hits]
+
+    def _hits(self, match: str, limit: int, is_relevant: bool) -> Iterator[Hit]:
+        """Pages in order of their scores; those that the store does not have are left out."""
+        ranked = self._db.execute(HITS, (match, MOST_RANKED))
+        while some := list(islice(ranked, LOOKED_UP if is_relevant else min(limit, LOOKED_UP))):
+            pages = self._store.pages_found([page for page, _ in some])
+            for page, score in some:
+                found = pages.get(page)
+                if found is not None and (found.is_relevant or not is_relevant):
+                    yield Hit(page, found.url, found.title, found.relevance, found.is_relevant, found.number, score)
 
     def ranks_all(self, match: str) -> bool:
         """Whether `find` ranks all pages that match."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 from lycosa.model import Lease
 from lycosa.store import rows
@@ -14,10 +16,12 @@ from lycosa.store.changes import (
     FORGET_STATE,
     SHIFT_CLOCKS,
     NewRows,
+    Statement,
     changes,
 )
 from lycosa.store.reading import CrawlReading
 from lycosa.store.reports import ReportReading
+from lycosa.store.schema import all_rows, tables
 from lycosa.store.sqlite_connection import SqliteConnection, explained
 
 LEASE = "select id, url, host_id, score, distance, tries, redirects from frontier where id = ?"
@@ -38,11 +42,8 @@ class SqliteStore(SqliteConnection, CrawlReading, ReportReading):
 
     def write(self, batch: rows.Batch) -> None:
         with self._transaction() as db:
-            for change in changes(batch):
-                if isinstance(change, NewRows):
-                    db.executemany(_insert(change.table, change.columns, bool(change.key)), change.values)
-                else:
-                    db.executemany(change.sql, change.values)
+            for change, values in changes(batch):
+                db.executemany(change.sql if isinstance(change, Statement) else _insert(change), values)
 
     def shift_clocks(self, seconds: float, *, forget: str) -> None:
         with self._transaction() as db:
@@ -60,8 +61,22 @@ class SqliteStore(SqliteConnection, CrawlReading, ReportReading):
         with explained(self.path):
             return [Lease(*execute(LEASE, (link,)).fetchone()) for link in ids]
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Nobody else writes meanwhile."""
+        with self._transaction():
+            yield
+
+    def table_rows(self, table: str) -> Iterator[tuple[Any, ...]]:
+        return self._rows(all_rows(table))
+
+    def fill(self, rows_of: Callable[[str], Iterable[tuple[Any, ...]]]) -> None:
+        with self._transaction() as db:
+            for table in tables():
+                db.executemany(_insert(NewRows(table.name, table.columns)), rows_of(table.name))
+
 
 @cache
-def _insert(table: str, columns: tuple[str, ...], replaces: bool) -> str:
-    verb = "insert or replace" if replaces else "insert"
-    return f"{verb} into {table} ({', '.join(columns)}) values ({', '.join('?' * len(columns))})"
+def _insert(new: NewRows) -> str:
+    verb = "insert or replace" if new.key else "insert"
+    return f"{verb} into {new.table} ({', '.join(new.columns)}) values ({', '.join('?' * len(new.columns))})"

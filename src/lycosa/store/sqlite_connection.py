@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from lycosa.errors import StoreError
 from lycosa.store.asking import CHUNK, Asking, Row, Values
-from lycosa.store.damage import Flaw, find_damage, integrity, mend, strangers
+from lycosa.store.damage import Flaw, damage_words, find_damage, integrity, mend, strangers
 from lycosa.store.schema import MIGRATIONS, VERSION
 
 STEPS_BETWEEN_LOOKS = 10_000
@@ -65,6 +65,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 class SqliteConnection(Asking):
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
+        self.where = str(path)
         self._limit = ""
         """Why a query was ended."""
         if read_only and not path.exists():
@@ -121,7 +122,7 @@ class SqliteConnection(Asking):
     def refuse_damage(self) -> None:
         """StoreError if something is wrong in the small tables."""
         if found := self.damage(is_quick=True):
-            raise StoreError(damage_words(self.path, found))
+            raise StoreError(damage_words(self.path, self.path.parent, found))
 
     def _check_schema(self, *, read_only: bool) -> None:
         version = int(self._db.execute("pragma user_version").fetchone()[0])
@@ -195,11 +196,6 @@ class SqliteConnection(Asking):
             raise StoreError(f"{error}: in the query {sql!r}{hint}") from error
         names = [column[0] for column in cursor.description or ()]
         return names, self._steps(cursor)
-
-
-def damage_words(path: Path, found: Sequence[Flaw]) -> str:
-    more = f", and {len(found) - 1:,} more" if len(found) > 1 else ""
-    return f"{path}: damaged: {found[0]}{more}; see all, and mend what can be: lycosa check {path.parent} --repair"
 
 
 def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.errors import StoreError
 from lycosa.store.asking import CHUNK
 from lycosa.store.rows import RAISED, RAISED_BY_PERSON, REVISIT, State
 from lycosa.store.sqlite import SqliteStore
@@ -178,6 +179,11 @@ class DashboardStore(SqliteStore):
     """A crawl's store, for reading only."""
 
     def __init__(self, path: Path) -> None:
+        if path.with_name("store.url").exists():
+            raise StoreError(
+                f"{path.parent}: the database of this crawl is in PostgreSQL, which the dashboard cannot show yet; ask "
+                "it with lycosa status and lycosa sql, or bring it here with lycosa move"
+            )
         super().__init__(path, read_only=True)
 
     def last_number(self) -> int:

@@ -19,7 +19,7 @@ from lycosa.config import load_crawl
 from lycosa.errors import InputError
 from lycosa.fetch.urls import UrlRules
 from lycosa.lab.worlds.writer import Judgements
-from lycosa.store.sqlite import SqliteStore
+from lycosa.store.opening import open_store
 from lycosa.workspace import Workspace
 
 
@@ -39,7 +39,7 @@ def own_crawl(directory: Path) -> OwnCrawl:
         raise InputError(f"{directory}: the crawl has no archive (archive.is_on = false?): a world needs its pages")
     stored = load_crawl(workspace.config, is_begun=True) if workspace.config.exists() else {}
     config = build_config((str(workspace.config), stored))
-    with closing(SqliteStore(workspace.database, read_only=True)) as store:
+    with closing(open_store(workspace, read_only=True)) as store:
         judges = store.judges()
         found = {
             page.url: (page.relevance, bool(page.is_relevant)) for page in store.pages() if page.relevance is not None

@@ -1,0 +1,92 @@
+"""Where a crawl's database is: `crawl.db` in its directory, or the place that `store.url` there names."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from lycosa.errors import ConfigError, WorkspaceError
+from lycosa.store.protocol import Reports
+from lycosa.store.sqlite import SqliteStore
+from lycosa.workspace import Workspace
+
+if TYPE_CHECKING:
+    from lycosa.store.postgres import PostgresStore
+
+
+def open_store(workspace: Workspace, *, read_only: bool = False, is_crawler: bool = False) -> Reports:
+    """The store of a crawl that was begun. `is_crawler`: whoever opens it crawls, and nobody else may meanwhile."""
+    if workspace.has_remote_store:
+        return open_url(workspace, workspace.remote_store(), read_only=read_only, is_crawler=is_crawler)
+    return SqliteStore(workspace.database, read_only=read_only)
+
+
+def begin_store(workspace: Workspace, url: str) -> Reports:
+    """The store of a crawl that begins or goes on, in the place that was given for it, if one was."""
+    if not url or (workspace.has_remote_store and workspace.remote_store() == url):
+        return open_store(workspace, is_crawler=True)
+    if workspace.has_remote_store and not is_same_place(workspace.remote_store(), url):
+        raise WorkspaceError(
+            f"{workspace.directory}: the database of this crawl is {shown(workspace.remote_store())}, not "
+            f"{shown(url)}; leave --store out, or choose another directory with -o"
+        )
+    if workspace.database.exists() and not workspace.has_remote_store:
+        raise WorkspaceError(
+            f"{workspace.directory}: the database of this crawl is crawl.db; move it first: "
+            f"lycosa move {workspace.directory} {shown(url)}"
+        )
+    store = open_url(workspace, url, is_crawler=True)
+    if not workspace.has_remote_store and store.last_run() is not None:
+        store.close()
+        raise WorkspaceError(
+            f"{shown(url)}: holds a crawl that was begun in another directory; go on with it there, or give another "
+            "--store"
+        )
+    workspace.name_remote_store(url)
+    return store
+
+
+def open_url(workspace: Workspace, url: str, *, read_only: bool = False, is_crawler: bool = False) -> PostgresStore:
+    require_postgres()
+    from lycosa.store.postgres import PostgresStore
+    from lycosa.store.postgres_connection import PATIENCE
+
+    return PostgresStore(
+        url,
+        path=workspace.remote_name,
+        read_only=read_only,
+        is_crawler=is_crawler,
+        patience=math.inf if is_crawler else PATIENCE,
+    )
+
+
+def check_url(url: str) -> None:
+    """ConfigError or InputError if a store could not be at this URL, whether or not there is a server."""
+    require_postgres()
+    shown(url)
+
+
+def require_postgres() -> None:
+    try:
+        import psycopg  # noqa: F401
+    except ImportError as error:
+        raise ConfigError(
+            f"a store in PostgreSQL needs psycopg, which cannot be loaded ({str(error).splitlines()[0]}): pip install "
+            "'lycosa[postgres]'"
+        ) from error
+
+
+def shown(url: str) -> str:
+    """The URL without its password."""
+    from lycosa.store.postgres_connection import place_of
+
+    return place_of(url)
+
+
+def is_same_place(first: str, second: str) -> bool:
+    """Whether both name the same tables, whoever asks for them."""
+    from psycopg.conninfo import conninfo_to_dict
+
+    keys = ("host", "hostaddr", "port", "dbname", "options")
+    found = [conninfo_to_dict(url) for url in (first, second)]
+    return all(found[0].get(key) == found[1].get(key) for key in keys)
