@@ -6,7 +6,8 @@ BENCH_STAMP := .venv/.installed-bench
 TEXT_STAMP := .venv/.installed-bench-text
 
 BENCHES := bench-frontier bench-replay bench-text bench-judges bench-distill bench-evolve bench-gp bench-hunter bench-trust \
-           bench-forecast bench-resume bench-person bench-search bench-dashboard bench-postgres bench-crawl bench-scrapy
+           bench-forecast bench-resume bench-refresh bench-person bench-search bench-dashboard bench-postgres bench-crawl \
+           bench-scrapy
 PAPERS := reproduce-fc reproduce-ar reproduce-gp reproduce-ga reproduce-tc
 
 .PHONY: help demo test lint unit docs clean chaos fuzz browser screenshots sequences bench $(BENCHES) reproduce $(PAPERS) metasearch
@@ -78,6 +79,9 @@ bench-distill: $(STAMP)   ## Hubs and authorities of a million pages
 
 bench-evolve: $(STAMP)    ## Simulated visits a second of the compiled kernel
 	@$(BIN)/python bench/evolve.py
+
+bench-refresh: $(STAMP)   ## Changes that a refresh finds, against the requests it spends
+	@$(BIN)/python bench/refresh.py
 
 bench-trust: $(STAMP)     ## Whether what a crawl says of its pages can be trusted
 	@$(BIN)/python bench/trust.py

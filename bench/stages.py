@@ -150,8 +150,8 @@ def time_crawl(settings: config.Config, workspace: Workspace, requests: list[byt
     """Crawl; keep some of what is sent to the readers in `requests`."""
     marshalled = reader_pool._request
 
-    def keep(response: Response, furniture: bytes) -> bytes:
-        request = marshalled(response, furniture)
+    def keep(response: Response, furniture: bytes, known: Response | None) -> bytes:
+        request = marshalled(response, furniture, known)
         if len(requests) < WARM_UP + SAMPLE:
             requests.append(request)
         return request

@@ -18,7 +18,7 @@ from contextlib import AsyncExitStack, closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from lycosa.crawl.lists import SitemapLookAhead
 from lycosa.crawl.loop import run
 from lycosa.crawl.reader_pool import Readers
 from lycosa.crawl.reading import Reading
+from lycosa.crawl.refresh import Refreshing, RefreshPlan
 from lycosa.crawl.rejudge import Learning, Rejudge
 from lycosa.crawl.resume import (
     FURNITURE,
@@ -108,8 +109,17 @@ from lycosa.topics.feedback import Lesson
 from lycosa.topics.start import good_topics, open_book, starting_examples
 from lycosa.workspace import Workspace
 
+NO_PAGE_LIMIT = 2**40
 READMIT_EVERY = 60.0
 """Seconds between two looks for hosts that may take part again."""
+
+
+class Beside(Protocol):
+    """What stands beside the line."""
+
+    def look(self) -> object:
+        """Called after each turn of the loop; does nothing most of the time."""
+        ...
 
 
 class Crawl:
@@ -162,6 +172,7 @@ class Crawl:
         self._listeners: list[Listener] = []
         self._has_text = False
         self._running: Running | None = None
+        self._plan: RefreshPlan | None = None
         given: dict[str, Any] = {
             "topic": named,
             "topics": list(topics),
@@ -205,6 +216,21 @@ class Crawl:
         return in_a_thread(
             lambda: asyncio.run(self._crawl(config, watcher or Silence())), stop=self.stop, cancel=self.cancel
         )
+
+    def refresh(
+        self, plan: RefreshPlan | None = None, *, minutes: float | None = None, watcher: Watcher | None = None
+    ) -> Report:
+        """Look again at the pages that the crawl has, and at what is new on them; nothing else is fetched.
+
+        Pages that changed are read and judged anew, those that are gone are marked. The crawl's settings stay.
+        """
+        if not self.workspace.has_crawl:
+            raise WorkspaceError(f"{self.workspace.directory}: no crawl here that could be refreshed")
+        self._plan = plan or RefreshPlan()
+        try:
+            return self.run(minutes=minutes, watcher=watcher)
+        finally:
+            self._plan = None
 
     async def arun(self, pages: int | None = None, *, minutes: float | None = None) -> Report:
         """`run` in the event loop that is running already."""
@@ -449,6 +475,10 @@ class Crawl:
         )
         advises = abilities.advice if config.stop.is_generalised else None
         stop = Stop(config.budget, started=started, rules=config.stop, advice=advises or str, forecast=forecaster)
+        refreshing = None
+        if self._plan is not None:
+            stop = Stop(replace(config.budget, pages=NO_PAGE_LIMIT, bytes=0), started=started)
+            refreshing = Refreshing(self._plan, ledger=ledger, stop=stop, now=clock.now)
         lookout = Lookout(
             config.stall,
             frontier=frontier,
@@ -467,15 +497,19 @@ class Crawl:
             stop=stop,
             clock=clock,
         )
-        searching = live_search(
-            config,
-            words=query_words(config, judge),
-            ledger=ledger,
-            visitor=visitor,
-            records=records,
-            urls=reading.urls,
-            study=study,
-            stack=stack,
+        searching = (
+            None
+            if refreshing
+            else live_search(
+                config,
+                words=query_words(config, judge),
+                ledger=ledger,
+                visitor=visitor,
+                records=records,
+                urls=reading.urls,
+                study=study,
+                stack=stack,
+            )
         )
         distilling = Distilling(config.distill, ledger=ledger, clock=clock)
         rejudge = self._rejudge(config, ledger, readers, reading, clock, study)
@@ -520,12 +554,16 @@ class Crawl:
         sitemaps = SitemapLookAhead(config.lists, state=state, robots=records.robots)
         readmission = Periodic(ledger.readmit_hosts, every=READMIT_EVERY, clock=clock)
 
+        beside: tuple[Beside, ...] = (distilling, answers, rejudge, advice, readmission, snapshotting, commands, alarms)
+        if refreshing is not None:
+            beside = (refreshing, answers, readmission, commands, alarms)
+
         def watch() -> None:
-            for part in (distilling, answers, rejudge, advice, readmission, snapshotting, commands, alarms):
+            for part in beside:
                 part.look()
             if searching is not None:
                 searching.look()
-            if found := sitemaps.look():
+            if refreshing is None and (found := sitemaps.look()):
                 ledger.write(found[0], event=(SITEMAP, found[1]))
             for message in store.passed_troubles():
                 ledger.note("stall", message)
@@ -566,14 +604,20 @@ class Crawl:
         )
         if searching is not None:
             await searching.begin()
+        if refreshing is not None:
+            refreshing.begin()
         reason = await go()
         while searching is not None and not stop.reason(ledger.figures(), frontier, now=clock.now()):
             if not await searching.rescue():
                 break
             reason = await go()
         answers.look(is_last=True)
-        rejudge.end()
-        advice.look(is_last=True)
+        if refreshing is not None:
+            refreshing.end()
+            reason = reason if stop.was_requested else refreshing.words()
+        else:
+            rejudge.end()
+            advice.look(is_last=True)
         snapshotting.look(is_last=True)
         running.look(ledger)
         commands.write_figures()

@@ -151,6 +151,8 @@ class Fetched:
     ended: float = 0.0
     seconds: float = 0.0
     """Duration of the fetch."""
+    known: Response | None = None
+    """The version of the page that the server was told is known, if it was asked whether that has changed."""
 
     @classmethod
     def page(cls, lease: Lease, body: bytes | str, *, content_type: str = "text/html; charset=utf-8") -> Fetched:
@@ -279,6 +281,8 @@ class Visit:
     judgement: Judgement | None = None
     note: bytes = b""
     """What the strategy stored about the visit, if this is the second time it is told of it."""
+    is_same: bool | None = None
+    """Whether a page that was fetched again has the text it had; None if that was not looked at."""
 
     @property
     def lease(self) -> Lease:

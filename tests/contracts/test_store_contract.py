@@ -16,6 +16,7 @@ from lycosa.store.rows import (
     AnswerRow,
     ArchivePlace,
     Batch,
+    CheckRow,
     CitationCounts,
     CitingPage,
     DoubtfulPage,
@@ -1157,3 +1158,42 @@ class TestState:
         store = reopen()
         store.write(Batch())
         assert store.totals().links == 0
+
+
+class TestLooksAtPages:
+    def test_pages_with_what_decides_when_they_are_looked_at_again(self, reopen):
+        store = reopen()
+        fill(store)
+        found = store.pages_to_refresh()
+        numbers = [row[0] for row in rows(store, "select id from pages order by number")]
+        assert found.ids.tolist() == numbers
+        assert len(found.hosts) == len(found.fetched_at) == len(found.is_relevant) == len(found.citations)
+        assert found.is_relevant.dtype == np.bool_
+        relevant = {row[0] for row in rows(store, "select page_id from judgements where is_relevant")}
+        cited = [
+            len(
+                {target for source, target in rows(store, "select source_id, target_id from links") if source == page}
+                & relevant
+            )
+            for page in numbers
+        ]
+        assert found.citations.tolist() == cited
+
+    def test_a_new_store_has_none(self, reopen):
+        found = reopen().pages_to_refresh()
+        assert [len(column) for column in found] == [0] * 5
+        assert reopen().checks() == []
+
+    def test_looks_come_back_as_they_were_written(self, reopen):
+        store = reopen()
+        fill(store)
+        first, second = (int(number) for number in store.pages_to_refresh().ids[:2])
+        looks = [
+            CheckRow(first, 1, 5.0, 10.0, "same", -3, "", -1),
+            CheckRow(second, 1, 6.0, 11.0, "gone", 2**62, "", -1),
+            CheckRow(first, 1, 10.0, 20.0, "changed", 7, "lycosa-00001.warc.gz", 99),
+        ]
+        store.write(Batch(checks=looks))
+        store = reopen()
+        assert store.checks() == looks
+        assert store.checks(first) == [looks[0], looks[2]]

@@ -12,6 +12,7 @@ from lycosa.store.schema import MIGRATIONS, VERSION
 from lycosa.store.sqlite import SqliteStore
 
 TABLES = {
+    "checks",
     "commands",
     "answers",
     "notes",

@@ -1,7 +1,7 @@
 """The command line: words on a terminal. Every command is a file, loaded when it is used.
 
-    crawl, status, explain, search, sql, export, check, move, judge, feedback, review, dashboard, distill, compare,
-    evolve, demo            a command each
+    crawl, refresh, status, explain, search, sql, export, check, move, judge, feedback, review, dashboard, distill,
+    compare, evolve, demo   a command each
     topics, topic_import, topic_examples, topic_explore
                             lycosa topics …: the tree and training; examples from elsewhere; documents and examples;
                             pages near them
@@ -11,6 +11,7 @@
     pages_by_url            pages of given URLs, fetched by a crawl of their own; fetch_progress shows how far it is
     taking_over             what follows from what a person has said of pages
     settings, scope         --config and --set; --site, --under and others that limit a crawl
+    runs                    a run of a crawl, and the exit code with which it ends
     access                  --proxy, --logins, --cookies, --header
     dialogue, keys          questions to a person, and what is pressed
     progress, shown_pages   how a running crawl shows itself; pages shown as they are found
@@ -39,6 +40,7 @@ HELP = {"help_option_names": ["-h", "--help"]}
 STYLE: dict[str, Any] = {"rich_markup_mode": "markdown", "pretty_exceptions_enable": False}
 COMMANDS = {
     "crawl": "Crawl the web for pages on a topic.",
+    "refresh": "Look again at the pages of a crawl: what changed, what is gone, what is new on hubs.",
     "status": "Where a crawl stands: pages, harvest rate, what happened, what waits.",
     "explain": "Why a URL was fetched, skipped or left waiting: its origin, score, fetches, judgement.",
     "search": "Find pages of a crawl by the words they have.",

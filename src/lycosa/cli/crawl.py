@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import sys
@@ -18,6 +17,7 @@ from lycosa.cli.access import COOKIES, HEADER, LOGINS, PROXY, access
 from lycosa.cli.dashboard import beside
 from lycosa.cli.progress import Lines, Panels
 from lycosa.cli.review import asking
+from lycosa.cli.runs import leave, start
 from lycosa.cli.scope import DEPTH, LANGUAGE, MAX_PER_SITE, NOT, RELEVANT, SITE, UNDER, Scope
 from lycosa.cli.settings import CONFIG, SETTING, parse_setting
 from lycosa.cli.shown_pages import OnlyPages, Show
@@ -30,7 +30,6 @@ from lycosa.crawl.watching import Watcher
 from lycosa.engine import Crawl
 from lycosa.errors import SeedError
 from lycosa.fetch.urls import checked_seed, parse_seed
-from lycosa.results.report import Report
 from lycosa.seeds.bookmarks import read_bookmarks
 from lycosa.seeds.files import read_seeds
 from lycosa.seeds.metasearch.panel import FINE
@@ -211,11 +210,13 @@ def crawl(
     if not network.contact and not network.allow and not quiet:
         err.print("[yellow]note:[/] no contact is set; --contact you@example.org lets site owners reach you")
     with beside(crawl.workspace.directory, book) if with_dashboard else nullcontext():
-        report = start(crawl, _watcher(crawl, show, as_json=as_json, quiet=quiet))
+        watcher = _watcher(crawl, show, as_json=as_json, quiet=quiet)
+        report = start(lambda: crawl.run(watcher=watcher))
     if not quiet:
         with going_on_unread():
             summary(crawl.workspace, report.reason, as_json=as_json)
             sys.stdout.flush()
+    leave(report)
     _check_any_page(crawl.workspace, report.reason)
 
 
@@ -233,15 +234,6 @@ def _seeds_in(path: Path) -> list[str]:
     for note in (*found.notes, *([f"skipped: {', '.join(skipped)}"] if skipped else [])):
         err.print(f"[yellow]note:[/] {plain(path)}: {plain(note)}")
     return list(dict.fromkeys(bookmark.url for bookmark in found.entries))
-
-
-def start(crawl: Crawl, watcher: Watcher) -> Report:
-    """Run the crawl; a second Ctrl-C ends the process at once."""
-    try:
-        return crawl.run(watcher=watcher)
-    except (asyncio.CancelledError, KeyboardInterrupt):
-        err.print("stopped at once; the same command goes on from the last commit")
-        sys.exit(130)
 
 
 def _given(**options: Any) -> dict[str, Any]:

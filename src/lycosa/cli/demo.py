@@ -5,14 +5,15 @@ from __future__ import annotations
 import shutil
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import typer
 from rich.table import Table
 
-from lycosa.cli.crawl import start
 from lycosa.cli.progress import Lines, Panels
+from lycosa.cli.runs import leave, start
 from lycosa.cli.terminal import is_terminal, out, plain
 from lycosa.crawl.watching import Watcher
 from lycosa.engine import Crawl
@@ -80,7 +81,10 @@ def demo(
                 network={"fetches": 4, "allow": ["127.0.0.0/8"], "resolve": server.overrides},
             )
             began = time.monotonic()
-            ending = start(crawl, _watcher(f"{strategy}: {keywords}")).reason
+            watcher = _watcher(f"{strategy}: {keywords}")
+            report = start(partial(crawl.run, watcher=watcher))
+            leave(report)
+            ending = report.reason
             results[strategy] = _result(workspace, web, topic, targets, time.monotonic() - began)
             out.print(f"[bold]{strategy}[/]: {plain(ending)} in {results[strategy].seconds:.0f} s")
     _show(results)

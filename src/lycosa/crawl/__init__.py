@@ -13,6 +13,7 @@
     link_rules    which links are followed; shared with replays
     redirects     what becomes of the target of a redirect
     revisits      pages that are fetched again
+    refresh       a run that looks at known pages again; change_rate says how often they change
     lists         feeds and sitemaps: what their links are worth, and sitemaps as a look ahead
     hosts         what is known of each host: its record, its clock, why it was set aside
     traps         places that take fetches and bring nothing, and hosts that hang readers

@@ -9,6 +9,7 @@ from the store.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +20,7 @@ import numpy as np
 from lycosa.crawl.lists import take_list
 from lycosa.crawl.redirects import redirect_target
 from lycosa.crawl.resume import ARCHIVE, FURNITURE, FURNITURE_SINCE, STRATEGY, TRAPS, CrawlState
-from lycosa.crawl.revisits import later_edges
+from lycosa.crawl.revisits import change_of, later_edges
 from lycosa.crawl.traps import is_reader_death
 from lycosa.crawl.visit_rows import Place, is_relevant, judgement_row, outcome_row, page_row, robots_row, signed
 from lycosa.fetch.archive import Archive
@@ -30,7 +31,7 @@ from lycosa.fetch.urls import Urls, origin
 from lycosa.lib.clock import Clock
 from lycosa.model import Judgement, Kind, Lease, Outcome, Page, Visit
 from lycosa.stopping.figures import Figures
-from lycosa.store.rows import TRAP, Batch, State, StateRow
+from lycosa.store.rows import TRAP, Batch, CheckRow, PageChange, PageRow, State, StateRow
 from lycosa.strategies.protocol import Guessing
 from lycosa.strategies.rescoring import score_again, scores_of_revisit
 
@@ -105,6 +106,9 @@ class CrawlLedger:
         """Scores given by `ask` since the last commit."""
         self._found: list[FoundPage] = []
         self._seed_visits: list[tuple[Lease, Outcome]] = []
+        self._renews_pages = False
+        self.rechecked: Counter[str] = Counter()
+        """Number of looks at pages that were fetched before, by what became of these."""
         self.regraded = 0
         """Number of transactions that may have changed the relevance of earlier pages."""
         self.changes: list[tuple[str, str]] = []
@@ -131,6 +135,10 @@ class CrawlLedger:
 
     def figures(self) -> Figures:
         return self._state.tally.figures()
+
+    def renew_pages(self) -> None:
+        """From now on, pages that are fetched again become what they are now."""
+        self._renews_pages = True
 
     def begin(self, run: int) -> None:
         """A run has begun; write what it changes by beginning."""
@@ -286,7 +294,12 @@ class CrawlLedger:
             self._seed_visits.append((lease, outcome))
 
     def _keep(self, visit: Visit) -> Place:
-        response = visit.fetched.response
+        response, known = visit.fetched.response, visit.fetched.known
+        if self._records.archive is not None and response is not None and known is not None:
+            is_same = response.status == known.status and response.body == known.body
+            if visit.outcome.kind is Kind.UNCHANGED or (is_same and visit.outcome.kind is Kind.FETCHED):
+                self._records.archive.append_revisit(response, known)
+                return NOWHERE  # what it brought is where it was
         is_empty = visit.outcome.kind in (Kind.SKIPPED, Kind.UNCHANGED)
         if self._records.archive is None or response is None or is_empty:
             return NOWHERE
@@ -297,7 +310,8 @@ class CrawlLedger:
         """The link's own fate, and what its page brought."""
         lease, outcome = visit.lease, visit.outcome
         tries = lease.tries + 1
-        if outcome.is_transient and tries < self._politeness.max_tries:
+        is_renewed = lease.is_revisit and self._renews_pages
+        if outcome.is_transient and tries < self._politeness.max_tries and not is_renewed:
             batch.states.append(StateRow(State.WAITING, tries, outcome.reason, outcome.detail, lease.id))
             self._state.urls.drop(self._state.frontier.release(lease.id, tries=tries), batch)
             return
@@ -314,6 +328,7 @@ class CrawlLedger:
         if lease.is_revisit:
             self._state.revisits.discard(lease.id)
             self._state.fetched_again.add(lease.id)
+            self._recheck(visit, batch, place)
             if visit.page is not None:
                 self._expand_again(visit, visit.page, batch)
         elif visit.page is not None:
@@ -321,6 +336,30 @@ class CrawlLedger:
             self._avoid_traps(visit, is_copy, self._expand(visit, visit.page, batch), batch)
         elif is_reader_death(outcome):
             self._set_aside(self._state.traps.add_death(lease.url), batch)
+
+    def _recheck(self, visit: Visit, batch: Batch, place: Place) -> None:
+        """A look at a page that was fetched before: what became of it since. In a refresh, the page becomes what it is
+        now; otherwise it stays as it was told."""
+        store, lease = self._state.store, visit.lease
+        known, earlier = store.page(lease.id), store.checks(lease.id)
+        if known is None:
+            return
+        was_gone = bool(earlier) and earlier[-1].change == PageChange.GONE
+        since = max([known.fetched_at, *(row.at for row in earlier)])
+        at, change = visit.fetched.ended or self._clock.now(), change_of(visit, known, was_gone)
+        fingerprint = signed(visit.page.fingerprint) if visit.page is not None else known.fingerprint
+        batch.checks.append(CheckRow(lease.id, self._run, min(since, at), at, change, fingerprint, *place))
+        self.rechecked[change] += 1
+        is_new = change in (PageChange.CHANGED, PageChange.BACK) and visit.page is not None
+        if self._renews_pages and is_new and visit.page is not None:
+            renewed = page_row(visit, visit.page, place, run=known.run_id, number=known.number, twin=known.duplicate_of)
+            batch.pages.append(renewed if place != NOWHERE else _at_its_place(renewed, known))
+            if visit.judgement is not None:
+                before = store.judgement(lease.id, self._judge)
+                self._state.hosts[lease.host].relevant += visit.judgement.is_relevant - bool(
+                    before and before.is_relevant
+                )
+                batch.judgements.append(judgement_row(lease.id, self._judge, visit.judgement))
 
     def _avoid_traps(self, visit: Visit, is_copy: bool, new_links: float, batch: Batch) -> None:
         """`new_links`: the share of the page's links that are new."""
@@ -433,3 +472,8 @@ class CrawlLedger:
         batch.events.append((self._run, self._clock.now(), kind, message))
         if kind in STEERED:
             self.changes.append((kind, message))
+
+
+def _at_its_place(renewed: PageRow, known: PageRow) -> PageRow:
+    """With the place in the archive that the page had: what came is no other than what is there."""
+    return renewed._replace(archive_file=known.archive_file, archive_offset=known.archive_offset)

@@ -31,7 +31,7 @@ from typing import Any
 import cloudpickle
 
 from lycosa.crawl.reader_limits import allow_processor_time, die_with_parent, processor_time
-from lycosa.crawl.reading import Read, Reading, read, read_response
+from lycosa.crawl.reading import Read, Reading, compared, read, read_response
 from lycosa.errors import LycosaError
 from lycosa.model import Fetched, Guidance, Judgement, Kind, Link, Outcome, Page, Response, Visit
 
@@ -111,11 +111,11 @@ class Readers:
     async def read(self, fetched: Fetched, furniture: bytes = b"") -> Visit:
         if fetched.outcome.kind is not Kind.FETCHED or fetched.response is None:
             return Visit(fetched, fetched.outcome)
-        job = _Job(_request(fetched.response, furniture), asyncio.get_running_loop().create_future())
+        job = _Job(_request(fetched.response, furniture, fetched.known), asyncio.get_running_loop().create_future())
         self._queue.append(job)
         self.dispatch()
         result = await job.answer
-        return Visit(fetched, result.outcome, result.page, result.judgement)
+        return Visit(fetched, result.outcome, result.page, result.judgement, is_same=result.is_same)
 
     def adopt(self, reading: Reading) -> None:
         """Read like this from now on, for example with another judge; this does not affect pages sent before."""
@@ -334,9 +334,13 @@ def _import_path() -> bytes:
     return marshal.dumps([os.path.abspath(entry) for entry in sys.path])  # noqa: PTH100 - of any text
 
 
-def _request(response: Response, furniture: bytes) -> bytes:
+def _request(response: Response, furniture: bytes, known: Response | None) -> bytes:
+    return marshal.dumps((*_sent(response), furniture, None if known is None else _sent(known)))
+
+
+def _sent(response: Response) -> tuple[Any, ...]:
     headers = [pair for pair in response.headers if pair[0] in NEEDED_HEADERS]
-    return marshal.dumps((response.url, response.status, headers, response.body, furniture))
+    return response.url, response.status, headers, response.body
 
 
 def _pack(result: Read, *, whole_pages: bool) -> bytes:
@@ -376,7 +380,7 @@ def _pack(result: Read, *, whole_pages: bool) -> bytes:
             judgement.margin,
         )
     plain = (str(outcome.kind), outcome.reason, outcome.detail, outcome.status, outcome.location)
-    return marshal.dumps((plain, page_fields, judgement_fields))
+    return marshal.dumps((plain, page_fields, judgement_fields, result.is_same))
 
 
 def _light(link: Link) -> tuple[Any, ...]:
@@ -385,7 +389,7 @@ def _light(link: Link) -> tuple[Any, ...]:
 
 
 def _unpack(message: tuple[Any, ...]) -> Read:
-    (kind, reason, detail, status, location), page_fields, judgement_fields = message
+    (kind, reason, detail, status, location), page_fields, judgement_fields, is_same = message
     page = None
     if page_fields is not None:
         url, title, text, language, charset, links, *rest = page_fields
@@ -395,7 +399,7 @@ def _unpack(message: tuple[Any, ...]) -> Read:
         relevance, is_relevant, scores, terms, best, guide, margin = judgement_fields
         guided = Guidance._make(guide) if guide else None
         judgement = Judgement(relevance, is_relevant, scores, terms, best, guided, margin)
-    return Read(Outcome(Kind(kind), reason, detail, status, location=location), page, judgement)
+    return Read(Outcome(Kind(kind), reason, detail, status, location=location), page, judgement, is_same)
 
 
 # The reader's side.
@@ -415,10 +419,11 @@ def serve(sock: socket.socket) -> None:
             if len(given) == 1:
                 reading, _, _, whole_pages = pickle.loads(given[0])  # noqa: S301 - from the crawl, our parent
                 continue
-            *answered, furniture = given
+            *answered, furniture, known = given
             allow_processor_time(seconds)
             try:
                 result = read_response(Response(*answered), reading, furniture)
+                result = compared(result, Response(*known) if known else None, reading, furniture)
             except Exception as error:
                 result = Read(Outcome(Kind.UNREADABLE, "reader fault", f"{type(error).__name__}: {error}"[:300]))
             answer = _pack(result, whole_pages=whole_pages)

@@ -56,6 +56,8 @@ class Read:
     outcome: Outcome
     page: Page | None = None
     judgement: Judgement | None = None
+    is_same: bool | None = None
+    """Whether the page has the text of the version that was known, if there is one."""
 
 
 def read(fetched: Fetched, reading: Reading, furniture: bytes = b"") -> Visit:
@@ -65,8 +67,25 @@ def read(fetched: Fetched, reading: Reading, furniture: bytes = b"") -> Visit:
     """
     if fetched.outcome.kind is not Kind.FETCHED or fetched.response is None:
         return Visit(fetched, fetched.outcome)
-    result = read_response(fetched.response, reading, furniture)
-    return Visit(fetched, result.outcome, result.page, result.judgement)
+    result = compared(read_response(fetched.response, reading, furniture), fetched.known, reading, furniture)
+    return Visit(fetched, result.outcome, result.page, result.judgement, is_same=result.is_same)
+
+
+def compared(result: Read, known: Response | None, reading: Reading, furniture: bytes) -> Read:
+    """With whether the page has the title and the own text of a version that is known, read the same way."""
+    if known is None or result.page is None or result.outcome.kind is not Kind.FETCHED:
+        return result
+    decoded = decode(known.body, known.header("content-encoding"), limits=reading.decode_limits)
+    before = read_document(
+        known.url,
+        decoded.body,
+        content_type=known.header("content-type"),
+        resolver=reading.urls.resolver,
+        limits=reading.limits,
+        furniture=furniture,
+    )
+    is_same = (before.title, before.own_text) == (result.page.title, result.page.own_text)
+    return replace(result, is_same=is_same)
 
 
 def read_response(response: Response, reading: Reading, furniture: bytes = b"") -> Read:

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from lycosa.errors import ArchiveError
 from lycosa.fetch.warc_reader import Location, read
-from lycosa.model import Page, Response
+from lycosa.model import Kind, Page, Response, Visit
 from lycosa.store.protocol import Store
-from lycosa.store.rows import LATER
+from lycosa.store.rows import LATER, PageChange, PageRow
 from lycosa.strategies.protocol import Links
 
 
@@ -35,6 +35,23 @@ def later_edges(
             cited.add(target)
             yield source, position, target, link.anchor, link.rel
             position += 1
+
+
+def change_of(visit: Visit, known: PageRow, was_gone: bool) -> str:
+    """What became of a page since it was last looked at (`PageChange`).
+
+    It is the same if title and own text are, read the same way; where the older version is not at hand, if the
+    fingerprint is.
+    """
+    outcome, page = visit.outcome, visit.page
+    if outcome.kind is Kind.UNCHANGED or (outcome.kind is Kind.FETCHED and page is not None):
+        is_same = visit.is_same or outcome.kind is Kind.UNCHANGED
+        if visit.is_same is None and page is not None:
+            is_same = (page.fingerprint - known.fingerprint) % 2**64 == 0  # one of them has a sign
+        return PageChange.BACK if was_gone else PageChange.SAME if is_same else PageChange.CHANGED
+    if outcome.status in (404, 410):
+        return PageChange.GONE
+    return PageChange.MOVED if outcome.kind is Kind.REDIRECTED else PageChange.UNKNOWN
 
 
 def archived_answers(store: Store, archive: Path) -> Callable[[int], Response | None]:

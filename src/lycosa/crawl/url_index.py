@@ -223,14 +223,15 @@ class UrlIndex:
         columns = ([page.id for page in pages], [page.host_id for page in pages], [page.score for page in pages])
         self._push(batch, *columns)
 
-    def put_first(self, links: Iterable[int], batch: Batch, *, detail: str) -> int:
+    def put_first(self, links: Iterable[int], batch: Batch, *, detail: str, reason: str = RAISED_BY_PERSON) -> int:
         """Put waiting links before all others, as a person asks; return how many wait and were never tried."""
         frontier = self._frontier
         first = np.array([link for link in links if frontier.state_of(link) is LinkState.WAITING], dtype=np.int64)
         first = first[~frontier.is_tried(first)]
         frontier.set_tiers(first, FAVOURED)
-        self.raised.update(first.tolist())
-        batch.states.extend(StateRow(State.WAITING, 0, RAISED_BY_PERSON, detail, link) for link in first.tolist())
+        if reason == RAISED_BY_PERSON:
+            self.raised.update(first.tolist())
+        batch.states.extend(StateRow(State.WAITING, 0, reason, detail, link) for link in first.tolist())
         return len(first)
 
     def put_back(self, links: Iterable[int], batch: Batch) -> int:

@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 from lycosa import __version__
 from lycosa.errors import ArchiveError
 from lycosa.fetch.warc_reader import Location, member_end
-from lycosa.fetch.warc_writer import encode_records, encode_warcinfo
+from lycosa.fetch.warc_writer import encode_records, encode_revisit, encode_warcinfo
 from lycosa.model import Response
 
 BUFFER_BYTES = 1 << 20
@@ -86,6 +86,10 @@ class Archive:
 
     def append(self, response: Response) -> Location:
         return self.append_encoded(encode_records(response, level=self._level))
+
+    def append_revisit(self, response: Response, known: Response) -> Location:
+        """An answer that brought no other body than one that is archived already (`known`)."""
+        return self.append_encoded(encode_revisit(response, known, level=self._level))
 
     def append_encoded(self, encoded: bytes) -> Location:
         """Append the result of `encode_records`, perhaps made in another process."""

@@ -229,7 +229,7 @@ class LiveFetcher:
             return self._note(lease, outcome, address=answer.address or address, started=started, is_contact=is_contact)
         if self._cache is not None and not self._has_secrets(lease.url):
             self._cache.put(answer)
-        return self._answer(lease, answer)
+        return self._answer(lease, answer, known=known)
 
     def _unwanted(self, url: str, status: int, headers: Sequence[tuple[str, str]]) -> str:
         """The media type, if it is one whose body is not downloaded; otherwise empty."""
@@ -239,7 +239,9 @@ class LiveFetcher:
         kind = value.partition(";")[0].strip().lower()
         return "" if kind in self._settings.content_types or self._settings.is_list(value, url) else kind
 
-    def _answer(self, lease: Lease, response: Response, *, from_cache: bool = False) -> Fetched:
+    def _answer(
+        self, lease: Lease, response: Response, *, from_cache: bool = False, known: Response | None = None
+    ) -> Fetched:
         is_unchanged = lease.is_revisit and response.status == NOT_MODIFIED
         return Fetched(
             lease,
@@ -250,6 +252,7 @@ class LiveFetcher:
             from_cache=from_cache,
             ended=response.ended,
             seconds=max(0.0, response.ended - response.started),
+            known=known,
         )
 
     def _outcome(self, response: Response) -> Outcome:

@@ -22,6 +22,7 @@ import re
 import time
 import zlib
 from collections.abc import Mapping
+from dataclasses import replace
 
 from lycosa.model import Response
 
@@ -63,6 +64,41 @@ def encode_records(response: Response, *, level: int | None = None) -> bytes:
     if response.request:
         head, protocol = _stored_request(response.request)
         fields = f"WARC-Concurrent-To: {response_id}\r\nContent-Type: application/http;msgtype=request\r\n"
+        if protocol:
+            fields += f"WARC-Protocol: {protocol}\r\n"
+        encoded += _record("request", request_id, common + fields, head, level=level)
+    return encoded
+
+
+NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+IDENTICAL = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+
+
+def encode_revisit(response: Response, known: Response, *, level: int | None = None) -> bytes:
+    """A `revisit` record, and its `request`: an answer that brought no other body than one that is archived already.
+
+    `known`: that one, to which the record refers by URL and date.
+    """
+    record_id, request_id = _record_ids()
+    head, protocol, _ = _stored_head(replace(response, body=b""))
+    common = f"WARC-Date: {_date(response.started)}\r\nWARC-Target-URI: {target_uri(response.url)}\r\n"
+    if _ADDRESS.fullmatch(response.address):
+        common += f"WARC-IP-Address: {response.address}\r\n"
+    fields = (
+        f"WARC-Profile: {NOT_MODIFIED if response.status == 304 else IDENTICAL}\r\n"
+        f"WARC-Payload-Digest: {_digest(known.body)}\r\n"
+        f"WARC-Refers-To-Target-URI: {target_uri(known.url)}\r\n"
+        f"WARC-Refers-To-Date: {_date(known.started)}\r\n"
+        f"X-Lycosa-Ended: {_date(response.ended)}\r\n"
+        "WARC-Truncated: length\r\n"
+        "Content-Type: application/http;msgtype=response\r\n"
+    )
+    if protocol:
+        fields += f"WARC-Protocol: {protocol}\r\n"
+    encoded = _record("revisit", record_id, common + fields, head, level=level)
+    if response.request:
+        head, protocol = _stored_request(response.request)
+        fields = f"WARC-Concurrent-To: {record_id}\r\nContent-Type: application/http;msgtype=request\r\n"
         if protocol:
             fields += f"WARC-Protocol: {protocol}\r\n"
         encoded += _record("request", request_id, common + fields, head, level=level)

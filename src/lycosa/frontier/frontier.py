@@ -71,6 +71,7 @@ class Frontier:
         self.waiting = 0
         self.leased = 0
         self._patience: Patience | None = None
+        self._is_favoured_only = False
         self._revised: dict[int, float] = {}
 
     # Adding links.
@@ -112,6 +113,10 @@ class Frontier:
     def be_patient(self, share: float) -> None:
         """Hand out no link with a score below this share of the best one available soon (`patience`); 0: any link."""
         self._patience = Patience(share, self._schedule) if share else None
+
+    def hand_out_favoured_only(self) -> None:
+        """From now on no link is handed out but favoured ones; the others keep waiting."""
+        self._is_favoured_only = True
 
     def rescore(self, links: NDArray[Any], scores: NDArray[Any]) -> None:
         """Give waiting links new scores. Links that are not waiting are left alone."""
@@ -177,6 +182,8 @@ class Frontier:
         """Hand out this link if it is waiting and its host is ready: for strategies that choose links themselves."""
         self._schedule.advance(now)
         if self._links.state_of(link) != WAITING:
+            return False
+        if self._is_favoured_only and self._links.tier[link] != FAVOURED:
             return False
         host = self._host_of(link)
         if not self._schedule.may_start(host):
@@ -359,6 +366,8 @@ class Frontier:
 
     def _is_held_back(self, host: ScheduledHost) -> bool:
         """Whether to wait for a better link, which makes sense only if something will change with time."""
+        if self._is_favoured_only and not keys.is_favoured_key(host.head[0]):
+            return True
         if self._patience is None or not self._patience.holds_back(host):
             return False
         return self.leased > 0 or self._schedule.next_time() is not None

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+import numpy as np
+
+from lycosa.crawl.change_rate import DAY, GUESSED_RATE, Looks, change_rates
 from lycosa.crawl.resume import NOTHING, Covered
 from lycosa.crawl.seeds import robots_trouble
 from lycosa.crawl.start_threshold import START_THRESHOLD, StartThreshold
@@ -18,7 +22,7 @@ from lycosa.fetch.urls import Urls, origin, url_hash
 from lycosa.model import Link
 from lycosa.results.rulings import Rulings, in_words, rulings
 from lycosa.store.protocol import Reports
-from lycosa.store.rows import NOT_WORTH, RAISED, REVISIT, Answer, HostRow, LinkRow, State
+from lycosa.store.rows import NOT_WORTH, RAISED, REVISIT, Answer, HostRow, LinkRow, PageChange, State
 from lycosa.strategies.hunter.tables import FEATURES
 from lycosa.strategies.protocol import Strategy
 
@@ -27,6 +31,7 @@ MATTERS = 0.15
 SHOWN_PARTS = 6
 SHOWN_CITATIONS = 5
 SHOWN_TERMS = 8
+SHOWN_CHECKS = 10
 WordsOfPage = Callable[[int], Mapping[str, float] | None]
 ReasonsOfPage = Callable[[int], Sequence[str]]
 Known = Callable[[], tuple[Strategy, Covered]]
@@ -105,6 +110,7 @@ def explain(
         yield "reason", f"{link.reason} {link.detail or urls.reason_detail(canonical)}".strip()
     yield from _rules(link, found)
     yield from _fetches(store, link.id)
+    yield from _history(store, link.id)
     yield from _page(store, link.id, words)
     if store.judgement(link.id):
         yield from (("nearest", reason) for reason in reasons(link.id))
@@ -235,6 +241,27 @@ def _fetches(store: Reports, link: int) -> Iterator[tuple[str, str]]:
         if fetch.archive_file:
             words.append(f"archived in {fetch.archive_file} at {fetch.archive_offset}")
         yield "fetch", "  ".join(word for word in words if word)
+
+
+def _history(store: Reports, link: int) -> Iterator[tuple[str, str]]:
+    """What was found when the page was looked at again, and how often it seems to change."""
+    checks = store.checks(link)
+    if not checks:
+        return
+    counts = Counter(row.change for row in checks)
+    found = ", ".join(f"{count}× {change}" for change, count in counts.items())
+    told = [row for row in checks if row.change in (PageChange.SAME, PageChange.CHANGED, PageChange.BACK)]
+    looks = Looks(
+        np.zeros(len(told), np.int64),
+        np.array([row.at - row.since for row in told], dtype=np.float64),
+        np.array([row.change != PageChange.SAME for row in told], dtype=np.bool_),
+    )
+    days = 1 / change_rates(looks, np.array([GUESSED_RATE]))[0] / DAY
+    yield "history", f"looked at again {len(checks)}×: {found}; changes about every {days:,.1f} days"
+    for row in checks[-SHOWN_CHECKS:]:
+        yield "look", f"{_when(row.at)}  {row.change}"
+    if checks[-1].change == PageChange.GONE:
+        yield "gone", f"since {_when(checks[-1].at)}; its last version is kept"
 
 
 def _page(store: Reports, link: int, words: WordsOfPage) -> Iterator[tuple[str, str]]:

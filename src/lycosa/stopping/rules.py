@@ -114,6 +114,10 @@ class Stop:
         self._request = reason
 
     @property
+    def was_requested(self) -> bool:
+        return bool(self._request)
+
+    @property
     def is_paused(self) -> bool:
         return self._paused_at is not None
 

@@ -122,6 +122,7 @@ ORDER: tuple[tuple[NewRows | Statement, Callable[[rows.Batch], Collection[Any]]]
     (NewRows("links", EDGE, ("source_id", "position")), attrgetter("edges")),
     (Statement(OTHER_ANCHORS), attrgetter("other_anchors")),
     (NewRows("outcomes", fields(rows.OutcomeRow)), attrgetter("outcomes")),
+    (NewRows("checks", fields(rows.CheckRow)), attrgetter("checks")),
     (NewRows("addresses", ("address", "ready_at"), ("address",)), lambda batch: batch.addresses.items()),
     (_replacing("robots", rows.RobotsRow, "origin"), lambda batch: batch.robots.values()),
     (NewRows("events", fields(rows.EventRow)), attrgetter("events")),

@@ -133,6 +133,11 @@ RULES: dict[str, tuple[Rule, ...]] = {
         Rule("kind", f"kind not in ({_one_of(Kind)})", "a kind of outcome", "delete"),
         Rule("at", f"not (at between 0 and {LATEST})", "a time", "delete"),
     ),
+    "checks": (
+        Rule("page_id", _refers("page_id", "pages"), "the number of a page", "delete"),
+        Rule("at", f"not (at between 0 and {LATEST})", "a time", "delete"),
+        Rule("since", f"not (since between 0 and {LATEST})", "a time", "delete"),
+    ),
     "answers": (
         Rule("answer", f"answer not in ({_one_of(ANSWERS)})", "an answer", "delete"),
         Rule("page_id", _refers("page_id", "pages"), "the number of a page", "delete"),

@@ -17,7 +17,7 @@ from psycopg import Connection
 from psycopg.adapt import Dumper, Loader
 from psycopg.types.numeric import Int8Dumper
 
-NUMBERED_BY_STORE = ("runs", "outcomes", "events", "answers", "commands")
+NUMBERED_BY_STORE = ("runs", "outcomes", "events", "answers", "commands", "checks")
 """Tables in which the database numbers the rows."""
 TYPES = {"integer": "bigint", "real": "double precision", "text": 'text collate "C"', "blob": "bytea"}
 TYPE = re.compile(r"(?<=[a-z_] )(integer|real|text|blob)\b")

@@ -120,6 +120,12 @@ class Store(Protocol):
     def last_answer(self, link: int) -> rows.ArchivePlace | None:
         """Where the latest document that the link led to is archived."""
 
+    def checks(self, page: int = 0) -> list[rows.CheckRow]:
+        """Looks at pages that were fetched again, oldest first: at all pages, or at this one."""
+
+    def pages_to_refresh(self) -> rows.PagesToRefresh:
+        """All pages in order of fetching, with what decides when they are looked at again."""
+
     def answers(self, after: int = 0) -> list[rows.AnswerRow]:
         """What people said of pages, oldest first: the answers with numbers greater than `after`."""
 

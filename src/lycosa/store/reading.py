@@ -117,6 +117,16 @@ NEW_LINKS = """
 select l.source_id, l.target_id from pages p join links l on l.source_id = p.id where p.number > ? and p.number <= ?
 order by p.number, l.position
 """
+TO_REFRESH = """
+select p.id, f.host_id, p.fetched_at, coalesce(j.is_relevant, 0), coalesce(c.count, 0)
+from pages p join frontier f on f.id = p.id
+     left join judgements j on j.page_id = p.id and j.judge = (select min(judge) from judgements where page_id = p.id)
+     left join (select l.source_id, count(distinct l.target_id) as count from links l
+                join judgements t on t.page_id = l.target_id where t.is_relevant = 1 group by 1) c
+          on c.source_id = p.id
+order by p.number
+"""
+CHECKS = select(rows.CheckRow, "checks where ? in (0, page_id) order by id")
 JUDGED = "select page_id, relevance, is_relevant from judgements where ? in ('', judge) order by page_id"
 
 
@@ -205,6 +215,20 @@ class CrawlReading(Asking):
 
     def last_answer(self, link: int) -> rows.ArchivePlace | None:
         return self._first(rows.ArchivePlace._make, LAST_ANSWER, (link,))
+
+    def checks(self, page: int = 0) -> list[rows.CheckRow]:
+        return self._all(rows.CheckRow._make, CHECKS, (page,))
+
+    def pages_to_refresh(self) -> rows.PagesToRefresh:
+        found = self._all(tuple, TO_REFRESH)
+        ids, hosts, fetched, relevant, citations = zip(*found, strict=True) if found else ((),) * 5
+        return rows.PagesToRefresh(
+            np.array(ids, dtype=np.int64),
+            np.array(hosts, dtype=np.int64),
+            np.array(fetched, dtype=np.float64),
+            np.array(relevant, dtype=np.bool_),
+            np.array(citations, dtype=np.int64),
+        )
 
     def answers(self, after: int = 0) -> list[rows.AnswerRow]:
         found = self._all(rows.AnswerRow._make, ANSWERS, (after,))

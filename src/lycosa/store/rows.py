@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 NOFOLLOW, NOT_WORTH, REVISIT, RAISED = "nofollow", "not worth following", "revisit", "cited by hubs"
+NEW_ON_PAGE = "new on a page fetched again"
 RAISED_BY_PERSON, EXCLUDED_BY_PERSON, DROPPED_BY_PERSON = (
     "raised by a person",
     "excluded by a person",
@@ -163,6 +164,46 @@ class OutcomeRow(NamedTuple):
     archive_offset: int
 
 
+class PageChange:
+    """What became of a page between two looks at it."""
+
+    SAME = "same"
+    CHANGED = "changed"
+    GONE = "gone"
+    """The server says that there is no such page (404, 410)."""
+    BACK = "back"
+    """It was gone, and is there again."""
+    MOVED = "moved"
+    """It redirects elsewhere."""
+    UNKNOWN = "unknown"
+    """There was no answer that tells."""
+
+
+class CheckRow(NamedTuple):
+    """A look at a page that was fetched before."""
+
+    page_id: int
+    run_id: int
+    since: float
+    """When it was looked at before."""
+    at: float
+    change: str
+    fingerprint: int
+    archive_file: str
+    archive_offset: int
+
+
+class PagesToRefresh(NamedTuple):
+    """All pages, as columns."""
+
+    ids: NDArray[np.int64]
+    hosts: NDArray[np.int64]
+    fetched_at: NDArray[np.float64]
+    is_relevant: NDArray[np.bool_]
+    citations: NDArray[np.int64]
+    """Number of relevant pages that each of them cites."""
+
+
 class SearchRow(NamedTuple):
     """A query that search engines were asked."""
 
@@ -210,6 +251,7 @@ class Batch:
     robots: dict[str, RobotsRow] = field(default_factory=dict)
     pages: list[PageRow] = field(default_factory=list)
     judgements: list[JudgementRow] = field(default_factory=list)
+    checks: list[CheckRow] = field(default_factory=list)
     edges: list[tuple[int, int, int, str, str]] = field(default_factory=list)
     """(source, position, target, anchor, rel)."""
     other_anchors: list[tuple[str, int, int]] = field(default_factory=list)

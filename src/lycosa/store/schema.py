@@ -293,7 +293,31 @@ create table earlier_judgements (
 ) without rowid;
 """
 
-MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, EARLIER_JUDGEMENTS)
+CHECKS = """
+-- Pages that were fetched again (lycosa refresh, hubs), oldest first. pages holds their latest version.
+create table checks (
+    id integer primary key,
+    page_id integer not null references pages (id),
+    run_id integer not null references runs (id),
+    since real not null,
+    at real not null,
+    change text not null,
+    fingerprint integer not null,
+    archive_file text not null,
+    archive_offset integer not null
+);
+create index checks_by_page on checks (page_id);
+
+create view gone_pages as
+select f.url, p.title, c.at as gone_at, p.number
+from checks c join pages p on p.id = c.page_id join frontier f on f.id = c.page_id
+where c.change = 'gone' and c.id = (select max(id) from checks where page_id = c.page_id)
+order by c.id;
+"""
+
+MIGRATIONS: tuple[str, ...] = (
+    FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, EARLIER_JUDGEMENTS, CHECKS,
+)  # fmt: skip
 VERSION = len(MIGRATIONS)
 PARTS = "select name, type, sql from sqlite_master where sql is not null order by type = 'view', rowid"
 
