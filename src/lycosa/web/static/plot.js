@@ -81,12 +81,12 @@ export class Plot {
   async update(isForced = false) {
     if (!this.pages.count) return;
     if (!this.sizes || !this.area.isConnected) return;
-    const before = `${this.first} ${this.last} ${this.pages.version}`;
     if (this.isLive) {
       this.last = this.pages.count;
       this.first = this.span ? Math.max(1, this.last - this.span + 1) : 1;
     }
-    if (!isForced && before === `${this.first} ${this.last} ${this.pages.version}` && this.whole) return;
+    const wanted = `${this.first}-${this.last} ${this.pages.version}`;
+    if (!isForced && wanted === this.shown && this.whole) return;
     const turn = (this.turn = (this.turn ?? 0) + 1);
     const isMany = this.last - this.first >= MOST_DOTS;
     const bins = Math.max(60, Math.min(400, Math.round(this.area.clientWidth / 3)));
@@ -108,7 +108,9 @@ export class Plot {
       this.chunks = chunks;
     }
     this.draw();
+    this.shown = wanted;
     this.area.dataset.drawn = `${this.first}-${this.last}`;
+    this.area.dataset.version = this.pages.version;
     this.area.dataset.kind = isMany ? "histogram" : this.drawer?.kind ?? "";
   }
 
