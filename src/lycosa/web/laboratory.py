@@ -52,7 +52,7 @@ def picture(call: Call) -> Download:
     return Download(_read(path / name), "image/png")
 
 
-class Page(Input):
+class ReportPage(Input):
     save: bool = Field(False, description="As a file; otherwise it is opened, in a sandbox.")
 
 
@@ -127,7 +127,7 @@ def _read(path: Path) -> bytes:
 ENDPOINTS = (
     Endpoint("GET", "/api/lab", "Comparisons and evolutions.", reports, tag="laboratory"),
     Endpoint("GET", "/api/lab/{report}", "One of them.", report, tag="laboratory"),
-    Endpoint("GET", "/api/lab/{report}/page", "Its page.", page, Page, media="text/html", tag="laboratory"),
+    Endpoint("GET", "/api/lab/{report}/page", "Its page.", page, ReportPage, media="text/html", tag="laboratory"),
     Endpoint(
         "GET", "/api/lab/{report}/pictures/{file}", "One of its pictures.", picture, media="image/png", tag="laboratory"
     ),
