@@ -159,6 +159,10 @@ def teach(page, base: str, crawl: str) -> None:
     )
     after = place_of_dot(page, base, crawl, marked)
     assert after[1] > before[1] + 100
+    now = get(base, f"/api/crawls/{crawl}/figures")["version"]
+    until(lambda: int(page.locator(".plot").get_attribute("data-version")) >= now, what="dots drawn anew")
+    page.mouse.move(*after)  # the dot is where it is now, and says so
+    page.locator(".tip", has_text="relevance 0.000").wait_for()
     page.get_by_role("button", name="Resume").click()
     page.locator(".pill.running").first.wait_for()
 
@@ -170,6 +174,10 @@ def review(page, base: str, crawl: str) -> None:
         page.get_by_text(f"Question {number} of").wait_for()
         page.keyboard.press(key)
     page.get_by_text("Question 4 of").wait_for()
+    page.get_by_text("What your answers changed").wait_for()
+    page.locator(
+        ".question li", has_text=re.compile(r"(yes|no) to “.*: (no page changed sides|.* relevant)")
+    ).first.wait_for()
     answers = get(base, f"/api/crawls/{crawl}/review?count=1")["answered"]
     assert answers == 4  # one by the card
 

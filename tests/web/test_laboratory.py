@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from lycosa.web.doorkeeper import DOCUMENT_POLICY, POLICY
+
 from .conftest import client_of
 
 
@@ -33,9 +35,21 @@ def test_a_comparison_shows_its_pictures_and_saves_its_page(lab):
     assert lab.get("/api/lab/runs~first").json()["pictures"] == ["recall.png"]
     picture = lab.get("/api/lab/runs~first/pictures/recall.png")
     assert (picture.content, picture.headers["content-type"]) == (b"\x89PNG", "image/png")
-    page = lab.get("/api/lab/runs~first/page")
+    page = lab.get("/api/lab/runs~first/page?save=true")
     assert page.headers["content-disposition"] == 'attachment; filename="runs~first.html"'
     assert "default-src 'none'" in page.headers["content-security-policy"]
+
+
+def test_the_page_of_a_comparison_is_opened_in_a_sandbox(lab):
+    opened = lab.get("/api/lab/runs~first/page")
+    assert "content-disposition" not in opened.headers
+    assert opened.headers.get_list("content-security-policy") == [DOCUMENT_POLICY]
+    directives = {each.split()[0]: each.split()[1:] for each in DOCUMENT_POLICY.split("; ")}
+    assert directives["sandbox"] == []  # no script, no origin
+    assert directives["default-src"] == ["'none'"]
+    assert "script-src" not in directives
+    assert lab.get("/api/lab").headers.get_list("content-security-policy") == [POLICY]
+    assert opened.headers["x-content-type-options"] == "nosniff"
 
 
 @pytest.mark.parametrize("name", ["secret.txt", "..%2f..%2fcycling%2fcrawl.db", "results.parquet", "nothing.png"])

@@ -9,7 +9,8 @@ So each request is checked before anything else:
     Content-Type    of a request that changes something is JSON, which no form can send
     token           where the server listens on anything but loopback: a cookie, or `Authorization: Bearer`
 
-A strict Content-Security-Policy is on every response: no inline script or style, nothing from elsewhere, no frames.
+A strict Content-Security-Policy is on every response: no inline script or style, nothing from elsewhere, no frames. The
+page of a comparison, which is opened by itself, has one that is as strict about scripts and puts it into a sandbox.
 """
 
 from __future__ import annotations
@@ -29,6 +30,11 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
+DOCUMENT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'; base-uri 'none'; "
+    "form-action 'none'"
+)
+"""Of a report's own page, which has its styles and pictures inside: a document of no origin, without any script."""
 HEADERS = (
     (b"content-security-policy", POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
@@ -110,10 +116,8 @@ class Doorkeeper:
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
-                own = {name for name, _ in HEADERS}
-                kept = [pair for pair in message.get("headers", []) if pair[0].lower() not in own]
                 cookie = [self._cookie()] if has_token and "token" in query else []
-                message = {**message, "headers": [*kept, *HEADERS, *cookie]}
+                message = {**message, "headers": [*_with_ours(message.get("headers", [])), *cookie]}
             await send(message)
 
         if refusal:
@@ -155,6 +159,15 @@ class Doorkeeper:
 
     def _cookie(self) -> tuple[bytes, bytes]:
         return b"set-cookie", f"{COOKIE}={self._door.token}; HttpOnly; SameSite=Strict; Path=/".encode()
+
+
+def _with_ours(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The headers of a response with those that every response has. A document may have the other policy."""
+    ours = dict(HEADERS)
+    document = (b"content-security-policy", DOCUMENT_POLICY.encode())
+    if document in (given := list(headers)):
+        ours |= [document]
+    return [*(pair for pair in given if pair[0].lower() not in ours), *ours.items()]
 
 
 def _cookies(lines: Iterable[str]) -> list[str]:

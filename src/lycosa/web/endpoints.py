@@ -37,6 +37,8 @@ class Download:
     media: str = "application/octet-stream"
     name: str = ""
     """Of the file, if it is to be saved."""
+    policy: str = ""
+    """Content-Security-Policy, if it is not the usual one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,7 @@ class Endpoint:
             return failure(422, str(error))
         if isinstance(result, Download):
             headers = {"content-disposition": f'attachment; filename="{result.name}"'} if result.name else {}
+            headers |= {"content-security-policy": result.policy} if result.policy else {}
             return Response(result.body, media_type=result.media, headers=headers)
         return as_json(result)
 

@@ -8,8 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from lycosa.errors import InputError
-from lycosa.web.endpoints import Call, Download, Endpoint, NotThere
+from lycosa.web.doorkeeper import DOCUMENT_POLICY
+from lycosa.web.endpoints import Call, Download, Endpoint, Input, NotThere
 
 COMPARISON, EVOLUTION = ("index.html", "results.parquet"), ("population.json",)
 """Files by which a directory is recognised."""
@@ -49,12 +52,17 @@ def picture(call: Call) -> Download:
     return Download(_read(path / name), "image/png")
 
 
+class ReportPage(Input):
+    save: bool = Field(False, description="As a file; otherwise it is opened, in a sandbox.")
+
+
 def page(call: Call) -> Download:
-    """The whole report, to be saved: a page of its own, which is not shown among ours."""
+    """The whole report: a document of its own, which is not shown among ours."""
     path = _path(call)
     if not (path / "index.html").exists():
         raise NotThere("this report has no page of its own")
-    return Download(_read(path / "index.html"), "text/html; charset=utf-8", f"{call.names['report']}.html")
+    name = f"{call.names['report']}.html" if call.query.save else ""
+    return Download(_read(path / "index.html"), "text/html; charset=utf-8", name, DOCUMENT_POLICY)
 
 
 def _evolution(path: Path) -> dict[str, Any]:
@@ -119,7 +127,7 @@ def _read(path: Path) -> bytes:
 ENDPOINTS = (
     Endpoint("GET", "/api/lab", "Comparisons and evolutions.", reports, tag="laboratory"),
     Endpoint("GET", "/api/lab/{report}", "One of them.", report, tag="laboratory"),
-    Endpoint("GET", "/api/lab/{report}/page", "Its page, to be saved.", page, media="text/html", tag="laboratory"),
+    Endpoint("GET", "/api/lab/{report}/page", "Its page.", page, ReportPage, media="text/html", tag="laboratory"),
     Endpoint(
         "GET", "/api/lab/{report}/pictures/{file}", "One of its pictures.", picture, media="image/png", tag="laboratory"
     ),

@@ -7,25 +7,42 @@ import { ago, count, doing, empty, h, put } from "./dom.js";
 const EVERY = 3000;
 
 export async function laboratoryView(main, chosen = "") {
-  const { reports } = await get("/api/lab");
   const detail = h("div", { class: "stack" });
-  put(main, h("div", {}, h("h1", {}, "Laboratory"), h("p", { class: "muted" }, "Comparisons of strategies and evolutions, from lycosa compare and lycosa evolve.")),
-    reports.length ? h("div", { class: "topics-view" }, h("section", { class: "card" }, h("h2", {}, "Reports"), h("ul", { class: "tree" }, reports.map((report) => h("li", {}, h("a", { class: `topic${report.id === chosen ? " chosen" : ""}`, href: `#/lab/${encodeURIComponent(report.id)}` }, h("span", { class: "name" }, report.id.replaceAll("~", "/")), h("span", { class: "count" }, `${report.kind}, ${ago(report.changed_at)}`)))))), detail)
-      : empty("No report here", "Run lycosa compare WORLD -o DIR or lycosa evolve WORLD -o DIR in a folder that this dashboard shows, and open it here."));
-  const first = chosen || reports[0]?.id;
-  if (!first) return undefined;
-  let last = 0;
-  const show = async () => {
-    const report = await get(`/api/lab/${encodeURIComponent(first)}`);
-    if (report.changed_at === last) return;
-    last = report.changed_at;
-    put(detail, report.kind === "evolution" ? evolution(report) : null,
-      h("section", { class: "card stack" }, h("div", { class: "row between" }, h("h2", {}, report.id.replaceAll("~", "/")), report.kind === "comparison" ? h("button", { type: "button", class: "small", onclick: doing(() => save(`/api/lab/${encodeURIComponent(first)}/page`, { name: `${first}.html` })) }, "Save the whole report") : null),
-        report.pictures.length ? h("div", { class: "half" }, report.pictures.map((name) => h("figure", { class: "picture" }, h("img", { src: `/api/lab/${encodeURIComponent(first)}/pictures/${encodeURIComponent(name)}?at=${Math.round(report.changed_at)}`, alt: name.replace(".png", "").replaceAll("_", " ") }), h("figcaption", { class: "hint" }, name.replace(".png", "").replaceAll("_", " "))))) : h("p", { class: "muted" }, "No pictures yet; they are drawn when it ends.")));
-  };
+  const body = h("div");
+  put(main, h("div", {}, h("h1", {}, "Laboratory"), h("p", { class: "muted" }, "Comparisons of strategies and evolutions, from lycosa compare and lycosa evolve.")), body);
+  let [listed, shown] = ["", ""];
+
+  /** Reports appear while this is open, and evolutions grow. */
+  async function show() {
+    const { reports } = await get("/api/lab");
+    const first = reports.find((report) => report.id === chosen) ?? reports[0];
+    const names = reports.map((report) => report.id).join("\n");
+    if (names !== listed || !names) {
+      listed = names;
+      put(body, reports.length ? h("div", { class: "topics-view" }, list(reports, first.id), detail)
+        : empty("No report here", "Run lycosa compare WORLD -o DIR or lycosa evolve WORLD -o DIR in a folder that this dashboard shows, and open it here, also while it runs."));
+    }
+    if (!first || shown === `${first.id} ${first.changed_at}`) return;
+    const report = await get(`/api/lab/${encodeURIComponent(first.id)}`);
+    shown = `${first.id} ${first.changed_at}`;
+    put(detail, report.kind === "evolution" ? evolution(report) : null, pictures(report));
+  }
+
   await show();
   const timer = setInterval(() => show().catch(() => {}), EVERY);
   return () => clearInterval(timer);
+}
+
+function list(reports, chosen) {
+  return h("section", { class: "card" }, h("h2", {}, "Reports"), h("ul", { class: "tree" }, reports.map((report) => h("li", {}, h("a", { class: `topic${report.id === chosen ? " chosen" : ""}`, "aria-current": report.id === chosen ? "true" : null, href: `#/lab/${encodeURIComponent(report.id)}` }, h("span", { class: "name" }, report.id.replaceAll("~", "/")), h("span", { class: "count" }, `${report.kind}, ${ago(report.changed_at)}`))))));
+}
+
+function pictures(report) {
+  const place = `/api/lab/${encodeURIComponent(report.id)}`;
+  const words = (name) => name.replace(".png", "").replaceAll("_", " ");
+  return h("section", { class: "card stack" }, h("div", { class: "row between" }, h("h2", {}, report.id.replaceAll("~", "/")),
+    report.kind === "comparison" ? h("div", { class: "row" }, h("a", { class: "button small", target: "_blank", rel: "noopener", href: `${place}/page` }, "Open the whole report"), h("button", { type: "button", class: "small", onclick: doing(() => save(`${place}/page`, { query: { save: true }, name: `${report.id}.html` })) }, "Save it")) : null),
+  report.pictures.length ? h("div", { class: "half" }, report.pictures.map((name) => h("figure", { class: "picture" }, h("img", { src: `${place}/pictures/${encodeURIComponent(name)}?at=${Math.round(report.changed_at)}`, alt: words(name) }), h("figcaption", { class: "hint" }, words(name))))) : h("p", { class: "muted" }, "No pictures yet; they are drawn when it ends."));
 }
 
 function evolution(report) {

@@ -34,8 +34,10 @@ export async function monitorTab(body, { crawl, state, listen, unlisten }) {
       await plot.start(true);
     }
     panel.show(now);
-    plot.forecast = now.forecast?.pages ? now.forecast : null;
+    const isNew = JSON.stringify(now.forecast) !== JSON.stringify(plot.forecast);
+    plot.forecast = now.forecast ?? null;
     await plot.update();
+    if (isNew) plot.draw();
     if (now.pages !== lastPages || now.version !== panel.version) {
       lastPages = now.pages;
       panel.version = now.version;

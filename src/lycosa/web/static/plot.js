@@ -81,12 +81,12 @@ export class Plot {
   async update(isForced = false) {
     if (!this.pages.count) return;
     if (!this.sizes || !this.area.isConnected) return;
-    const before = `${this.first} ${this.last} ${this.pages.version}`;
     if (this.isLive) {
       this.last = this.pages.count;
       this.first = this.span ? Math.max(1, this.last - this.span + 1) : 1;
     }
-    if (!isForced && before === `${this.first} ${this.last} ${this.pages.version}` && this.whole) return;
+    const wanted = `${this.first}-${this.last} ${this.pages.version}`;
+    if (!isForced && wanted === this.shown && this.whole) return;
     const turn = (this.turn = (this.turn ?? 0) + 1);
     const isMany = this.last - this.first >= MOST_DOTS;
     const bins = Math.max(60, Math.min(400, Math.round(this.area.clientWidth / 3)));
@@ -108,7 +108,10 @@ export class Plot {
       this.chunks = chunks;
     }
     this.draw();
+    if (Number(this.area.dataset.version) !== this.pages.version) this.hideTip(); // what it says may not hold any more
+    this.shown = wanted;
     this.area.dataset.drawn = `${this.first}-${this.last}`;
+    this.area.dataset.version = this.pages.version;
     this.area.dataset.kind = isMany ? "histogram" : this.drawer?.kind ?? "";
   }
 
@@ -334,7 +337,7 @@ export class Plot {
     });
     this.area.addEventListener("pointerdown", (event) => { grabbed = { x: event.clientX, first: this.first, last: this.last }; });
     window.addEventListener("pointerup", () => { setTimeout(() => { grabbed = null; }); });
-    this.area.addEventListener("pointerleave", () => { this.tip.hidden = true; });
+    this.area.addEventListener("pointerleave", () => this.hideTip());
     this.area.addEventListener("click", (event) => { const { page } = this.nearest(event); if (page && !grabbed?.isMoved) this.onOpen(page.number); });
     this.area.addEventListener("wheel", (event) => { event.preventDefault(); this.zoom(event.deltaY > 0 ? 1.25 : 0.8, (event.clientX - this.area.getBoundingClientRect().left) / this.area.clientWidth); }, { passive: false });
     const brush = (event) => {
@@ -358,10 +361,15 @@ export class Plot {
     if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
   }
 
+  hideTip() {
+    this.tip.hidden = true;
+    this.hovered = "";
+  }
+
   async hover({ page, mark, x, y }) {
     this.area.style.cursor = page ? "pointer" : "";
     const key = mark ? `m${mark.id}` : page?.number ?? "";
-    if (!page && !mark) { this.tip.hidden = true; this.hovered = ""; return; }
+    if (!page && !mark) { this.hideTip(); return; }
     this.tip.style.left = `${Math.min(x + 14, this.area.clientWidth - 250)}px`;
     this.tip.style.top = `${Math.min(y + 14, this.area.clientHeight - 80)}px`;
     if (this.hovered === key) return;

@@ -48,9 +48,9 @@ export async function queueTab(body, { crawl, listen, unlisten }) {
 
   function table(links) {
     return h("table", {},
-      h("thead", {}, h("tr", {}, h("th", { class: "number" }, "Turn"), h("th", {}, "Link"), h("th", { class: "number" }, "Score"), h("th", { class: "number wide-only" }, "Distance"), h("th", {}, "Do"))),
+      h("thead", {}, h("tr", {}, h("th", { class: "number wide-only" }, "Turn"), h("th", {}, "Link"), h("th", { class: "number" }, "Score"), h("th", { class: "number wide-only" }, "Distance"), h("th", {}, "Do"))),
       h("tbody", {}, links.map((link) => h("tr", {},
-        h("td", { class: "number muted" }, count(link.place)),
+        h("td", { class: "number muted wide-only" }, count(link.place)),
         h("td", {}, h("button", { class: "title", type: "button", onclick: () => explain(link.url) }, link.anchor || "(no anchor)"), link.reason ? h("span", { class: "chip" }, link.reason) : null, link.rests_for ? h("span", { class: "chip plain" }, `host rests ${Math.ceil(link.rests_for)} s`) : null, link.tries ? h("span", { class: "chip against" }, `tried ${link.tries}×`) : null, h("span", { class: "url" }, outside(link.url))),
         h("td", { class: "number" }, link.score.toFixed(3)), h("td", { class: "number wide-only" }, count(link.distance)),
         h("td", { class: "nowrap" }, act("Raise", "raise", link.url), act("Drop", "drop", link.url), act("Exclude", "exclude", hostOf(link.url)))))));

@@ -11,6 +11,9 @@ export async function reviewTab(body, { crawl, listen, unlisten }) {
   let place = 0;
   const given = [];
   let before = null;
+  let lately = null; // number of relevant pages at the last version
+  const pending = []; // answers whose consequences are not known yet
+  const lines = []; // what each answer changed, newest first
   const area = h("div", { class: "question stack" });
   const changes = h("div", { class: "question", "aria-live": "polite" });
   put(body, area, changes);
@@ -28,7 +31,19 @@ export async function reviewTab(body, { crawl, listen, unlisten }) {
     if (!before || now.answered === before.answered) return put(changes);
     const moved = now.relevant - before.relevant;
     const words = moved ? `${plural(Math.abs(moved), "page")} ${moved > 0 ? "more" : "fewer"} relevant than before` : "no page has changed sides so far";
-    return put(changes, h("div", { class: "card flat" }, h("h3", {}, "What your answers changed"), h("p", {}, `${plural(Math.max(0, now.answered - before.answered), "answer")}: `, h("strong", {}, words), ` (${count(before.relevant)} → ${count(now.relevant)} of ${count(now.pages ?? 0)} pages).`, now.is_learning ? " The judge is still learning." : "")));
+    return put(changes, h("div", { class: "card flat" }, h("h3", {}, "What your answers changed"), h("p", {}, `${plural(Math.max(0, now.answered - before.answered), "answer")}: `, h("strong", {}, words), ` (${count(before.relevant)} → ${count(now.relevant)} of ${count(now.pages ?? 0)} pages).`, now.is_learning ? " The judge is still learning." : ""),
+      lines.length ? h("ul", { class: "path" }, lines.slice(0, 12).map((line) => h("li", {}, line))) : null));
+  }
+
+  /** Another version has judged the pages: what has changed is put down to the answers since the last one. */
+  function putDown(figures) {
+    const moved = figures.relevant - (lately ?? before?.relevant ?? figures.relevant);
+    lately = figures.relevant;
+    const titles = pending.splice(0).map(({ question, said }) => `${said === "relevant" ? "yes" : said === "irrelevant" ? "no" : "taken back"} to “${(question.title || question.url).slice(0, 60)}”`);
+    const meanwhile = figures.is_running && !figures.is_paused ? ", counting what was fetched meanwhile" : "";
+    const effect = moved ? `${plural(Math.abs(moved), "page")} ${moved > 0 ? "more" : "fewer"} relevant${meanwhile}` : "no page changed sides";
+    if (titles.length) lines.unshift(`${titles.join(", ")}: ${effect}`);
+    else if (moved && given.length) lines.unshift(`the judge has learned from it: ${effect}`);
   }
 
   function show() {
@@ -56,7 +71,10 @@ export async function reviewTab(body, { crawl, listen, unlisten }) {
   async function answer(said) {
     const question = questions[place];
     await post(crawlPath(crawl.id, `/pages/${question.number}/answer`), { answer: said });
-    if (said !== "skipped") given.push(question);
+    if (said !== "skipped") {
+      given.push(question);
+      pending.push({ question, said });
+    }
     place += 1;
     show();
   }
@@ -64,6 +82,7 @@ export async function reviewTab(body, { crawl, listen, unlisten }) {
   async function back() {
     place -= 1;
     await post(crawlPath(crawl.id, `/pages/${questions[place].number}/answer`), { answer: "withdrawn" });
+    if (given.includes(questions[place])) pending.push({ question: questions[place], said: "withdrawn" });
     given.splice(given.indexOf(questions[place]), given.includes(questions[place]) ? 1 : 0);
     show();
   }
@@ -86,6 +105,7 @@ export async function reviewTab(body, { crawl, listen, unlisten }) {
   let version = -1;
   const listener = async (figures) => {
     if (figures.version === version && !figures.is_learning) return;
+    if (figures.version !== version) putDown(figures);
     version = figures.version;
     const answered = before ? before.answered + given.length : 0;
     if (before) showChanges({ relevant: figures.relevant, answered, pages: figures.pages, is_learning: figures.is_learning });

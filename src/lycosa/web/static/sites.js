@@ -35,10 +35,10 @@ function siteList(sites, crawl) {
       const given = standing(kind, site.name);
       return h("button", { type: "button", class: "small quiet", "aria-pressed": String(Boolean(given)), "aria-label": `${site.name}: ${label}`, onclick: doing(() => (given ? order("undo", given.id, `${site.name}: taken back`) : order(kind, site.name, `${site.name}: ${words}`))) }, label);
     };
-    put(place, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Site"), h("th", { class: "number" }, "Relevant"), h("th", {}, "Density"), h("th", {}, "For you"))),
+    put(place, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Site"), h("th", { class: "number" }, "Relevant"), h("th", { class: "wide-only" }, "Density"), h("th", {}, "For you"))),
       h("tbody", {}, sites.map((site) => h("tr", {},
-        h("td", {}, site.name, site.set_aside ? h("span", { class: "url" }, `set aside: ${site.set_aside}`) : null), h("td", { class: "number" }, `${count(site.relevant)} of ${count(site.pages)}`), h("td", {}, share(site.density, site.density >= 0.5)),
-        h("td", { class: "nowrap" }, mark(site, "raise", "Useful", "its waiting links come first"), mark(site, "exclude", "Not useful", "it is asked for nothing more")))))));
+        h("td", { class: "name" }, site.name, site.set_aside ? h("span", { class: "url" }, `set aside: ${site.set_aside}`) : null), h("td", { class: "number" }, `${count(site.relevant)} of ${count(site.pages)}`), h("td", { class: "wide-only" }, share(site.density, site.density >= 0.5)),
+        h("td", {}, mark(site, "raise", "Useful", "its waiting links come first"), mark(site, "exclude", "Not useful", "it is asked for nothing more")))))));
   };
   show().catch((error) => put(place, h("div", { class: "notice bad" }, error.message)));
   return h("section", { class: "card" }, h("h2", {}, "Sites"), h("p", { class: "hint" }, "Useful: what waits there comes first. Not useful: nothing more is fetched. A second click takes it back."), place);
