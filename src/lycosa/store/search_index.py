@@ -32,7 +32,7 @@ BUSY_SECONDS = 30.0
 COMPRESSION = 3
 MAX_BYTES = 4 << 20
 """Of a text, in UTF-8: what is longer is cut."""
-MOST_RANKED = 25_000
+MOST_RANKED = 15_000
 """Number of pages that BM25 is computed for: a microsecond each. If more have the words, which are then words that say
 little, those found first are ranked."""
 
@@ -50,10 +50,11 @@ from (select id, score
      cross join crawl.pages p on p.id = w.id cross join crawl.frontier f on f.id = w.id
      left join crawl.judgements j on j.page_id = w.id
           and j.judge = (select min(judge) from crawl.judgements where page_id = w.id)
-where not :is_relevant or j.is_relevant order by w.score, w.id limit :shown
+where not :is_relevant or j.is_relevant limit :shown
 """
 """Ranked outside of FTS5: its own `order by rank` takes half as long again. As many are kept as are shown; all if there
-is a filter."""
+is a filter. A cross join is never reordered, so pages are looked up, and filtered, in the order of their ranks, and no
+more of them than needed."""
 MATCHES = "select count(*) from (select 1 from fulltext where fulltext match ? limit ?)"
 SHOWN = f"create virtual table temp.shown using fts5 (title, url, text, tokenize = '{TOKENIZER}')"
 SNIPPETS = f"select rowid, snippet(shown, 2, ?, ?, '…', {SNIPPET_WORDS}) from temp.shown where shown match ?"
