@@ -342,9 +342,9 @@ This page is made by `make reproduce-tc`; its figures carry the paper's numbers.
 World: the Wikipedia Selection for Schools 2007 (wikispeedia), one host, 5,213 pages, labels by people. {topics} of
 the {largest} largest topics ({low} to {high} pages), 10 seeds a crawl, 3 links before the targets, {pages:,} pages a
 crawl, crawls from other seeds for each topic: {repeats}. All strategies see the topic's name as keywords and nothing
-else. Costs: {cost_topics} topics, one crawl each, nothing shared between crawls; CPU time of the process, with similarities and
-queues, relative to the mean of the strategies shown. {long}Bands and ± are one standard error over topics; p
-values are of a paired Wilcoxon test over topics, with a buffer of 256 links where nothing else is said.
+else. Costs: {cost_topics} topics, one crawl each, nothing shared between crawls; CPU time of the process, with
+similarities and queues, relative to the mean of the strategies shown. {long}Bands and ± are one standard error over
+topics; p values are of a paired Wilcoxon test over topics, with a buffer of 256 links where nothing else is said.
 
 Differs from the paper: one encyclopedia instead of the web of 2001, so everything is near everything (three links reach
 most of the world); topics are named by one to three words; crawls of 50,000 pages are not possible in a world of 5,213.
