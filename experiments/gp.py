@@ -23,7 +23,7 @@ from gp_page import CrawlFigures, TextFigures, page
 from gp_texts import VALIDATION, Outcome, TextScale, collections, run_split
 
 RESULTS = Results("gp")
-FULL = TextScale(drawn=1_200, tested=300, splits=10, population=30, generations=12)
+FULL = TextScale(drawn=1_500, tested=400, splits=10, population=50, generations=20)
 LARGE = TextScale(drawn=4_000, tested=1_000, splits=12, population=100, generations=30)
 QUICK = TextScale(drawn=1_500, tested=300, splits=2, population=10, generations=3)
 FULL_CRAWLS = CrawlScale(topics=6, pages=200, population=30, generations=12)

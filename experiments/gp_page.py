@@ -85,7 +85,7 @@ def page(results: Results, texts: tuple[TextFigures, TextScale], crawls: tuple[C
     ]
     for name in dict.fromkeys(name for name, _ in of_texts):
         parts += [f"\n## {name}\n", *_collection(name, of_texts)]
-    parts += [CRAWLS.format(pages=crawl_scale.pages), *_crawl_table(of_webs)]
+    parts += [CRAWLS.format(**crawl_scale._asdict()), *_crawl_table(of_webs)]
     parts += [
         "\n| over | crawlers | F1 of the collection | evidence |\n|---|---|---|---|",
         *verdicts(list(crawl_claims(of_webs))),
@@ -255,8 +255,9 @@ collection.
 CRAWLS = """
 ## Crawls
 
-The judge gp-knn learns from up to 20 examples of every topic of a web. A crawl starts at ten of its topic's examples
-and fetches {pages:,} pages, or as many as there are links; a page with a relevance of ½ or more joins the collection.
+The judge gp-knn learns from up to 20 examples of every topic of a web (population {population}, {generations}
+generations). A crawl starts at ten of its topic's examples and fetches {pages:,} pages, or as many as there are links;
+a page with a relevance of ½ or more joins the collection.
 **GP**: breadth-first over the links of pages whose likeliest topic is the wanted one (the paper's steps 3 and 4);
 **+ decay**: breadth-first with rigid decay instead, T_r = 0.3 and T_d = 0.3, and gp-knn's relevance as the similarity;
 **+ meta-search**: three engines, which know 40 % of the web each, are asked for the topic's words at the start, and
