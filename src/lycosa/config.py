@@ -25,6 +25,7 @@ from lycosa.crawl.reading import Reading
 from lycosa.crawl.stall import StallSettings
 from lycosa.crawl.traps import TrapSettings
 from lycosa.errors import ConfigError
+from lycosa.fetch.browser import BrowserSettings
 from lycosa.fetch.decode import DecodeLimits
 from lycosa.fetch.fetcher import FetchSettings
 from lycosa.fetch.politeness import Politeness
@@ -216,6 +217,7 @@ class Config(BaseModel):
     network: NetworkSettings = NetworkSettings()
     page: PageLimits = PageLimits()
     readers: ReaderSettings = ReaderSettings()
+    browser: BrowserSettings = BrowserSettings()
     frontier: FrontierSettings = FrontierSettings()
     archive: ArchiveSettings = ArchiveSettings()
     traps: TrapSettings = TrapSettings()

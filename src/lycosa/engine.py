@@ -34,6 +34,7 @@ from lycosa.crawl.loop import run
 from lycosa.crawl.reader_pool import Readers
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.rejudge import Learning, Rejudge
+from lycosa.crawl.rendering import BrowserAdvice, RenderingReader
 from lycosa.crawl.resume import (
     FURNITURE,
     NOTHING,
@@ -60,6 +61,7 @@ from lycosa.crawl.watching import (
     in_a_thread,
 )
 from lycosa.errors import ConfigError, InputError, LycosaError, SeedError, WorkspaceError
+from lycosa.fetch.browser import chromium, has_sandbox
 from lycosa.fetch.cache import PageCache
 from lycosa.fetch.fetcher import RobotsBook
 from lycosa.fetch.guard import Guard
@@ -87,7 +89,7 @@ from lycosa.judge_choice import (
 )
 from lycosa.judges.protocol import CompletedJudge, Judge, LearnedTopic, PlainJudge
 from lycosa.lib.clock import SystemClock
-from lycosa.live import live_fetcher, live_search, query_words
+from lycosa.live import live_browser, live_fetcher, live_search, query_words
 from lycosa.results.check import naming_damage
 from lycosa.results.report import Report
 from lycosa.stopping.forecaster import Forecaster
@@ -347,6 +349,10 @@ class Crawl:
             config = settled(config, self._strategy)
             require_vectors(config)
         self._judge_for(config)
+        if config.browser.is_on:
+            if self._fetcher is not None:
+                raise ConfigError("browser.is_on: a fetcher of your own renders pages itself, if it is to")
+            chromium(config.browser)
         Guard(config.network.allow)  # refuses a malformed network before anything is written
         strategy_named(self._strategy or config.strategy, settings=config.constants)
         self._running = Running(self._listeners, watcher)
@@ -409,6 +415,13 @@ class Crawl:
         )
         stack.push_async_callback(readers.close)
         await readers.start()
+        browser = live_browser(config, live, clock, stack) if config.browser.is_on and live is not None else None
+        reader = RenderingReader(
+            readers,
+            render=browser.render if browser is not None else None,
+            delay=config.politeness.delay,
+            limits=config.decode,
+        )
         self.workspace.write_config(config.to_toml())
         number = store.begin_run(started_at=started, pid=os.getpid(), version=__version__, config=config.to_toml())
         ledger = CrawlLedger(
@@ -419,9 +432,12 @@ class Crawl:
             if message:
                 ledger.note(kind, message)
         ledger.add_seeds(seeds)
+        if browser is not None and not has_sandbox():
+            ledger.note("browser", "chromium runs without its sandbox, as it does for root; crawl as another user")
+        browser_advice = BrowserAdvice(reader, ledger)
         visitor = LiveVisitor(
             fetcher=fetcher,
-            reader=readers,
+            reader=reader,
             furniture=state.furniture,
             clock=clock,
             traps=state.traps,
@@ -505,7 +521,17 @@ class Crawl:
         readmission = Periodic(ledger.readmit_hosts, every=READMIT_EVERY, clock=clock)
 
         def watch() -> None:
-            for part in (distilling, answers, rejudge, advice, readmission, snapshotting, commands, alarms):
+            for part in (
+                distilling,
+                answers,
+                rejudge,
+                advice,
+                readmission,
+                snapshotting,
+                commands,
+                alarms,
+                browser_advice,
+            ):
                 part.look()
             if searching is not None:
                 searching.look()
@@ -552,6 +578,7 @@ class Crawl:
         answers.look(is_last=True)
         rejudge.end()
         advice.look(is_last=True)
+        browser_advice.look(is_last=True)
         snapshotting.look(is_last=True)
         running.look(ledger)
         commands.write_figures()
