@@ -74,6 +74,7 @@ from lycosa.given import (
     directory_for,
     made_judge,
     name_of,
+    with_pdf_fetched,
     with_strategy_inside,
 )
 from lycosa.judge_choice import (
@@ -169,7 +170,8 @@ class Crawl:
         if config:
             written.append(as_layer(config))
         said = {name: value for name, value in given.items() if value not in ("", [], {}, None)}
-        self.config = with_strategy_inside(build(*written, ("Crawl", said), ("settings", settings), *layers))
+        built = build(*written, ("Crawl", said), ("settings", settings), *layers)
+        self.config = with_pdf_fetched(with_strategy_inside(built))
         self.start_note = ""
         """Which examples the crawl starts from; empty if it starts from seeds that were given."""
         if self.config.topics and (with_examples or not self.config.seeds):

@@ -113,6 +113,9 @@ def crawl(
         help="Render pages that are empty without JavaScript in a headless chromium; all others are read as they come. "
         "Needs lycosa[browser] and a chromium on this machine (docs/browser.md).",
     ),
+    pdf: bool | None = typer.Option(
+        None, "--pdf/--no-pdf", help="Fetch and read PDF documents, too. Needs lycosa[pdf]."
+    ),
     delay: float | None = typer.Option(None, "--delay", help="Seconds between requests to a host (default 1)."),
     contact: str = typer.Option(
         "", "--contact", envvar="LYCOSA_CONTACT", help="E-mail or URL where site owners reach you."
@@ -182,6 +185,7 @@ def crawl(
                     judge={"threshold": threshold},
                     budget={"pages": pages, "seconds": None if minutes is None else minutes * 60},
                     browser={"is_on": browser},
+                    page={"pdf": pdf},
                     politeness={"delay": delay},
                     metasearch={
                         "is_on": True if engines and metasearch is None else metasearch,

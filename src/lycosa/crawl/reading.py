@@ -20,7 +20,9 @@ from lycosa.lib.text import aliases, renamed
 from lycosa.model import Fetched, Judgement, Kind, Outcome, Page, Response, Visit
 from lycosa.page.html import read_document
 from lycosa.page.limits import PageLimits
+from lycosa.page.pdf import is_pdf, pdf_as_html
 
+HTML = "text/html; charset=utf-8"
 OTHER_LANGUAGE = "other language"
 """Reason for which a page is refused that is not in one of the languages asked for."""
 
@@ -66,10 +68,16 @@ def read_response(response: Response, reading: Reading, furniture: bytes = b"") 
     decoded = decode(response.body, response.header("content-encoding"), limits=reading.decode_limits)
     if decoded.reason:
         return Read(Outcome(Kind.REFUSED, decoded.reason, decoded.detail, response.status))
+    body, content_type = decoded.body, response.header("content-type")
+    if is_pdf(content_type):
+        converted = pdf_as_html(body, max_text=reading.limits.max_text)
+        if converted.reason:
+            return Read(Outcome(Kind.UNREADABLE, converted.reason, converted.detail, response.status))
+        body, content_type = converted.document, HTML
     page = read_document(
         response.url,
-        decoded.body,
-        content_type=response.header("content-type"),
+        body,
+        content_type=content_type,
         x_robots_tag=[value for name, value in response.headers if name == "x-robots-tag"],
         resolver=reading.urls.resolver,
         product_token=reading.product_token,

@@ -12,7 +12,8 @@
 6. `links` turns marks into anchors and contexts, which are slices of the text, and hrefs into URLs.
 7. `robots` reads the page's instructions for robots; `language` and `fingerprint` analyse the own text.
 
-`scripted` tells a document that is empty until its scripts have run in a browser.
+`pdf` turns PDF documents into HTML first. `scripted` tells a document that is empty until its scripts have run in a
+browser.
 
 `html.read_document` combines these steps, within `limits`. Every input yields a Page; none raises an exception.
 

@@ -17,6 +17,8 @@ class PageLimits:
     only_languages: tuple[str, ...] = ()
     """Languages of the pages that are kept, as ISO 639-1 codes; if empty, any. A page in another language is refused,
     and its links are not followed; one with too little text to tell is kept."""
+    pdf: bool = False
+    """Fetch and read PDF documents. Needs lycosa[pdf]."""
     max_text: int = 200_000
     """Maximum number of characters of text; the rest is neither kept nor counted, except for its links."""
     max_title: int = 300
