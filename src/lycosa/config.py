@@ -27,6 +27,7 @@ from lycosa.crawl.stall import StallSettings
 from lycosa.crawl.traps import TrapSettings
 from lycosa.errors import ConfigError
 from lycosa.fetch.access import AccessSettings
+from lycosa.fetch.browser import BrowserSettings
 from lycosa.fetch.decode import DecodeLimits
 from lycosa.fetch.fetcher import FetchSettings
 from lycosa.fetch.politeness import Politeness
@@ -219,6 +220,7 @@ class Config(BaseModel):
     access: AccessSettings = AccessSettings()
     page: PageLimits = PageLimits()
     readers: ReaderSettings = ReaderSettings()
+    browser: BrowserSettings = BrowserSettings()
     frontier: FrontierSettings = FrontierSettings()
     lists: ListSettings = ListSettings()
     archive: ArchiveSettings = ArchiveSettings()

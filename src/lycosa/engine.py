@@ -38,6 +38,7 @@ from lycosa.crawl.reader_pool import Readers
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.refresh import Refreshing, RefreshPlan
 from lycosa.crawl.rejudge import Learning, Rejudge
+from lycosa.crawl.rendering import BrowserAdvice, RenderingReader
 from lycosa.crawl.resume import (
     FURNITURE,
     NOTHING,
@@ -65,6 +66,7 @@ from lycosa.crawl.watching import (
 )
 from lycosa.errors import ConfigError, InputError, LycosaError, SeedError, WorkspaceError
 from lycosa.fetch.access import Access
+from lycosa.fetch.browser import chromium, has_sandbox
 from lycosa.fetch.cache import PageCache
 from lycosa.fetch.fetcher import RobotsBook
 from lycosa.fetch.guard import Guard
@@ -77,6 +79,7 @@ from lycosa.given import (
     directory_for,
     made_judge,
     name_of,
+    with_pdf_fetched,
     with_strategy_inside,
 )
 from lycosa.judge_choice import (
@@ -92,7 +95,7 @@ from lycosa.judge_choice import (
 )
 from lycosa.judges.protocol import CompletedJudge, Judge, LearnedTopic, PlainJudge
 from lycosa.lib.clock import SystemClock
-from lycosa.live import live_fetcher, live_search, query_words
+from lycosa.live import live_browser, live_fetcher, live_search, query_words
 from lycosa.results.check import naming_damage
 from lycosa.results.report import Report
 from lycosa.stopping.forecaster import Forecaster
@@ -188,7 +191,8 @@ class Crawl:
         if config:
             written.append(as_layer(config))
         said = {name: value for name, value in given.items() if value not in ("", [], {}, None)}
-        self.config = with_strategy_inside(build(*written, ("Crawl", said), ("settings", settings), *layers))
+        built = build(*written, ("Crawl", said), ("settings", settings), *layers)
+        self.config = with_pdf_fetched(with_strategy_inside(built))
         self.start_note = ""
         """Which examples the crawl starts from; empty if it starts from seeds that were given."""
         if self.config.topics and (with_examples or not self.config.seeds):
@@ -383,6 +387,10 @@ class Crawl:
             config = settled(config, self._strategy)
             require_vectors(config)
         self._judge_for(config)
+        if config.browser.is_on:
+            if self._fetcher is not None:
+                raise ConfigError("browser.is_on: a fetcher of your own renders pages itself, if it is to")
+            chromium(config.browser)
         Guard(config.network.allow)  # refuses a malformed network before anything is written,
         Access(config.access, now=time.time())  # and files with secrets that cannot be used
         strategy_named(self._strategy or config.strategy, settings=config.constants)
@@ -446,6 +454,13 @@ class Crawl:
         )
         stack.push_async_callback(readers.close)
         await readers.start()
+        browser = live_browser(config, live, clock, stack) if config.browser.is_on and live is not None else None
+        reader = RenderingReader(
+            readers,
+            render=browser.render if browser is not None else None,
+            delay=config.politeness.delay,
+            limits=config.decode,
+        )
         self.workspace.write_config(config.to_toml())
         number = store.begin_run(started_at=started, pid=os.getpid(), version=__version__, config=config.to_toml())
         ledger = CrawlLedger(
@@ -457,9 +472,12 @@ class Crawl:
             if message:
                 ledger.note(kind, message)
         ledger.add_seeds(seeds)
+        if browser is not None and not has_sandbox():
+            ledger.note("browser", "chromium runs without its sandbox, as it does for root; crawl as another user")
+        browser_advice = BrowserAdvice(reader, ledger)
         visitor = LiveVisitor(
             fetcher=fetcher,
-            reader=readers,
+            reader=reader,
             furniture=state.furniture,
             clock=clock,
             traps=state.traps,
@@ -559,7 +577,7 @@ class Crawl:
             beside = (refreshing, answers, readmission, commands, alarms)
 
         def watch() -> None:
-            for part in beside:
+            for part in (*beside, browser_advice):
                 part.look()
             if searching is not None:
                 searching.look()
@@ -618,6 +636,7 @@ class Crawl:
         else:
             rejudge.end()
             advice.look(is_last=True)
+        browser_advice.look(is_last=True)
         snapshotting.look(is_last=True)
         running.look(ledger)
         commands.write_figures()

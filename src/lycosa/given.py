@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from lycosa.config import Config, Layer, load_file
 from lycosa.errors import ConfigError, InputError, SeedError
 from lycosa.fetch.urls import Urls, parse_seed, plain_http
 from lycosa.judges.protocol import PlainJudge
+from lycosa.page.pdf import MEDIA_TYPE, require_pdf_reader
 from lycosa.store.rows import Answer
 from lycosa.strategies.table import from_file
 
@@ -42,6 +44,17 @@ def with_strategy_inside(config: Config) -> Config:
     """A strategy that is a file is taken over with its constants: the crawl goes on whatever becomes of the file."""
     name, constants = from_file(config.strategy)
     return config.model_copy(update={"strategy": name, "constants": {**config.constants, **constants}})
+
+
+def with_pdf_fetched(config: Config) -> Config:
+    """Where PDF documents are to be read, they are fetched: their media type is kept, and so are names in .pdf."""
+    if not config.page.pdf:
+        return config
+    require_pdf_reader()
+    types = tuple(dict.fromkeys([*config.fetch.content_types, MEDIA_TYPE]))
+    fetch, urls = replace(config.fetch, content_types=types), config.urls
+    urls = replace(urls, excluded_extensions=urls.excluded_extensions - {"pdf"})
+    return config.model_copy(update={"fetch": fetch, "urls": urls})
 
 
 def directory_for(topic: str) -> Path:

@@ -21,12 +21,14 @@ from lycosa.crawl.resume import CrawlState
 from lycosa.crawl.searching import MetaSearch, Searching
 from lycosa.crawl.visits import LiveVisitor
 from lycosa.fetch.access import Access
+from lycosa.fetch.browser import Browser
 from lycosa.fetch.decode import DecodeLimits, decode
 from lycosa.fetch.dns import Resolver
 from lycosa.fetch.fetcher import LiveFetcher
 from lycosa.fetch.guard import Guard
 from lycosa.fetch.headers import retry_after
 from lycosa.fetch.http import Http
+from lycosa.fetch.requisites import Requisites
 from lycosa.fetch.transfer import TransferFailure
 from lycosa.fetch.urls import Urls
 from lycosa.judges.background import background_shares
@@ -81,6 +83,24 @@ def live_fetcher(
         plain_http={url: plain for url, plain in seeds.items() if plain},
         access=access,
     )
+
+
+def live_browser(config: Config, fetcher: LiveFetcher, clock: SystemClock, stack: AsyncExitStack) -> Browser:
+    """Renders pages; what they ask for comes through the crawl's own fetcher. `stack` closes it."""
+    settings = config.browser
+
+    def requests(_url: str) -> Requisites:
+        return Requisites(
+            get=fetcher.get,
+            allows=fetcher.allows,
+            max_requests=settings.max_requests,
+            max_bytes=settings.max_bytes,
+            max_redirects=config.fetch.max_redirects,
+        )
+
+    browser = Browser(settings, requests=requests, user_agent=config.user_agent(), now=clock.now)
+    stack.push_async_callback(browser.close)
+    return browser
 
 
 class EngineClient:

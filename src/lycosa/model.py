@@ -136,6 +136,18 @@ class Response:
 
 
 @dataclass(frozen=True, slots=True)
+class Rendering:
+    """What a browser made of a page."""
+
+    dom: bytes
+    """The document after its scripts ran, as HTML in UTF-8."""
+    requisites: tuple[Response, ...] = ()
+    """What the page asked for on the way, as it came over the wire."""
+    seconds: float = 0.0
+    """Duration."""
+
+
+@dataclass(frozen=True, slots=True)
 class Fetched:
     """What `fetch` hands to `read`: the lease, the outcome, and the answer if there was one."""
 
@@ -153,6 +165,8 @@ class Fetched:
     """Duration of the fetch."""
     known: Response | None = None
     """The version of the page that the server was told is known, if it was asked whether that has changed."""
+    rendering: Rendering | None = None
+    """What was read instead of the answer itself, if it is empty without scripts."""
 
     @classmethod
     def page(cls, lease: Lease, body: bytes | str, *, content_type: str = "text/html; charset=utf-8") -> Fetched:

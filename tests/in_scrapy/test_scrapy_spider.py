@@ -23,7 +23,6 @@ import scrapy
 from scrapy import signals
 from scrapy.crawler import CrawlerProcess
 from scrapy.resolver import dnscache
-from twisted.internet.defer import inlineCallbacks
 
 task = json.loads(sys.argv[1])
 dnscache.update(task["overrides"])
@@ -42,26 +41,30 @@ class Tutorial(scrapy.Spider):
         yield {"url": response.url, "relevance": response.meta["lycosa_relevance"]}
         yield from response.follow_all(css="a", callback=self.parse_page)
 
-@inlineCallbacks
-def both():
-    for settings in task["runs"]:
-        crawler = process.create_crawler(Tutorial)
-        crawler.settings.update(settings, priority="cmdline")
-        asked = []
-        items = []
-        crawler.signals.connect(lambda request, **_: asked.append(request.url), signals.request_reached_downloader)
-        crawler.signals.connect(lambda item, **_: items.append(item), signals.item_scraped)
-        yield process.crawl(crawler)
+def run(settings):
+    crawler = process.create_crawler(Tutorial)
+    crawler.settings.update(settings, priority="cmdline")
+    asked, items = [], []
+    note_request = lambda request, **_: asked.append(request.url)
+    note_item = lambda item, **_: items.append(item)
+    crawler.signals.connect(note_request, signals.request_reached_downloader, weak=False)
+    crawler.signals.connect(note_item, signals.item_scraped, weak=False)
+
+    def ended(_):
         stats = {name: value for name, value in crawler.stats.get_stats().items() if isinstance(value, (int, str))}
         runs.append({"asked": asked, "items": items, "stats": stats})
+
+    return process.crawl(crawler).addCallback(ended)
 
 process = CrawlerProcess({
     "ADDONS": {"lycosa.scrapy.Addon": 500}, "LYCOSA_TOPIC": task["topic"], "LOG_LEVEL": "ERROR",
     "TELNETCONSOLE_ENABLED": False, "ROBOTSTXT_OBEY": False, "DOWNLOAD_DELAY": 0,
 })
-from twisted.internet import reactor
-reactor.callWhenRunning(lambda: both().addBoth(lambda _: reactor.callLater(0, process.stop)))
-process.start(stop_after_crawl=False)
+first, *others = task["runs"]
+chain = run(first)
+for settings in others:
+    chain.addCallback(lambda _, settings=settings: run(settings))
+process.start()
 print(json.dumps(runs))
 """
 
@@ -81,7 +84,9 @@ def test_a_spider_is_focused_stopped_and_resumed(tmp_path: Path) -> None:
                 {"DEPTH_LIMIT": 1},
             ],
         }
-        command = [sys.executable, "-c", SPIDER, json.dumps(task)]
+        spider = tmp_path / "tutorial.py"
+        spider.write_text(SPIDER)
+        command = [sys.executable, str(spider), json.dumps(task)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False)
     assert done.returncode == 0, done.stderr
     assert not done.stderr.strip(), done.stderr

@@ -1,7 +1,8 @@
 """The command line: words on a terminal. Every command is a file, loaded when it is used.
 
-    crawl, refresh, status, explain, search, sql, export, check, move, judge, feedback, review, dashboard, distill,
-    compare, evolve, demo   a command each
+    crawl, refresh, status, explain, search, sql, export, check, move, judge, feedback, review, dashboard, mcp,
+    distill, compare, evolve, demo
+                            a command each
     topics, topic_import, topic_examples, topic_explore
                             lycosa topics …: the tree and training; examples from elsewhere; documents and examples;
                             pages near them
@@ -52,6 +53,7 @@ COMMANDS = {
     "feedback": "Say which pages of a crawl are useful and which are not: the judge learns from it.",
     "review": "Answer a few questions about pages: is this one? The judge learns from each answer.",
     "dashboard": "See crawls and steer them in a browser.",
+    "mcp": "Serve crawls to an assistant, on standard input and output (Model Context Protocol).",
     "distill": "Print the top hubs and authorities of a crawl, and the sites that specialise in its topic.",
     "compare": "Compare crawl strategies on a recorded web, where it is known which pages are relevant.",
     "evolve": "Evolve a crawl strategy on a recorded web, on which labels or a judge say which pages are good.",

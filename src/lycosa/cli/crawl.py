@@ -113,6 +113,15 @@ def crawl(
     threshold: float | None = typer.Option(
         None, "--threshold", help="Minimum relevance of a relevant page (default: the judge's own)."
     ),
+    browser: bool | None = typer.Option(
+        None,
+        "--browser/--no-browser",
+        help="Render pages that are empty without JavaScript in a headless chromium; all others are read as they come. "
+        "Needs lycosa[browser] and a chromium on this machine (docs/browser.md).",
+    ),
+    pdf: bool | None = typer.Option(
+        None, "--pdf/--no-pdf", help="Fetch and read PDF documents, too. Needs lycosa[pdf]."
+    ),
     delay: float | None = typer.Option(None, "--delay", help="Seconds between requests to a host (default 1)."),
     contact: str = typer.Option(
         "", "--contact", envvar="LYCOSA_CONTACT", help="E-mail or URL where site owners reach you."
@@ -190,6 +199,8 @@ def crawl(
                     cache=str(cache.resolve()) if cache else None,
                     judge={"threshold": threshold},
                     budget={"pages": pages, "seconds": None if minutes is None else minutes * 60},
+                    browser={"is_on": browser},
+                    page={"pdf": pdf},
                     politeness={"delay": delay},
                     metasearch={
                         "is_on": True if engines and metasearch is None else metasearch,

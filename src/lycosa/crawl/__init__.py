@@ -7,6 +7,7 @@
     reading       read: decode, parse, judge and expand one response; a pure function
     reader_pool   reading in processes that can be killed
     reader_limits   what such a process may not do
+    rendering     pages that come empty: rendered by a browser, or said to need one
     commit        a batch of visits becomes one transaction
     visit_rows    a visit as rows of the store
     url_index     one number per URL, and how a link found on a page enters the frontier

@@ -25,10 +25,12 @@ from lycosa.model import Fetched, Judgement, Kind, Link, Outcome, Page, Response
 from lycosa.page.html import read_document
 from lycosa.page.limits import PageLimits
 from lycosa.page.link_lists import FEED, INDEX, LinkList, read_list
+from lycosa.page.pdf import is_pdf, pdf_as_html
 
 GZIP_MAGIC = b"\x1f\x8b"
 MOST_SITEMAPS = 100
 """Number of sitemaps of an index that are followed: the newest."""
+HTML = "text/html; charset=utf-8"
 OTHER_LANGUAGE = "other language"
 """Reason for which a page is refused that is not in one of the languages asked for."""
 
@@ -101,9 +103,15 @@ def read_response(response: Response, reading: Reading, furniture: bytes = b"") 
         return _read_list(listed, response, reading)
     if media_type(content_type) in LIST_TYPES:
         return Read(Outcome(Kind.SKIPPED, "content type", media_type(content_type), response.status))
+    body = decoded.body
+    if is_pdf(content_type):
+        converted = pdf_as_html(body, max_text=reading.limits.max_text)
+        if converted.reason:
+            return Read(Outcome(Kind.UNREADABLE, converted.reason, converted.detail, response.status))
+        body, content_type = converted.document, HTML
     page = read_document(
         response.url,
-        decoded.body,
+        body,
         content_type=content_type,
         x_robots_tag=[value for name, value in response.headers if name == "x-robots-tag"],
         resolver=reading.urls.resolver,

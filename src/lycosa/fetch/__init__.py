@@ -17,6 +17,8 @@
     headers        what Location and Retry-After mean
     robots_request   asks for robots.txt, one step at a time, and follows it to other hosts without rushing them
     fetcher        from a lease to an answer: cache, robots.txt, guard and http in the right order
+    browser        renders pages that are empty without scripts, in a chromium that has no network
+    requisites     what such a page asks for, under the rules of the crawl; `rendered`: the page with what came of it
     archive        keeps what came over the wire as WARC files, and repairs them after a crash
     warc_writer, warc_reader    write and read WARC records
     cache          pages shared between crawls

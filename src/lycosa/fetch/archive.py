@@ -84,8 +84,9 @@ class Archive:
         self._is_named = False  # the file's directory entry is on disk, too
         self._pending = bytearray()
 
-    def append(self, response: Response) -> Location:
-        return self.append_encoded(encode_records(response, level=self._level))
+    def append(self, response: Response, *, dom: bytes = b"") -> Location:
+        """`dom`: what scripts have made of it, kept beside it."""
+        return self.append_encoded(encode_records(response, dom=dom, level=self._level))
 
     def append_revisit(self, response: Response, known: Response) -> Location:
         """An answer that brought no other body than one that is archived already (`known`)."""

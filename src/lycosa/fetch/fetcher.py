@@ -158,6 +158,21 @@ class LiveFetcher:
         held_back = await self._permission(lease, known)
         return held_back or await self._request(lease, known)
 
+    async def get(self, url: str) -> Response | TransferFailure:
+        """What a page asks for while it is rendered (`requisites`): one request, guarded and capped like any."""
+        return await self._http.get(url)
+
+    async def allows(self, url: str) -> bool:
+        """Whether robots.txt lets what a page asks for be fetched; it is asked for where it is not known."""
+        place = origin(url)
+        robots = self._robots.get(place)
+        if robots is None or robots.file.expires_at <= self._clock.now():
+            step = await self._robots_requests.ask(place, robots.file if robots else None, "")
+            if step.file is None:
+                return False
+            robots = self._robots.put(step.file)
+        return robots.file.state is not RobotsState.DISALLOW_ALL and robots.verdict(url).allowed
+
     def _cached(self, url: str) -> Response | None:
         return self._cache.get(url) if self._cache is not None and not self._has_secrets(url) else None
 

@@ -20,7 +20,8 @@ from fastwarc.stream_io import ChunkedReader
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from lycosa.errors import ArchiveError
-from lycosa.fetch.warc_writer import ORIGINAL, PROTOCOLS, head_lines
+from lycosa.fetch.rendered import with_dom
+from lycosa.fetch.warc_writer import ORIGINAL, PROTOCOLS, RENDERED, head_lines
 from lycosa.model import Response
 
 SCAN_BYTES = 1 << 16
@@ -41,7 +42,10 @@ class Location(NamedTuple):
 
 
 def read(directory: Path, location: Location) -> Response:
-    """One stored response, as it was before it was stored. A length of 0 means that it is unknown."""
+    """One stored response, as it was before it was stored; of a page that was rendered, with the rendered document.
+
+    A length of 0 means that it is unknown.
+    """
     if not _FILE_NAME.fullmatch(location.file) or location.offset < 0 or location.length < 0:
         raise ArchiveError(f"{location} is not a location in an archive")
     path = directory / location.file
@@ -57,11 +61,24 @@ def read(directory: Path, location: Location) -> Response:
             if record.record_type != WarcRecordType.response:
                 raise ArchiveError(f"{path} has no response at byte {location.offset}")
             response, response_id = _response(record), record.record_id
+            is_rendered = RENDERED in record.headers
         except (OSError, ValueError, StopIteration) as error:
             raise ArchiveError(
                 f"{path} is damaged at byte {location.offset}: {str(error) or 'it ends there'}"
             ) from error
-        return replace(response, request=_request(records, response_id))
+        response = replace(response, request=_request(records, response_id))
+        dom = _dom(records, response_id) if is_rendered else b""
+        return with_dom(response, dom) if dom else response
+
+
+def _dom(records: ArchiveIterator, response_id: str | None) -> bytes:
+    """The rendered document, if it is the next record; a rendered page that has lost it is read as it was fetched."""
+    with contextlib.suppress(OSError, ValueError, StopIteration):
+        record = next(iter(records))
+        is_conversion = record.record_type == WarcRecordType.conversion
+        if is_conversion and record.headers.get("WARC-Refers-To") == response_id:
+            return _block(record)
+    return b""
 
 
 def _request(records: ArchiveIterator, response_id: str | None) -> bytes:

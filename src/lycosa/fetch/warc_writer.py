@@ -1,4 +1,5 @@
-"""Encodes a Response as WARC 1.1: a `response` record and, if known, its `request` record, one gzip member each.
+"""Encodes a Response as WARC 1.1: a `response` record and, if known, its `request` record, one gzip member each; of a
+page that was rendered, also the document after its scripts ran, as a `conversion` record.
 
 Responses are stored as received, except for the following changes, which other readers need and ours reverses:
 - libcurl has removed the transfer encoding, so a Transfer-Encoding header, or a Content-Length that differs from that
@@ -32,6 +33,8 @@ except ImportError:
     isal_zlib = None  # type: ignore[assignment, unused-ignore]
 
 ORIGINAL = b"X-Archive-Orig-"
+RENDERED = "X-Lycosa-Rendered"
+"""Field of a response that is followed by a `conversion`: the document after its scripts ran."""
 PROTOCOLS = {b"HTTP/2": "h2", b"HTTP/3": "h3"}
 
 _VISIBLE = re.compile(rb"[!-~]")
@@ -39,8 +42,9 @@ _STATUS_LINE = re.compile(rb"HTTP/[0-9](?:\.[0-9])? ([0-9]{3})(?![0-9])")
 _ADDRESS = re.compile(r"[0-9A-Fa-f:.]{2,45}")
 
 
-def encode_records(response: Response, *, level: int | None = None) -> bytes:
-    """The compressed WARC records of a response, for `Archive.append_encoded`.
+def encode_records(response: Response, *, dom: bytes = b"", level: int | None = None) -> bytes:
+    """The compressed WARC records of a response, for `Archive.append_encoded`. `dom`: the document after its scripts
+    ran, if it was rendered: a `conversion` record.
 
     By default the fastest good compressor is used; with a level, zlib at that level. A body with a content encoding
     would not get smaller and is only wrapped.
@@ -57,6 +61,8 @@ def encode_records(response: Response, *, level: int | None = None) -> bytes:
         fields += "WARC-Truncated: length\r\n"
     if is_added:
         fields += "X-Lycosa-Added: Content-Length\r\n"
+    if dom:
+        fields += f"{RENDERED}: yes\r\n"
     fields += "Content-Type: application/http;msgtype=response\r\n"
     is_encoded = response.header("content-encoding").strip().lower() not in ("", "identity")
     body_level = 0 if is_encoded else level
@@ -67,6 +73,10 @@ def encode_records(response: Response, *, level: int | None = None) -> bytes:
         if protocol:
             fields += f"WARC-Protocol: {protocol}\r\n"
         encoded += _record("request", request_id, common + fields, head, level=level)
+    if dom:
+        fields = f"WARC-Date: {_date(response.ended)}\r\nWARC-Target-URI: {target_uri(response.url)}\r\n"
+        fields += f"WARC-Refers-To: {response_id}\r\nContent-Type: text/html; charset=utf-8\r\n"
+        encoded += _record("conversion", _record_ids()[0], fields, dom, level=level)
     return encoded
 
 

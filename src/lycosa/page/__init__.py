@@ -16,6 +16,9 @@
 
 `link_lists` reads documents that are no pages but lists of links: feeds and sitemaps.
 
+`pdf` turns PDF documents into HTML first. `scripted` tells a document that is empty until its scripts have run in a
+browser.
+
 `html.read_document` combines these steps, within `limits`. Every input yields a Page; none raises an exception.
 
 For export, when a page has long been fetched, there is a second way, from the same tree to a text that people read:

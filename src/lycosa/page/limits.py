@@ -19,6 +19,8 @@ class PageLimits:
     and its links are not followed; one with too little text to tell is kept."""
     feeds: bool = False
     """Follow the feeds that pages name in their head. Feeds that are linked to like pages are read in any case."""
+    pdf: bool = False
+    """Fetch and read PDF documents. Needs lycosa[pdf]."""
     max_text: int = 200_000
     """Maximum number of characters of text; the rest is neither kept nor counted, except for its links."""
     max_title: int = 300

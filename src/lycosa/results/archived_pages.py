@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from lycosa.crawl.reading import Read, Reading, read_response
+from lycosa.crawl.reading import HTML, Read, Reading, read_response
 from lycosa.crawl.resume import FURNITURE, FURNITURE_SINCE
 from lycosa.errors import ArchiveError
 from lycosa.fetch.decode import decode
@@ -21,6 +21,7 @@ from lycosa.judges.protocol import NoJudge
 from lycosa.model import Judgement, Page, Response
 from lycosa.page.clean import CleanDocument, clean_document
 from lycosa.page.furniture import Furniture
+from lycosa.page.pdf import is_pdf, pdf_as_html
 from lycosa.store.protocol import Reports
 
 
@@ -81,10 +82,13 @@ class ArchivedPages:
             return None
         reading = self._reading
         decoded = decode(response.body, response.header("content-encoding"), limits=reading.decode_limits)
+        body, content_type = decoded.body, response.header("content-type")
+        if is_pdf(content_type):
+            body, content_type = pdf_as_html(body, max_text=reading.limits.max_text).document, HTML
         return clean_document(
             response.url,
-            decoded.body,
-            content_type=response.header("content-type"),
+            body,
+            content_type=content_type,
             resolver=reading.urls.resolver,
             limits=reading.limits,
             furniture=self._furniture_of(response.url),

@@ -35,7 +35,7 @@ STRATEGY = "hunter"
 FETCHED = Outcome(Kind.FETCHED, "http 200", status=200)
 
 
-class Wanted(NamedTuple):
+class WantedRequest(NamedTuple):
     """A request that a page led to."""
 
     key: str
@@ -158,7 +158,7 @@ class Hunt:
         """Read and judge a page."""
         return read_response(response, self._reading, self._furniture.of(self._hosts.get(host, 0)))
 
-    def tell(self, link: int, page: Page, judgement: Judgement, wanted: Iterable[Wanted]) -> None:
+    def tell(self, link: int, page: Page, judgement: Judgement, wanted: Iterable[WantedRequest]) -> None:
         """The spider is done with a page, and wants these."""
         page, targets = self._with_links(page, wanted)
         if self.stage(link) is LinkStage.TOLD:  # nothing is learned from a page that is fetched again
@@ -186,7 +186,7 @@ class Hunt:
         )
         return Visit(Fetched(lease, FETCHED), FETCHED, page, judgement)
 
-    def _with_links(self, page: Page, wanted: Iterable[Wanted]) -> tuple[Page, NDArray[np.int64]]:
+    def _with_links(self, page: Page, wanted: Iterable[WantedRequest]) -> tuple[Page, NDArray[np.int64]]:
         """The page with these links and no others, and their numbers."""
         on_page = {link.url: link for link in page.links}
         chosen: dict[int, Link] = {}

@@ -16,7 +16,7 @@ from scrapy.http import Response, TextResponse
 
 from lycosa.model import Judgement, Page
 from lycosa.model import Response as Answer
-from lycosa.scrapy.hunt import Wanted
+from lycosa.scrapy.hunt import WantedRequest
 from lycosa.scrapy.scheduler import SOURCE, Scheduler, scheduler_of
 
 RELEVANCE, IS_RELEVANT = "lycosa_relevance", "lycosa_is_relevant"
@@ -55,7 +55,7 @@ class JudgeMiddleware:
         response.meta[IS_RELEVANT] = read.judgement.is_relevant
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
-        wanted: list[Wanted] = []
+        wanted: list[WantedRequest] = []
         try:
             for each in result:
                 yield self._noted(each, response, wanted)
@@ -63,14 +63,14 @@ class JudgeMiddleware:
             self._tell(response, wanted)
 
     async def process_spider_output_async(self, response: Response, result: AsyncIterable[Any]) -> AsyncIterator[Any]:
-        wanted: list[Wanted] = []
+        wanted: list[WantedRequest] = []
         try:
             async for each in result:
                 yield self._noted(each, response, wanted)
         finally:
             self._tell(response, wanted)
 
-    def _noted(self, each: Any, response: Response, wanted: list[Wanted]) -> Any:
+    def _noted(self, each: Any, response: Response, wanted: list[WantedRequest]) -> Any:
         """Requests are written down, and say from which page they come."""
         scheduler = scheduler_of(self._crawler)
         if scheduler is not None and isinstance(each, Request):
@@ -79,10 +79,10 @@ class JudgeMiddleware:
             each.meta[SOURCE] = source
             anchor = each.meta.get("link_text", "")  # CrawlSpider's
             shown = anchor[:LONGEST_ANCHOR] if isinstance(anchor, str) else ""
-            wanted.append(Wanted(scheduler.key(each), scheduler.hunt.canonical(each.url), shown))
+            wanted.append(WantedRequest(scheduler.key(each), scheduler.hunt.canonical(each.url), shown))
         return each
 
-    def _tell(self, response: Response, wanted: list[Wanted]) -> None:
+    def _tell(self, response: Response, wanted: list[WantedRequest]) -> None:
         scheduler, read = scheduler_of(self._crawler), self._pages.pop(response, None)
         if scheduler is not None and read is not None:
             scheduler.hunt.tell(read.link, read.page, read.judgement, wanted)

@@ -1,0 +1,106 @@
+"""Pages that come empty are noticed; with a browser they are rendered and read again, without one it is said.
+
+It stands between fetching and committing as a reader of its own: what the reader processes make of a page tells whether
+it needs a browser (`page.scripted`). A page whose rendering fails is kept as it was fetched, with the reason.
+
+The host of a rendered page rests afterwards for as long as if each request of the page had been a fetch of its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from lycosa.crawl.commit import CrawlLedger
+from lycosa.crawl.visits import Reader
+from lycosa.fetch.browser import Unrendered
+from lycosa.fetch.decode import DecodeLimits, decode
+from lycosa.fetch.rendered import with_dom
+from lycosa.fetch.urls import host_key
+from lycosa.model import Fetched, Kind, Rendering, Response, Visit
+from lycosa.page.scripted import LOOKED_AT, is_scripted, may_be_scripted
+
+ADVICE = "advice"
+SAID_FROM = 3
+"""Number of pages of a host that need a browser, from which it is said while the crawl runs."""
+SHOWN = 5
+"""Number of hosts named."""
+
+Render = Callable[[Response, bytes], Awaitable[Rendering | Unrendered]]
+
+
+class RenderingReader:
+    """Reads pages, and renders those that need it."""
+
+    def __init__(self, inner: Reader, *, render: Render | None, delay: float, limits: DecodeLimits) -> None:
+        """`render`: what renders a page; None: nothing does. `delay`: seconds between two requests to a host."""
+        self._inner = inner
+        self._render = render
+        self._delay = delay
+        self._limits = limits
+        self.unrendered: Counter[str] = Counter()
+        """By host: pages that need a browser, and did not get one."""
+        self.rendered = 0
+        self.failed: Counter[str] = Counter()
+        """By reason."""
+
+    async def read(self, fetched: Fetched, furniture: bytes = b"") -> Visit:
+        visit = await self._inner.read(fetched, furniture)
+        document = self._scripted(visit)
+        if document is None or fetched.response is None:
+            return visit
+        if self._render is None:
+            self.unrendered[host_key(fetched.lease.url)] += 1
+            return visit
+        found = await self._render(fetched.response, document)
+        if isinstance(found, Unrendered):
+            self.failed[found.reason] += 1
+            detail = f"not rendered: {found.reason} {found.detail}".strip()
+            return replace(visit, outcome=replace(visit.outcome, detail=detail))
+        again = await self._inner.read(replace(fetched, response=with_dom(fetched.response, found.dom)), furniture)
+        if again.page is None:
+            self.failed[again.outcome.reason] += 1
+            detail = f"not rendered: {again.outcome.reason} {again.outcome.detail}".strip()
+            return replace(visit, outcome=replace(visit.outcome, detail=detail))
+        self.rendered += 1
+        return replace(again, fetched=self._rested(fetched, found))
+
+    def _scripted(self, visit: Visit) -> bytes | None:
+        """The document of a page that needs a browser; None if it needs none."""
+        page, response = visit.page, visit.fetched.response
+        if page is None or response is None or visit.outcome.kind is not Kind.FETCHED:
+            return None
+        words, links = page.words, len(page.links)
+        if not may_be_scripted(words=words, links=links) or len(response.body) > LOOKED_AT:
+            return None
+        decoded = decode(response.body, response.header("content-encoding"), limits=self._limits)
+        return decoded.body if is_scripted(decoded.body, words=words, links=links) else None
+
+    def _rested(self, fetched: Fetched, found: Rendering) -> Fetched:
+        host = host_key(fetched.lease.url)
+        asked = sum(host_key(each.url) == host for each in found.requisites)
+        seconds = max(fetched.seconds + found.seconds, self._delay * (1 + asked))
+        return replace(fetched, rendering=found, seconds=seconds, ended=fetched.ended + found.seconds)
+
+
+class BrowserAdvice:
+    """Says which hosts have pages that need a browser: each once while the crawl runs, and all at its end."""
+
+    def __init__(self, reader: RenderingReader, ledger: CrawlLedger) -> None:
+        self._reader = reader
+        self._ledger = ledger
+        self._said: set[str] = set()
+
+    def look(self, *, is_last: bool = False) -> None:
+        least = 1 if is_last else SAID_FROM
+        news = [(host, count) for host, count in self._reader.unrendered.items() if count >= least]
+        news = [(host, count) for host, count in news if host not in self._said]
+        for host, count in sorted(news, key=lambda each: -each[1])[:SHOWN]:
+            self._ledger.note(ADVICE, needs_browser(host, count))
+        self._said.update(host for host, _ in news)
+
+
+def needs_browser(host: str, count: int) -> str:
+    so_far = "" if count == 1 else "s"
+    return f"{count:,} page{so_far} of {host} need{'s' * (count == 1)} a browser: --browser"
