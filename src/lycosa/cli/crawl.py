@@ -200,7 +200,7 @@ def crawl(
                     judge={"threshold": threshold},
                     budget={"pages": pages, "seconds": None if minutes is None else minutes * 60},
                     browser={"is_on": browser},
-                    page={"pdf": pdf},
+                    page={"pdf": pdf, "feeds": feeds or None},
                     politeness={"delay": delay},
                     metasearch={
                         "is_on": True if engines and metasearch is None else metasearch,
@@ -208,7 +208,6 @@ def crawl(
                     },
                     network={"contact": contact or None},
                     lists={"sitemaps": sitemaps or None},
-                    page={"feeds": feeds or None},
                     access=access(proxy, logins, cookies, header),
                 ),
             ),
