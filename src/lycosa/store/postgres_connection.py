@@ -258,7 +258,7 @@ class PostgresConnection(Asking):
 
     # ── queries of people ─────────────────────────────────────────────────────────────────────────────────
 
-    def limit(self, *, seconds: float = 0.0) -> None:
+    def limit(self, *, seconds: float = 0.0, hint: str = "") -> None:  # noqa: ARG002 - `postgres_errors` has the words
         self._seconds = seconds
 
     def query(self, sql: str, parameters: Values = ()) -> tuple[list[str], Iterator[tuple[Any, ...]]]:

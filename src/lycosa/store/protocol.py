@@ -276,8 +276,8 @@ class Reports(Store, Protocol):
     def pages_found(self, pages: Collection[int]) -> dict[int, rows.FoundRow]:
         """What is to be shown of these pages, by number."""
 
-    def limit(self, *, seconds: float = 0.0) -> None:
-        """End queries of people after this time (0: never)."""
+    def limit(self, *, seconds: float = 0.0, hint: str = "") -> None:
+        """End queries of people after this time (0: never). `hint`: what to do about it, in the error's words."""
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
         """Column names and rows of a query in this store's own SQL, for people only."""
