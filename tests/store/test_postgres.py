@@ -64,6 +64,21 @@ class TestLostConnections:
         assert "the database was away for" in first
         assert store.passed_troubles() == []
 
+    def test_a_session_that_is_ended_while_it_begins_is_replaced(self, emptied_postgres, ask, monkeypatch):
+        ended = []
+
+        class Ended(PostgresStore):
+            def _open(self, db: object) -> None:
+                if not ended:
+                    ended.append(db.info.backend_pid)
+                    ask(f"select pg_terminate_backend({db.info.backend_pid}, 5000)")
+                super()._open(db)
+
+        with closing(Ended(emptied_postgres, path=NOWHERE, is_crawler=True)) as store:
+            assert store._db.info.backend_pid != ended[0]
+            with pytest.raises(WorkspaceBusy):
+                PostgresStore(emptied_postgres, path=NOWHERE, is_crawler=True)
+
     def test_reading_goes_on_as_well(self, opened, ask):
         store = opened()
         store.write(Batch(hosts=hosts(), links=[link(1), link(2)]))

@@ -36,7 +36,6 @@ from lycosa.store.changes import (
 from lycosa.store.damage import Flaw, Speech, damage_words, find_damage, mend
 from lycosa.store.postgres_connection import PATIENCE, Database, PostgresConnection
 from lycosa.store.postgres_dialect import NUMBERED_BY_STORE, condition, spoken
-from lycosa.store.postgres_errors import explained
 from lycosa.store.postgres_schema import LOCKS
 from lycosa.store.reading import CrawlReading
 from lycosa.store.reports import ReportReading
@@ -99,14 +98,12 @@ class PostgresStore(PostgresConnection, CrawlReading, ReportReading):
         self._has_joined = False
         self._session = 0
         super().__init__(url, path=path, read_only=read_only, patience=patience)
-        if is_crawler:
-            try:
-                with explained(self.where):
-                    self._lock(self._db)
-                    self._join(self._db)
-            except BaseException:
-                super().close()
-                raise
+
+    def _open(self, db: Database) -> None:
+        super()._open(db)
+        if self._name == CRAWL:
+            self._lock(db)
+            self._join(db)
 
     def close(self) -> None:
         if self._has_joined and self._name != CRAWL and not self._db.closed:
@@ -137,7 +134,7 @@ class PostgresStore(PostgresConnection, CrawlReading, ReportReading):
         self._has_joined = True
 
     def _begin_again(self, db: Database) -> None:
-        if self._name == CRAWL:
+        if self._has_joined and self._name == CRAWL:
             self._lock(db)
 
     def _transact(self, work: Callable[[Database], Result]) -> Result:

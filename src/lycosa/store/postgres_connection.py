@@ -87,11 +87,17 @@ class PostgresConnection(Asking):
         """Longest time of a query of a person; 0 means any."""
         with explained(self.where):
             self._db = self._connect()
-            try:
-                prepare(self._db, self.where, read_only=read_only)
-            except BaseException:
-                self._db.close()
-                raise
+        try:
+            self._patience = min(patience, PATIENCE)  # nobody listens yet why it would wait
+            self._again(self._open)
+        except BaseException:
+            self._db.close()
+            raise
+        self._patience = patience
+
+    def _open(self, db: Database) -> None:
+        """What has to be done once; it may be begun again if the connection is lost meanwhile."""
+        prepare(db, self.where, read_only=self._read_only)
 
     def close(self) -> None:
         for db in (self._db, *self._idle):
