@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
@@ -33,6 +34,7 @@ from lycosa.crawl.commit import CrawlLedger, FoundPage, Records
 from lycosa.crawl.distiller import Distilling
 from lycosa.crawl.lists import EVENT as SITEMAP
 from lycosa.crawl.lists import SitemapLookAhead
+from lycosa.crawl.log_file import LogFile
 from lycosa.crawl.loop import run
 from lycosa.crawl.reader_pool import Readers
 from lycosa.crawl.reading import Reading
@@ -466,6 +468,8 @@ class Crawl:
         ledger = CrawlLedger(
             state, records=records, urls=reading.urls, politeness=config.politeness, judge=judge.name, clock=clock
         )
+        log = self._open_log(stack, number)
+        ledger.log_event = log.event
         ledger.begin(number)
         secrets = live.access_note if live else ""
         for kind, message in (("archive", lost), (SNAPSHOT, refused), (CLOCK, moved), ("access", secrets)):
@@ -643,9 +647,22 @@ class Crawl:
         expected = json.dumps(outlook(forecaster(), forecaster.calibration()))
         ledger.write(Batch(state={OUTLOOK: expected.encode(), FURNITURE: state.furniture.save()}))
         store.end_run(number, ended_at=clock.now(), stop_reason=reason)
+        figures = ledger.figures()
+        log.event("end", reason, pages=figures.pages, relevant=figures.relevant, waiting=frontier.waiting)
         running.tell_progress()
         running.tell(Event("end", reason))
         return reason
+
+    def _open_log(self, stack: AsyncExitStack, run: int) -> LogFile:
+        """The log of the crawl, which also gets what the program itself logs, such as faults."""
+        log = LogFile(self.workspace.log)
+        log.run = run
+        root = logging.getLogger("lycosa")
+        root.addHandler(log)
+        stack.callback(log.close)
+        stack.callback(root.removeHandler, log)
+        log.event("start", f"run {run} of Lycosa {__version__}", pid=os.getpid())
+        return log
 
     def _known_strategy(
         self, config: Config, judge: Judge, store: Reports

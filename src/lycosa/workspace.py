@@ -7,6 +7,7 @@ archive/        the answers of the web, as WARC files
 snapshots/      what the strategy knows, for a quick resume; may be deleted
 search.db       the full-text index (lycosa search); may be deleted
 topics.db       its own copy of the topic book, if it crawls for trained topics
+log.jsonl       what happened, a line of JSON for each event; may be deleted
 lock            locked by the process that is crawling, and holds its pid
 
 All of these are files and directories of the crawl's own: a link to elsewhere is refused, since a crawl writes, cuts
@@ -26,7 +27,7 @@ from pathlib import Path
 from lycosa.errors import WorkspaceBusy, WorkspaceError
 
 PRIVATE = 0o700
-OUR_NAMES = ("lycosa.toml", "crawl.db", "store.url", "archive", "snapshots", "topics.db", "lock")
+OUR_NAMES = ("lycosa.toml", "crawl.db", "store.url", "archive", "snapshots", "topics.db", "log.jsonl", "lock")
 
 
 class Workspace:
@@ -41,6 +42,7 @@ class Workspace:
         self.snapshots = directory / "snapshots"
         self.search = directory / "search.db"
         self.topics = directory / "topics.db"
+        self.log = directory / "log.jsonl"
         self._lock = directory / "lock"
 
     @classmethod

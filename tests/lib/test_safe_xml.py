@@ -18,7 +18,7 @@ def test_items_with_their_fields_whatever_the_namespace():
     )
     assert found.failure == ""
     assert [(item.fields, item.attributes) for item in found.items] == [
-        ({"title": "A & B", "link": "", "link@href": "u"}, {"id": "1"}),
+        ({"title": "A & B", "link": "", "link@href": "u", "link[alternate]@href": "u"}, {"id": "1"}),
         ({"title": "<c>"}, {}),
     ]
 

@@ -72,6 +72,19 @@ class TestSitemaps:
         )
         assert hrefs(text) == ["https://site.test/new", "https://site.test/old", "https://site.test/none"]
 
+    def test_news_have_titles(self):
+        found = read(
+            '<urlset xmlns="s" xmlns:news="n"><url><loc>https://site.test/1</loc><news:news><news:publication>'
+            "<news:name>The Paper</news:name><news:title>not this</news:title></news:publication>"
+            "<news:publication_date>2026-01-01</news:publication_date><news:title>A tour</news:title></news:news></url>"
+            "<url><loc>https://site.test/2</loc></url></urlset>"
+        )
+        assert found is not None
+        assert [(entry.href, entry.title, entry.changed) for entry in found.entries] == [
+            ("https://site.test/1", "A tour", "2026-01-01"),
+            ("https://site.test/2", "", ""),
+        ]
+
     def test_an_index(self):
         found = read("<sitemapindex><sitemap><loc>https://site.test/a.xml.gz</loc></sitemap></sitemapindex>")
         assert found is not None

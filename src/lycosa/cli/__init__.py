@@ -1,7 +1,7 @@
 """The command line: words on a terminal. Every command is a file, loaded when it is used.
 
     crawl, refresh, status, explain, search, sql, export, check, move, judge, feedback, review, dashboard, mcp,
-    distill, compare, evolve, demo
+    distill, compare, evolve, demo, doctor
                             a command each
     topics, topic_import, topic_examples, topic_explore
                             lycosa topics …: the tree and training; examples from elsewhere; documents and examples;
@@ -16,6 +16,7 @@
     access                  --proxy, --logins, --cookies, --header
     dialogue, keys          questions to a person, and what is pressed
     progress, shown_pages   how a running crawl shows itself; pages shown as they are found
+    completion              what the shell completes
     terminal                what may go to a terminal
 
 `main` turns errors into one line and exit code 2.
@@ -57,6 +58,7 @@ COMMANDS = {
     "distill": "Print the top hubs and authorities of a crawl, and the sites that specialise in its topic.",
     "compare": "Compare crawl strategies on a recorded web, where it is known which pages are relevant.",
     "evolve": "Evolve a crawl strategy on a recorded web, on which labels or a judge say which pages are good.",
+    "doctor": "Whether everything a crawl needs is there: versions, network, names, disk, extras, browser.",
     "demo": "Watch a focused crawl beat breadth-first on a generated web.",
     "topics": "Manage the topics to crawl for: a tree, examples, and judges trained on them.",
     "world": "Recorded webs to replay crawls on.",

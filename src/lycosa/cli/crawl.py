@@ -13,6 +13,7 @@ from typing import Any
 import typer
 from rich.table import Table
 
+from lycosa.cli import completion
 from lycosa.cli.access import COOKIES, HEADER, LOGINS, PROXY, access
 from lycosa.cli.dashboard import beside
 from lycosa.cli.progress import Lines, Panels
@@ -49,6 +50,7 @@ def crawl(
         "-t",
         help="A topic of the book instead of words: Recreation/Cycling. May be given several times. Without seeds the "
         "crawl starts from the topics' own examples.",
+        autocompletion=completion.topics,
     ),
     good: bool = typer.Option(
         False, "--good", help="All topics that are marked good in the book (lycosa topics mark-good)."
@@ -103,12 +105,14 @@ def crawl(
         help="The order of the crawl: hunter (default: learns the topic, and where it is found, while it crawls), "
         "best-first, shark, infospiders, … (docs/quickstart.md), a file that lycosa evolve wrote: best.toml, or one of "
         "your own: module:Class.",
+        autocompletion=completion.strategies,
     ),
     judge: str | None = typer.Option(
         None,
         "--judge",
         help="What decides relevance: contrast (learns as it crawls), keywords, or one of your own: module:Class. With "
         "--topic it is the judge that was trained last, and may be named here: bayes, svm, knn, gp-knn.",
+        autocompletion=completion.judges,
     ),
     threshold: float | None = typer.Option(
         None, "--threshold", help="Minimum relevance of a relevant page (default: the judge's own)."

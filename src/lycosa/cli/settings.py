@@ -10,11 +10,17 @@ from typing import Any
 
 import typer
 
+from lycosa.cli import completion
 from lycosa.config import Layer, build, load_file
 from lycosa.errors import InputError
 
 CONFIG = typer.Option(None, "--config", "-c", envvar="LYCOSA_CONFIG", help="A TOML file of settings.")
-SETTING = typer.Option([], "--set", help="Any setting: --set politeness.max_tries=5. May be given several times.")
+SETTING = typer.Option(
+    [],
+    "--set",
+    help="Any setting: --set politeness.max_tries=5. May be given several times.",
+    autocompletion=completion.settings,
+)
 HOW_TO_FETCH = (
     "cache",
     "network",

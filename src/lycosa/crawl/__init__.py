@@ -40,5 +40,6 @@ Beside the line, after each turn of the loop:
     stall         why nothing has been fetched for a while
     advice        what a person should know about a crawl that cannot go well as it was asked for
     relevant_pages  which pages to tell of as relevant, each once
+    log_file      events as lines of JSON in the crawl's directory
     watching      events for listeners, and the handle by which a crawl is stopped
 """

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -106,6 +106,8 @@ class CrawlLedger:
         """Scores given by `ask` since the last commit."""
         self._found: list[FoundPage] = []
         self._seed_visits: list[tuple[Lease, Outcome]] = []
+        self.log_event: Callable[[str, str], None] = _log_nothing
+        """Called with kind and message of every event."""
         self._renews_pages = False
         self.rechecked: Counter[str] = Counter()
         """Number of looks at pages that were fetched before, by what became of these."""
@@ -472,6 +474,7 @@ class CrawlLedger:
                 self._state.urls.add_guess(url, visit.lease, partial(guessing.adopt, guess), batch)
 
     def _note(self, batch: Batch, kind: str, message: str) -> None:
+        self.log_event(kind, message)
         batch.events.append((self._run, self._clock.now(), kind, message))
         if kind in STEERED:
             self.changes.append((kind, message))
@@ -480,3 +483,7 @@ class CrawlLedger:
 def _at_its_place(renewed: PageRow, known: PageRow) -> PageRow:
     """With the place in the archive that the page had: what came is no other than what is there."""
     return renewed._replace(archive_file=known.archive_file, archive_offset=known.archive_offset)
+
+
+def _log_nothing(kind: str, message: str) -> None:
+    """For a crawl without a log."""

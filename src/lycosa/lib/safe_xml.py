@@ -35,9 +35,14 @@ class _Refused(Exception):
     pass
 
 
-def xml_items(data: bytes, *, items: Collection[str], fields: Collection[str], most: int) -> XmlItems:
-    """The first `most` elements called one of `items`, with those of their children that are called one of `fields`."""
-    reader = _ItemReader(items, fields, most)
+def xml_items(
+    data: bytes, *, items: Collection[str], fields: Collection[str], most: int, within: Collection[str] = ()
+) -> XmlItems:
+    """The first `most` elements called one of `items`, with those of their children that are called one of `fields`.
+
+    `within`: names of children whose own children count, too.
+    """
+    reader = _ItemReader(items, fields, most, within)
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.StartDoctypeDeclHandler = reader.refuse
     parser.EntityDeclHandler = reader.refuse
@@ -54,12 +59,14 @@ def xml_items(data: bytes, *, items: Collection[str], fields: Collection[str], m
 
 
 class _ItemReader:
-    def __init__(self, items: Collection[str], fields: Collection[str], most: int) -> None:
-        self._items, self._fields, self._most = items, fields, most
+    def __init__(self, items: Collection[str], fields: Collection[str], most: int, within: Collection[str]) -> None:
+        self._items, self._fields, self._most, self._within = items, fields, most, within
         self.found: list[XmlItem] = []
         self._item: XmlItem | None = None
         self._item_depth = 0
         self._field = ""
+        self._field_depth = 0
+        """Depth at which children count."""
         self._text: list[str] = []
         self._length = 0
         self._depth = 0
@@ -75,7 +82,10 @@ class _ItemReader:
         if self._item is None:
             if local in self._items:
                 self._item, self._item_depth = XmlItem(local, {}, attributes), self._depth
-        elif self._depth == self._item_depth + 1 and local in self._fields:
+                self._field_depth = self._depth + 1
+        elif self._depth == self._item_depth + 1 and local in self._within:
+            self._field_depth = self._depth + 1
+        elif self._depth == self._field_depth and local in self._fields:
             self._field, self._text, self._length = local, [], 0
             for key, value in attributes.items():
                 self._item.fields.setdefault(f"{local}@{key}", value[:MAX_TEXT])
@@ -89,9 +99,11 @@ class _ItemReader:
             self._length += len(data)
 
     def end(self, name: str) -> None:  # noqa: ARG002 - expat checks that it is the right one
-        if self._item is not None and self._field and self._depth == self._item_depth + 1:
+        if self._item is not None and self._field and self._depth == self._field_depth:
             self._item.fields.setdefault(self._field, "".join(self._text).strip()[:MAX_TEXT])
             self._field = ""
+        if self._item is not None and self._depth == self._item_depth + 1:
+            self._field_depth = self._depth
         if self._item is not None and self._depth == self._item_depth:
             self.found.append(self._item)
             self._item = None

@@ -42,6 +42,7 @@ _FIELDS = (
     "published",
     "loc",
     "lastmod",
+    "publication_date",
 )
 
 
@@ -75,7 +76,7 @@ def read_list(body: bytes, *, content_type: str, url: str) -> LinkList | None:
 
 
 def _xml_list(body: bytes, root: bytes) -> LinkList:
-    read = xml_items(body, items=_ITEMS[root], fields=_FIELDS, most=MOST_READ)
+    read = xml_items(body, items=_ITEMS[root], fields=_FIELDS, most=MOST_READ, within=("news",))
     entries = [entry for item in read.items if (entry := _entry(item)) is not None]
     return LinkList(_KINDS.get(root, FEED), _newest_first(entries), read.failure)
 
@@ -87,7 +88,10 @@ def _entry(item: XmlItem) -> ListEntry | None:
         href = fields.get("guid", "")
     if not href:
         return None
-    changed = next((fields[name] for name in ("lastmod", "updated", "published", "date") if fields.get(name)), "")
+    changed = next(
+        (fields[name] for name in ("lastmod", "publication_date", "updated", "published", "date") if fields.get(name)),
+        "",
+    )
     summary = fields.get("description") or fields.get("summary") or ""
     return ListEntry(href, _text(fields.get("title", "")), _text(summary)[:_SUMMARY], changed)
 
