@@ -150,7 +150,7 @@ def pictures(opened: Any, base: str, nothing: str, look: str) -> None:
             page.get_by_label("Saved queries and examples").select_option(label="Harvest rate as the crawl went on")
             page.wait_for_selector(".chart polyline")
         time.sleep(0.8)  # what is still being drawn
-        is_long = look.endswith("phone") and name not in ("card", "results", "queue", "monitor")
+        is_long = look.endswith("phone") and name not in ("card", "results", "queue", "monitor", "citations")
         taken = Image.open(io.BytesIO(page.screenshot(full_page=is_long))).convert("RGB")
         taken.quantize(96, dither=Image.Dither.NONE).save(TARGET / f"{name}-{look}.png", optimize=True)
     context.close()

@@ -11,10 +11,12 @@ export async function alarmsTab(body, { crawl, listen, unlisten }) {
   const fields = {};
 
   function show(found) {
+    const values = Object.fromEntries(found.thresholds.map(({ name, value }) => [name, value]));
+    const plain = (text) => text.replaceAll("`pages`", count(values.pages)).replaceAll("`minutes`", `${values.minutes} minutes`).replaceAll("`", "");
     put(form, found.thresholds.map(({ name, value, text }) => {
       const isFlag = typeof value === "boolean";
       fields[name] = isFlag ? h("input", { type: "checkbox", checked: value, id: `alarm-${name}` }) : h("input", { type: "number", step: "any", min: 0, value, id: `alarm-${name}` });
-      return h("div", { class: "setting alarm" }, h("label", { for: `alarm-${name}` }, NAMES[name] ?? name, fields[name]), h("p", {}, text.replaceAll("`", "")));
+      return h("div", { class: "setting alarm" }, h("label", { for: `alarm-${name}` }, NAMES[name] ?? name, fields[name]), h("p", {}, plain(text)));
     }),
     h("div", { class: "row" }, h("button", { class: "main", type: "button", onclick: doing(save) }, "Watch these")),
     h("p", { class: "hint" }, found.tells.webhook || found.tells.command ? `Alarms are also sent to ${[found.tells.webhook, found.tells.command].filter(Boolean).join(" and ")}.` : "To be told elsewhere, too, start the crawl with --set alarms.webhook=URL or --set alarms.command=PROGRAM."));

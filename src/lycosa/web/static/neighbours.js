@@ -14,7 +14,7 @@ export async function neighbours(crawl, done = () => {}) {
     await done();
   });
   return [h("p", { class: "hint" }, `Of ${count(found.pages)} pages that relevant pages link to, ${percent(found.focus, 0)} are on the topic. The others:`),
-    h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Topic"), h("th", {}, "Share there"), h("th", {}, "Share elsewhere"))), h("tbody", {}, found.neighbours.map((row) => h("tr", {}, h("td", { class: "name" }, row.topic), h("td", {}, share(row.share)), h("td", {}, share(row.share_elsewhere))))))),
+    h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Topic"), h("th", {}, "Share there"), h("th", { class: "wide-only" }, "Share elsewhere"))), h("tbody", {}, found.neighbours.map((row) => h("tr", {}, h("td", { class: "name" }, row.topic), h("td", {}, share(row.share)), h("td", { class: "wide-only" }, share(row.share_elsewhere))))))),
     found.advice.length ? found.advice.map((advice) => h("div", { class: "notice row between" }, h("span", { class: "grow" }, advice.reason), h("button", { type: "button", class: "small", onclick: widen(advice.widen_to) }, `Mark ${advice.widen_to} good`))) : h("p", { class: "hint" }, "The focus can be told from what is around it: there is no need to widen it.")];
 }
 
