@@ -285,7 +285,7 @@ class TestWacz:
             ("http://www.Example.org/Path/?b=2&a=1", "org,example)/path?a=1&b=2"),
             ("https://example.org:443/", "org,example)/"),
             ("http://example.org:8080/a b", "org,example:8080)/a%20b"),
-            ("http://127.0.0.1/x", "127.0.0.1)/x"),
+            ("http://127.0.0.1/x", "1,0,0,127)/x"),
         ],
     )
     def test_keys(self, url, key):

@@ -117,7 +117,7 @@ def surt(url: str) -> str:
         host, port = parts.netloc, ""
     if port == {"http": "80", "https": "443"}.get(parts.scheme):
         port = ""
-    turned = host if host.replace(".", "").isdigit() else ",".join(reversed(_WWW.sub("", host).split(".")))
+    turned = ",".join(reversed(_WWW.sub("", host).split(".")))  # addresses, too: so do pywb and cdxj-indexer
     path = parts.path.rstrip("/") or "/"
     query = "?" + "&".join(sorted(parts.query.split("&"))) if parts.query else ""
     return _SPOILED.sub("%20", f"{turned}{':' + port if port else ''}){path}{query}")
