@@ -841,7 +841,10 @@ class TestAnswers:
         assert self.relevance(store, 3) == (1.0, True)
         assert self.relevance(store, 2) == (0.0, False)
         assert store.relevant_by_host() == {1: 2, 2: 1}
-        assert rows(store, "select name, relevant from hosts where pages > 0 order by 1") == [("a.test", 2), ("b.test", 1)]
+        assert rows(store, "select name, relevant from hosts where pages > 0 order by 1") == [
+            ("a.test", 2),
+            ("b.test", 1),
+        ]
 
     @pytest.mark.parametrize(
         "again",
