@@ -8,7 +8,7 @@ them, without an archive. The dashboard is a process of its own, as always. Firs
 there is one: from the beginning of the navigation until the pages are drawn, by a server that has just been started and
 has read nothing yet; without a browser it is the time of the requests for it. Then a crawl of a generated web runs with
 and without somebody who watches, in turns; the figure is CPU time of the crawl's process for each page, which other
-people's load changes little, as a mean with its standard error.
+people's load changes little: medians, with the standard error of the rounds.
 """
 
 from __future__ import annotations
@@ -303,7 +303,7 @@ def slowdown(rounds: int) -> Iterator[tuple[str, str, str, str]]:
             words = ["crawl", web.topic_keywords(topic), "-o", str(directory), "-c", str(config), "-q"]
             words += [word for seed in seeds for word in ("-s", seed)]
             costs[is_watched].append(crawl_cost(words, directory, is_watched))
-    plain, watched = (float(np.mean(costs[key])) for key in (False, True))
+    plain, watched = (float(np.median(costs[key])) for key in (False, True))
     share = watched / plain - 1
     spread = [float(np.std(each, ddof=1)) for each in costs.values()] if rounds > 1 else [0.0, 0.0]
     error = (spread[0] ** 2 + spread[1] ** 2) ** 0.5 / rounds**0.5 / plain if rounds > 1 else 0.0
