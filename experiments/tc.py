@@ -348,15 +348,18 @@ topics; p values are of a paired Wilcoxon test over topics, with a buffer of 256
 
 Differs from the paper: one encyclopedia instead of the web of 2001, so everything is near everything (three links reach
 most of the world); topics are named by one to three words; crawls of 50,000 pages are not possible in a world of 5,213.
-Seeds are drawn three links back from the targets, as in the paper, but shorter ways lead there, too. The shortest way
-from a seed to a target has {distances}. There are no editors' descriptions of the topics: the
-description is the text of the targets themselves. Similarity to it is thus circular: it rewards finding the targets
-once more, besides recall, and pages that are like them.
+Seeds are drawn three links back from the targets, as in the paper, but shorter ways lead there, too. Seeds by the
+length of the shortest way to a target: {distances}. There are no editors' descriptions of
+the topics: the description is the text of the targets themselves. Similarity to it is thus circular: it rewards finding
+the targets once more, besides recall, and pages that are like them.
 """
 RAN_SHORTER = """
 This page was made by `experiments/tc.py --shorter`: one crawl for each topic, fewer topics, and no long crawls (figure
-24). What is found and what it costs are of the same crawls; figure 11 has all {largest} topics. What an earlier run
-with ten crawls for each of 50 topics found about strategies that have not changed since is at the end.
+24). What is found and what it costs are of the same crawls; figure 11 has all {largest} topics. Costs are CPU time on a
+machine that was busy with other work, too. With so few topics only large differences can be shown: that learning and
+evolution hinder recall (figure 20) was shown by an earlier run, with ten crawls for each of 50 topics, before
+InfoSpiders changed, and is neither confirmed nor refuted here. What that run found about strategies that have not
+changed since is at the end.
 """
 OLDER = """
 ## An earlier run with more crawls
