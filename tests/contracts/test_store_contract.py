@@ -597,6 +597,22 @@ class TestPages:
         found = [(page.url, page.title, page.relevance, page.number) for page in store.relevant_pages()]
         assert found == rows(store, "select url, title, relevance, number from relevant_pages order by number")
 
+    def test_a_link_at_the_same_place_replaces_the_one_that_was_there(self, reopen):
+        store = reopen()
+        fill(store)
+        store.write(Batch(other_anchors=[("cinq", 2, 0)]))
+        assert rows(store, "select anchor, other_anchors from links where source_id = 2 order by position")[0] == (
+            "five",
+            "cinq",
+        )
+        store.write(Batch(edges=[(2, 0, 6, "first", ""), (2, 0, 4, "four", ""), (2, 9, 6, "six", "")]))
+        assert reopen().links_on(2).tolist() == [[0, 4], [1, 7], [9, 6]]
+        assert rows(reopen(), "select anchor, other_anchors from links where source_id = 2 order by position") == [
+            ("four", ""),
+            ("seven again", ""),
+            ("six", ""),
+        ]
+
     def test_links_of_a_page_that_was_fetched_again(self, reopen):
         store = reopen()
         self.fill(store)

@@ -40,6 +40,8 @@ DEFAULTS: dict[str, str | int] = {
     "tcp_user_timeout": 30_000,
 }
 """What the URL does not say: a connection that is cut without a word is noticed within half a minute."""
+SESSION = "set tcp_keepalives_idle = 30; set tcp_keepalives_interval = 10; set tcp_keepalives_count = 3"
+"""The server notices as soon that we are gone, and lets go of what we held."""
 PATIENCE = 30.0
 """Seconds that a command of a person waits for a server that went away; a crawl waits as long as it takes."""
 PAUSES = (0.0, 0.1, 0.3, 1.0, 2.0, 5.0)
@@ -115,6 +117,7 @@ class PostgresConnection(Asking):
         db.cursor_factory = RawCursor
         db.server_cursor_factory = RawServerCursor
         db.read_only = self._read_only
+        db.execute(SESSION)
         if self._read_only:
             db.execute("set default_transaction_read_only = on")
         teach(db)
