@@ -174,6 +174,7 @@ from pages p join frontier f on f.id = p.id
                 join judgements t on t.page_id = l.target_id where t.is_relevant group by 1) c on c.source_id = p.id
 order by p.number
 """
+LISTS = "select distinct link_id from outcomes where kind = 'listed' order by 1"
 CHECKS = select(rows.CheckRow, "checks where ? in (0, page_id) order by id")
 JUDGED = "select page_id, relevance, is_relevant from judgements where ? in ('', judge) order by page_id"
 
@@ -333,6 +334,9 @@ class SqliteStore(SqliteReports):
 
     def checks(self, page: int = 0) -> list[rows.CheckRow]:
         return self._all(rows.CheckRow._make, CHECKS, (page,))
+
+    def lists(self) -> list[int]:
+        return [link for (link,) in self._rows(LISTS)]
 
     def pages_to_refresh(self) -> rows.PagesToRefresh:
         found = list(self._rows(TO_REFRESH))
