@@ -74,7 +74,7 @@ class Pages:
             return Answer(200, "application/rss+xml" if is_feed else "text/html", text)
         if path == "/":
             links = "".join(f'<a href="{link}">tour</a>' for link in [*self.texts, *self.hub])
-            body = f"<p>recreational cycling hub</p>{links}"
+            body = f"<title>hub</title><p>recreational cycling hub</p>{links}"
         elif path in self.texts:
             body = f"<p>{self.texts[path]}</p>"
         elif path in self.hub:
@@ -211,7 +211,7 @@ def test_young_pages_are_left_alone_and_hubs_come_first(site, crawl, tmp_path):
     assert crawl.refresh(RefreshPlan(older=3600)).reason == "refreshed 0 of 0 pages"
     assert site.log == []
     with sqlite3.connect(tmp_path / "crawl" / "crawl.db") as db:
-        db.execute("update pages set fetched_at = fetched_at - 86400 * 40")
+        db.execute("update pages set fetched_at = fetched_at - 86400 * iif(title = 'hub', 10, 40)")
     crawl.refresh(RefreshPlan(older=3600, requests=3))
     assert site.log[0][0] == "/"
     assert len(site.log) == 3
