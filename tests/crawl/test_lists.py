@@ -129,9 +129,11 @@ def test_lists_and_documents_that_are_elsewhere(site, tmp_path):
     assert outcomes["/amp"] == ("redirected", "amp", f"{place}/whole")
     for path in ("/", "/from-feed", "/here", "/whole", "/list/2", "/from-sitemap"):
         assert outcomes[path][0] == "fetched", path
-    assert not [url for url in outcomes if "elsewhere" in url]
     with sqlite3.connect(tmp_path / "crawl" / "crawl.db") as db:
         assert db.execute("select count(*) from pages").fetchone() == (7,)  # lists are no pages
+        scores = dict(db.execute("select url, score from frontier").fetchall())
+    assert not [url for url in scores if "elsewhere" in url]  # a sitemap speaks for its own site
+    assert scores[f"{place}/from-feed"] > 0.5  # all pages of the host were relevant
     assert asked.count("/sitemap_index.xml") == 1
 
 

@@ -58,6 +58,7 @@ class Pages:
     def __init__(self) -> None:
         self.texts = {f"/{number}": f"recreational cycling tour {number}" for number in range(10)}
         self.hub: list[str] = []
+        self.feed: list[str] = []
         self.log: list[tuple[str, int]] = []
         self.is_down = False
 
@@ -65,9 +66,15 @@ class Pages:
         path = request.path
         if path == "/robots.txt":
             return Answer()
+        if path == "/feed" or path in self.feed[1:]:
+            self.log.append((path, 200))
+            links = "".join(f"<item><link>http://site.test:{self.port}{link}</link></item>" for link in self.feed)
+            is_feed = path == "/feed"
+            text = f"<rss>{links}</rss>" if is_feed else "<p>recreational cycling news</p>"
+            return Answer(200, "application/rss+xml" if is_feed else "text/html", text)
         if path == "/":
             links = "".join(f'<a href="{link}">tour</a>' for link in [*self.texts, *self.hub])
-            body = f"<p>recreational cycling hub</p>{links}"
+            body = f"<title>hub</title><p>recreational cycling hub</p>{links}"
         elif path in self.texts:
             body = f"<p>{self.texts[path]}</p>"
         elif path in self.hub:
@@ -185,11 +192,26 @@ def test_a_page_that_is_gone_is_left_alone_and_the_crawl_goes_on_as_before(site,
     assert ask(tmp_path / "crawl", "select count(*) from pages") == [(13,)]
 
 
+def test_feeds_tell_what_is_new(site, crawl):
+    site.feed = ["/5"]
+    site.hub = ["/feed"]
+    crawl.refresh(RefreshPlan())
+    assert ("/feed", 200) in site.log
+    site.log.clear()
+    site.feed = ["/5", "/new/9"]
+    report = crawl.refresh(RefreshPlan(older=3600))
+    assert [path for path, _ in site.log] == ["/feed", "/new/9"]
+    assert report.reason == "refreshed 0 of 0 pages; 1 new link was followed"
+    site.log.clear()
+    crawl.refresh(RefreshPlan(older=3600, new=0))
+    assert site.log == []
+
+
 def test_young_pages_are_left_alone_and_hubs_come_first(site, crawl, tmp_path):
     assert crawl.refresh(RefreshPlan(older=3600)).reason == "refreshed 0 of 0 pages"
     assert site.log == []
     with sqlite3.connect(tmp_path / "crawl" / "crawl.db") as db:
-        db.execute("update pages set fetched_at = fetched_at - 86400 * 40")
+        db.execute("update pages set fetched_at = fetched_at - 86400 * iif(title = 'hub', 10, 40)")
     crawl.refresh(RefreshPlan(older=3600, requests=3))
     assert site.log[0][0] == "/"
     assert len(site.log) == 3

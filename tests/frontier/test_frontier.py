@@ -355,6 +355,22 @@ def test_equal_scores_leave_in_order_of_discovery() -> None:
     assert [frontier.lease(0.0) for _ in range(4)] == [3, 5, 7, None]
 
 
+def test_where_only_favoured_links_are_handed_out_the_others_wait() -> None:
+    """Also while the host of the favoured one rests, and for strategies that choose links themselves."""
+    frontier = frontier_with((1, 1, 0.9), (2, 2, 0.1))
+    frontier.set_tiers(np.array([2]), keys.FAVOURED)
+    frontier.cool(2, 10.0)
+    frontier.hand_out_favoured_only()
+    assert frontier.lease(0.0) is None
+    assert frontier.next_ready(0.0) == 10.0
+    assert not frontier.take(1, 0.0)
+    assert frontier.lease(10.0) == 2
+    frontier.done(2)
+    assert frontier.lease(20.0) is None
+    assert frontier.next_ready(20.0) is None
+    assert frontier.waiting == 1
+
+
 def test_hosts_of_one_address_go_through_its_gate_one_by_one() -> None:
     frontier = frontier_with(*((n, n, n / 100) for n in range(50)), (99, 99, 0.0))
     for host in range(50):

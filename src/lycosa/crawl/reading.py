@@ -161,7 +161,7 @@ def _read_list(listed: LinkList, response: Response, reading: Reading) -> Read:
         elif target not in links:
             anchor = entry.title[: limits.max_anchor]
             links[target] = Link(target, anchor, f"{anchor} {entry.summary}".strip(), listed.kind, "", len(links))
-    page = Page(response.url, links=tuple(links.values()), dropped=dropped)
+    page = Page(response.url, links=list(links.values()), dropped=dict(dropped))
     count = f"{len(links):,} links" + (f"; {listed.failure}" if listed.failure else "")
     page = replace(page, link_hashes=_hashes(page))
     return Read(Outcome(Kind.LISTED, listed.kind, count[:300], response.status), page)

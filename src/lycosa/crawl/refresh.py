@@ -3,7 +3,8 @@
 A refresh is a run of the crawl in which nothing is fetched but pages that it has, and links that are new on them. The
 pages are queued like hubs that are fetched again (`revisits`), before all other links; the other links keep waiting.
 Which pages, and in which order: hubs first (pages that cite several relevant ones), then by the chance that they have
-changed since they were last looked at (`change_rate`). Requests are conditional, so what has not changed costs little.
+changed since they were last looked at (`change_rate`). Before them come feeds and sitemaps, for the links that are new
+in them. Requests are conditional, so what has not changed costs little.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ HUB_SHARE = 0.1
 """Share of the requests, or of the pages, that goes to hubs first, at most."""
 HUB_CHANCE = 0.05
 """Chance of a change from which on a hub comes first."""
+FIRST = 1e9
+"""Urgency of feeds and sitemaps, which tell what is new by one request."""
 LIKELY, OLDEST = "likely", "oldest"
 COUNTED = (PageChange.SAME, PageChange.CHANGED, PageChange.BACK)
 
@@ -120,8 +123,9 @@ class Refreshing:
         frontier.hand_out_favoured_only()
         self._first_new = store.count_links() + 1
         ids, urgency = due_pages(store, self._plan, now=self._plan.at or self._now())
+        lists = store.lists() if self._plan.new else []
         rows = []
-        for link, score in zip(ids.tolist(), urgency.tolist(), strict=True):
+        for link, score in (*((link, FIRST) for link in lists), *zip(ids.tolist(), urgency.tolist(), strict=True)):
             row = store.link(link)
             if row is not None and row.state == State.DONE:
                 rows.append(row._replace(score=score))
@@ -131,7 +135,7 @@ class Refreshing:
         # Left over from a run that was killed.
         left = np.array([link for link in favoured.tolist() if link in state.revisits], dtype=np.int64)
         frontier.set_tiers(left, FAVOURED)
-        self._planned = len(state.revisits)
+        self._planned = len(state.revisits.difference(lists))
         self._ledger.renew_pages()
         self._ledger.write(batch, event=(EVENT, f"{self._planned:,} pages are looked at again"))
 

@@ -366,7 +366,7 @@ class Frontier:
 
     def _is_held_back(self, host: ScheduledHost) -> bool:
         """Whether to wait for a better link, which makes sense only if something will change with time."""
-        if self._is_favoured_only and not keys.is_favoured_key(host.head[0]):
+        if self._is_favoured_only and not keys.is_favoured(host.head[0] >> keys.LINK_BITS):
             return True
         if self._patience is None or not self._patience.holds_back(host):
             return False

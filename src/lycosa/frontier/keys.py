@@ -52,10 +52,6 @@ _SIGN_SHIFT = np.array(31, dtype=np.int32)
 _LINK_SHIFT = np.array(LINK_BITS, dtype=np.uint64)
 
 
-def is_favoured_key(key: int) -> bool:
-    return key >> LINK_BITS < _BEST_UNTRIED
-
-
 def rank(score: float) -> int:
     """The rank of one score: the smaller, the better."""
     if score != score:

@@ -64,6 +64,8 @@ def read_document(
     resolve = resolver(found.base)
     _add_declared(found, declared, resolve, url, limits)
     continued_at, continued_by = _continued(declared, resolve, canonical, language, limits)
+    if continued_at in ("", url):
+        continued_at = continued_by = ""
     return Page(
         url=url,
         title=title,
@@ -74,7 +76,7 @@ def read_document(
         rejected=found.rejected,
         dropped=found.dropped,
         canonical=canonical,
-        continued_at=continued_at if continued_at != url else "",
+        continued_at=continued_at,
         continued_by=continued_by,
         is_noindex=directives.is_noindex,
         is_nofollow=directives.is_nofollow,

@@ -123,6 +123,9 @@ class Store(Protocol):
     def checks(self, page: int = 0) -> list[rows.CheckRow]:
         """Looks at pages that were fetched again, oldest first: at all pages, or at this one."""
 
+    def lists(self) -> list[int]:
+        """The links that led to feeds and sitemaps."""
+
     def pages_to_refresh(self) -> rows.PagesToRefresh:
         """All pages in order of fetching, with what decides when they are looked at again."""
 

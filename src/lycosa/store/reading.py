@@ -126,6 +126,7 @@ from pages p join frontier f on f.id = p.id
           on c.source_id = p.id
 order by p.number
 """
+LISTS = "select distinct link_id from outcomes where kind = 'listed' order by 1"
 CHECKS = select(rows.CheckRow, "checks where ? in (0, page_id) order by id")
 JUDGED = "select page_id, relevance, is_relevant from judgements where ? in ('', judge) order by page_id"
 
@@ -218,6 +219,9 @@ class CrawlReading(Asking):
 
     def checks(self, page: int = 0) -> list[rows.CheckRow]:
         return self._all(rows.CheckRow._make, CHECKS, (page,))
+
+    def lists(self) -> list[int]:
+        return [link for (link,) in self._all(tuple, LISTS)]
 
     def pages_to_refresh(self) -> rows.PagesToRefresh:
         found = self._all(tuple, TO_REFRESH)
