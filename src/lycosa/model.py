@@ -137,7 +137,7 @@ class Rendering:
     """What a browser made of a page."""
 
     dom: bytes
-    """The document after its scripts ran, as HTML in UTF-8."""
+    """The document after its scripts ran, as HTML in UTF-8; empty if the page was read as it came."""
     requisites: tuple[Response, ...] = ()
     """What the page asked for on the way, as it came over the wire."""
     seconds: float = 0.0
@@ -161,7 +161,7 @@ class Fetched:
     seconds: float = 0.0
     """Duration of the fetch."""
     rendering: Rendering | None = None
-    """What was read instead of the answer itself, if it is empty without scripts."""
+    """What was read instead of the answer itself, if it is empty without scripts; and what the page asked for."""
 
     @classmethod
     def page(cls, lease: Lease, body: bytes | str, *, content_type: str = "text/html; charset=utf-8") -> Fetched:

@@ -19,6 +19,7 @@ from lycosa.fetch.decode import DecodeLimits, decode
 from lycosa.fetch.rendered import with_dom
 from lycosa.fetch.urls import host_key
 from lycosa.model import Fetched, Kind, Rendering, Response, Visit
+from lycosa.page.pdf import is_pdf
 from lycosa.page.scripted import LOOKED_AT, is_scripted, may_be_scripted
 
 ADVICE = "advice"
@@ -33,8 +34,12 @@ Render = Callable[[Response, bytes], Awaitable[Rendering | Unrendered]]
 class RenderingReader:
     """Reads pages, and renders those that need it."""
 
-    def __init__(self, inner: Reader, *, render: Render | None, delay: float, limits: DecodeLimits) -> None:
-        """`render`: what renders a page; None: nothing does. `delay`: seconds between two requests to a host."""
+    def __init__(
+        self, inner: Reader, *, render: Render | None, delay: float, limits: DecodeLimits, requisites: bool = False
+    ) -> None:
+        """`render`: what renders a page; None: nothing does. `delay`: seconds between two requests to a host.
+        `requisites`: relevant pages are opened in the browser also if they need none, for what they ask for."""
+        self._requisites = requisites
         self._inner = inner
         self._render = render
         self._delay = delay
@@ -49,7 +54,7 @@ class RenderingReader:
         visit = await self._inner.read(fetched, furniture)
         document = self._scripted(visit)
         if document is None or fetched.response is None:
-            return visit
+            return await self._with_requisites(visit) if self._requisites else visit
         if self._render is None:
             self.unrendered[host_key(fetched.lease.url)] += 1
             return visit
@@ -65,6 +70,19 @@ class RenderingReader:
             return replace(visit, outcome=replace(visit.outcome, detail=detail))
         self.rendered += 1
         return replace(again, fetched=self._rested(fetched, found))
+
+    async def _with_requisites(self, visit: Visit) -> Visit:
+        """A relevant page, with what it needs to look right."""
+        response = visit.fetched.response
+        is_wanted = visit.judgement is not None and visit.judgement.is_relevant
+        if self._render is None or response is None or not is_wanted or is_pdf(response.header("content-type")):
+            return visit
+        decoded = decode(response.body, response.header("content-encoding"), limits=self._limits)
+        found = await self._render(response, decoded.body)
+        if isinstance(found, Unrendered):
+            self.failed[found.reason] += 1
+            return visit
+        return replace(visit, fetched=self._rested(visit.fetched, replace(found, dom=b"")))
 
     def _scripted(self, visit: Visit) -> bytes | None:
         """The document of a page that needs a browser; None if it needs none."""
