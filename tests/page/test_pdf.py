@@ -91,8 +91,8 @@ def test_what_cannot_be_read_is_an_outcome_with_a_reason(body: bytes, reason: st
 
 def test_a_document_that_unpacks_without_end_costs_its_reader_only() -> None:
     line = b"(cycling ) Tj " * 1_000_000
-    compressor = zlib.compressobj(9)
-    packed = b"".join(compressor.compress(line) for _ in range(60)) + compressor.flush()
+    compressor = zlib.compressobj(1)
+    packed = b"".join(compressor.compress(line) for _ in range(30)) + compressor.flush()
     bomb = pdf(zlib.compress(packed, 9), stream=b"/Filter [/FlateDecode /FlateDecode]")
     good = pdf(text(*LINES))
 
@@ -109,7 +109,7 @@ def test_a_document_that_unpacks_without_end_costs_its_reader_only() -> None:
             await readers.close()
 
     first, second = asyncio.run(both())
-    assert len(bomb) < 100_000
+    assert len(bomb) < 500_000
     assert first[0] is Kind.UNREADABLE
     assert first[1].startswith("reader")
     assert second == (Kind.FETCHED, "http 200")
