@@ -13,7 +13,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from lycosa.fetch.archive import Archive
-from lycosa.fetch.requisites import KINDS, LOOKS, KeptAnswers, Requisites
+from lycosa.fetch.requisites import KINDS, LOOKS, KeptAnswers, Requisites, Turns
 from lycosa.fetch.transfer import TransferFailure, failure
 from lycosa.fetch.warc_reader import Location, read
 from lycosa.model import Rendering, Response
@@ -73,6 +73,32 @@ def test_a_page_has_a_number_of_requests_and_of_bytes() -> None:
     assert [ask(served, "http://a.test/data") for _ in range(3)] == ["{}", "too large", "too large"]
     assert served.refused == {"too large": 2}
     assert len(served.fetched) == 2
+
+
+def test_pages_rendered_at_the_same_time_ask_a_host_one_after_the_other() -> None:
+    under_way, most = 0, 0
+
+    async def get(url: str) -> Response | TransferFailure:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0)
+        under_way -= 1
+        return PAGES["http://a.test/data"]
+
+    async def allows(url: str) -> bool:
+        return True
+
+    async def ask_at_once() -> None:
+        turns = Turns()
+        pages = [
+            Requisites(get=get, allows=allows, max_requests=9, max_bytes=100, max_redirects=0, turns=turns)
+            for _ in range(3)
+        ]
+        await asyncio.gather(*(page.answer("http://a.test/data", method="GET", kind="xhr") for page in pages * 2))
+
+    asyncio.run(ask_at_once())
+    assert most == 1
 
 
 def test_what_makes_a_page_look_right_is_fetched_on_request_and_once() -> None:

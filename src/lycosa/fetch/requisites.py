@@ -12,6 +12,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from weakref import WeakValueDictionary
 
 from lycosa.fetch.decode import DecodeLimits, decode
 from lycosa.fetch.headers import REDIRECTS, redirect_location
@@ -48,6 +49,8 @@ class KeptAnswers:
             self._bytes -= len(self._answers.pop(next(iter(self._answers))).body)
 
 
+Turns = WeakValueDictionary[str, asyncio.Lock]
+"""By origin, while somebody asks it or waits to."""
 Get = Callable[[str], Awaitable[Response | TransferFailure]]
 
 
@@ -64,9 +67,11 @@ class Requisites:
         max_redirects: int,
         kinds: frozenset[str] = KINDS,
         kept: KeptAnswers | None = None,
+        turns: Turns | None = None,
     ) -> None:
         """`allows`: whether robots.txt lets a URL be fetched. `kinds`: what is fetched at all; `kept`: answers to other
-        pages, which serve this one, too."""
+        pages, which serve this one, too; `turns`: whose turn it is to ask a host, shared by pages that are rendered at
+        the same time."""
         self._kinds = kinds
         self._kept = kept
         self._get = get
@@ -74,7 +79,7 @@ class Requisites:
         self._max_requests = max_requests
         self._bytes_left = max_bytes
         self._max_redirects = max_redirects
-        self._turns: dict[str, asyncio.Lock] = {}
+        self._turns = Turns() if turns is None else turns
         self.fetched: list[Response] = []
         """As they came over the wire."""
         self.requests = 0
@@ -103,7 +108,8 @@ class Requisites:
     async def _one(self, url: str) -> Response | str:
         if not url.startswith(("http://", "https://")):
             return "scheme"
-        async with self._turns.setdefault(origin(url), asyncio.Lock()):
+        turn = self._turns.setdefault(origin(url), asyncio.Lock())
+        async with turn:
             if self._kept is not None and (known := self._kept.get(url)) is not None:
                 return known
             if self.requests >= self._max_requests:
