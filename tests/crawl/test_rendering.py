@@ -69,7 +69,7 @@ def test_what_cannot_be_rendered_is_kept_as_it_was_fetched_with_the_reason() -> 
     assert visit.outcome.detail == "not rendered: browser hangs not done after 20 s"
 
 
-def test_without_a_browser_each_host_is_named_once_and_the_rest_at_the_end() -> None:
+def test_without_a_browser_each_host_is_named_once_and_all_are_counted_at_the_end() -> None:
     said: list[str] = []
 
     class Ledger:
@@ -86,7 +86,11 @@ def test_without_a_browser_each_host_is_named_once_and_the_rest_at_the_end() -> 
     expected: list[Any] = ["3 pages of a.test need a browser: --browser"]
     assert said == expected
     advice.look(is_last=True)
-    assert said == [*expected, "1 page of b.test needs a browser: --browser"]
+    assert said == [
+        *expected,
+        "4 pages of a.test need a browser: --browser",
+        "1 page of b.test needs a browser: --browser",
+    ]
 
 
 def test_a_browser_that_is_not_there_is_said_before_anything_is_fetched() -> None:

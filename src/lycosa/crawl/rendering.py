@@ -103,22 +103,25 @@ class RenderingReader:
 
 
 class BrowserAdvice:
-    """Says which hosts have pages that need a browser: each once while the crawl runs, and all at its end."""
+    """Says which hosts have pages that need a browser: each once while the crawl runs, and how many at its end."""
 
     def __init__(self, reader: RenderingReader, ledger: CrawlLedger) -> None:
         self._reader = reader
         self._ledger = ledger
-        self._said: set[str] = set()
+        self._said: dict[str, int] = {}
+        """By host: how many it was said to have."""
 
     def look(self, *, is_last: bool = False) -> None:
-        least = 1 if is_last else SAID_FROM
-        news = [(host, count) for host, count in self._reader.unrendered.items() if count >= least]
-        news = [(host, count) for host, count in news if host not in self._said]
-        for host, count in sorted(news, key=lambda each: -each[1])[:SHOWN]:
-            self._ledger.note(ADVICE, needs_browser(host, count))
-        self._said.update(host for host, _ in news)
+        counts = self._reader.unrendered
+        if is_last:
+            news = [host for host in counts if counts[host] > self._said.get(host, 0)]
+        else:
+            news = [host for host in counts if counts[host] >= SAID_FROM and host not in self._said]
+        for host in sorted(news, key=lambda host: -counts[host])[:SHOWN]:
+            self._ledger.note(ADVICE, needs_browser(host, counts[host]))
+        self._said.update({host: counts[host] for host in news})
 
 
 def needs_browser(host: str, count: int) -> str:
-    so_far = "" if count == 1 else "s"
-    return f"{count:,} page{so_far} of {host} need{'s' * (count == 1)} a browser: --browser"
+    pages = "1 page of {} needs" if count == 1 else f"{count:,} pages of {{}} need"
+    return f"{pages.format(host)} a browser: --browser"
