@@ -167,7 +167,8 @@ class Fetched:
     def page(cls, lease: Lease, body: bytes | str, *, content_type: str = "text/html; charset=utf-8") -> Fetched:
         """A document, for fetchers of your own."""
         data = body.encode() if isinstance(body, str) else body
-        response = Response(lease.url, 200, [("content-type", content_type)], data, b"HTTP/1.1 200 OK")
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: {' '.join(content_type.split())}"  # the archive keeps the head
+        response = Response(lease.url, 200, [("content-type", content_type)], data, head.encode())
         return cls(lease, Outcome(Kind.FETCHED, "http 200", status=200), response, is_contact=True)
 
     @classmethod
