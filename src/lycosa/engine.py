@@ -462,6 +462,7 @@ class Crawl:
             render=browser.render if browser is not None else None,
             delay=config.politeness.delay,
             limits=config.decode,
+            requisites=config.browser.requisites,
         )
         self.workspace.write_config(config.to_toml())
         number = store.begin_run(started_at=started, pid=os.getpid(), version=__version__, config=config.to_toml())

@@ -28,7 +28,7 @@ from lycosa.fetch.fetcher import LiveFetcher
 from lycosa.fetch.guard import Guard
 from lycosa.fetch.headers import retry_after
 from lycosa.fetch.http import Http
-from lycosa.fetch.requisites import Requisites
+from lycosa.fetch.requisites import KINDS, LOOKS, KeptAnswers, Requisites, Turns
 from lycosa.fetch.transfer import TransferFailure
 from lycosa.fetch.urls import Urls
 from lycosa.judges.background import background_shares
@@ -88,6 +88,8 @@ def live_fetcher(
 def live_browser(config: Config, fetcher: LiveFetcher, clock: SystemClock, stack: AsyncExitStack) -> Browser:
     """Renders pages; what they ask for comes through the crawl's own fetcher. `stack` closes it."""
     settings = config.browser
+    kinds, kept = (KINDS | LOOKS, KeptAnswers()) if settings.requisites else (KINDS, None)
+    turns = Turns()
 
     def requests(_url: str) -> Requisites:
         return Requisites(
@@ -96,6 +98,9 @@ def live_browser(config: Config, fetcher: LiveFetcher, clock: SystemClock, stack
             max_requests=settings.max_requests,
             max_bytes=settings.max_bytes,
             max_redirects=config.fetch.max_redirects,
+            kinds=kinds,
+            kept=kept,
+            turns=turns,
         )
 
     browser = Browser(settings, requests=requests, user_agent=config.user_agent(), now=clock.now)

@@ -140,7 +140,7 @@ class Rendering:
     """What a browser made of a page."""
 
     dom: bytes
-    """The document after its scripts ran, as HTML in UTF-8."""
+    """The document after its scripts ran, as HTML in UTF-8; empty if the page was read as it came."""
     requisites: tuple[Response, ...] = ()
     """What the page asked for on the way, as it came over the wire."""
     seconds: float = 0.0
@@ -166,13 +166,14 @@ class Fetched:
     known: Response | None = None
     """The version of the page that the server was told is known, if it was asked whether that has changed."""
     rendering: Rendering | None = None
-    """What was read instead of the answer itself, if it is empty without scripts."""
+    """What was read instead of the answer itself, if it is empty without scripts; and what the page asked for."""
 
     @classmethod
     def page(cls, lease: Lease, body: bytes | str, *, content_type: str = "text/html; charset=utf-8") -> Fetched:
         """A document, for fetchers of your own."""
         data = body.encode() if isinstance(body, str) else body
-        response = Response(lease.url, 200, [("content-type", content_type)], data, b"HTTP/1.1 200 OK")
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: {' '.join(content_type.split())}"  # the archive keeps the head
+        response = Response(lease.url, 200, [("content-type", content_type)], data, head.encode())
         return cls(lease, Outcome(Kind.FETCHED, "http 200", status=200), response, is_contact=True)
 
     @classmethod

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from lycosa.crawl.reader_pool import InlineReader
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.rendering import BrowserAdvice, RenderingReader
-from lycosa.fetch.browser import Unrendered
+from lycosa.errors import ConfigError
+from lycosa.fetch.browser import BrowserSettings, Unrendered, chromium, has_sandbox
 from lycosa.fetch.decode import DecodeLimits
 from lycosa.fetch.urls import UrlRules, Urls
 from lycosa.judges.keywords import KeywordJudge
@@ -66,7 +69,7 @@ def test_what_cannot_be_rendered_is_kept_as_it_was_fetched_with_the_reason() -> 
     assert visit.outcome.detail == "not rendered: browser hangs not done after 20 s"
 
 
-def test_without_a_browser_each_host_is_named_once_and_the_rest_at_the_end() -> None:
+def test_without_a_browser_each_host_is_named_once_and_all_are_counted_at_the_end() -> None:
     said: list[str] = []
 
     class Ledger:
@@ -83,4 +86,20 @@ def test_without_a_browser_each_host_is_named_once_and_the_rest_at_the_end() -> 
     expected: list[Any] = ["3 pages of a.test need a browser: --browser"]
     assert said == expected
     advice.look(is_last=True)
-    assert said == [*expected, "1 page of b.test needs a browser: --browser"]
+    assert said == [
+        *expected,
+        "4 pages of a.test need a browser: --browser",
+        "1 page of b.test needs a browser: --browser",
+    ]
+
+
+def test_a_browser_that_is_not_there_is_said_before_anything_is_fetched() -> None:
+    pytest.importorskip("playwright", reason="playwright is not installed: pip install 'lycosa[browser]'")
+    with pytest.raises(ConfigError, match=r"'/no/such/chromium', which is not there; --browser needs a chromium"):
+        chromium(BrowserSettings(is_on=True, executable="/no/such/chromium"))
+
+
+@pytest.mark.parametrize(("user", "expected"), [(0, False), (1000, True)])
+def test_the_sandbox_is_kept_for_all_but_root(user: int, expected: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: user)
+    assert has_sandbox() is expected

@@ -127,7 +127,7 @@ def test_without_a_browser_it_is_said_which_pages_need_one(tmp_path: Path) -> No
 def test_with_a_browser_they_are_found_and_hostile_ones_survived(tmp_path: Path, victim: tuple[str, list[str]]) -> None:
     address, reached = victim
     with serving(Site(address), place=f"{SITE}:0") as (site, asked):
-        report = crawl(tmp_path / "seen", site, is_on=True, seconds=8, settle=0.5, max_requests=20).run()
+        report = crawl(tmp_path / "seen", site, is_on=True, seconds=5, settle=0.5, max_requests=20).run()
     found = outcomes(tmp_path / "seen")
     assert {"/", "/app", "/deep", "/end"} <= set(found), "links that exist only after scripts ran are followed"
     assert set(HOSTILE) <= set(found)

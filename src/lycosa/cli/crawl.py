@@ -123,6 +123,12 @@ def crawl(
         help="Render pages that are empty without JavaScript in a headless chromium; all others are read as they come. "
         "Needs lycosa[browser] and a chromium on this machine (docs/browser.md).",
     ),
+    requisites: bool | None = typer.Option(
+        None,
+        "--requisites/--no-requisites",
+        help="Archive also what relevant pages need to look right in a replay: style sheets, images, fonts. Turns "
+        "--browser on.",
+    ),
     pdf: bool | None = typer.Option(
         None, "--pdf/--no-pdf", help="Fetch and read PDF documents, too. Needs lycosa[pdf]."
     ),
@@ -203,7 +209,7 @@ def crawl(
                     cache=str(cache.resolve()) if cache else None,
                     judge={"threshold": threshold},
                     budget={"pages": pages, "seconds": None if minutes is None else minutes * 60},
-                    browser={"is_on": browser},
+                    browser={"is_on": True if requisites and browser is None else browser, "requisites": requisites},
                     page={"pdf": pdf, "feeds": feeds or None},
                     politeness={"delay": delay},
                     metasearch={

@@ -305,10 +305,7 @@ class CrawlLedger:
         is_empty = visit.outcome.kind in (Kind.SKIPPED, Kind.UNCHANGED)
         if self._records.archive is None or response is None or is_empty:
             return NOWHERE
-        rendering = visit.fetched.rendering
-        for requisite in rendering.requisites if rendering is not None else ():
-            self._records.archive.append(requisite)
-        location = self._records.archive.append(response, dom=rendering.dom if rendering is not None else b"")
+        location = self._records.archive.append(response, visit.fetched.rendering)
         return location.file, location.offset
 
     def _settle(self, visit: Visit, batch: Batch, place: Place) -> None:

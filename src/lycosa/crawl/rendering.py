@@ -19,6 +19,7 @@ from lycosa.fetch.decode import DecodeLimits, decode
 from lycosa.fetch.rendered import with_dom
 from lycosa.fetch.urls import host_key
 from lycosa.model import Fetched, Kind, Rendering, Response, Visit
+from lycosa.page.pdf import is_pdf
 from lycosa.page.scripted import LOOKED_AT, is_scripted, may_be_scripted
 
 ADVICE = "advice"
@@ -33,8 +34,12 @@ Render = Callable[[Response, bytes], Awaitable[Rendering | Unrendered]]
 class RenderingReader:
     """Reads pages, and renders those that need it."""
 
-    def __init__(self, inner: Reader, *, render: Render | None, delay: float, limits: DecodeLimits) -> None:
-        """`render`: what renders a page; None: nothing does. `delay`: seconds between two requests to a host."""
+    def __init__(
+        self, inner: Reader, *, render: Render | None, delay: float, limits: DecodeLimits, requisites: bool = False
+    ) -> None:
+        """`render`: what renders a page; None: nothing does. `delay`: seconds between two requests to a host.
+        `requisites`: relevant pages are opened in the browser also if they need none, for what they ask for."""
+        self._requisites = requisites
         self._inner = inner
         self._render = render
         self._delay = delay
@@ -49,7 +54,7 @@ class RenderingReader:
         visit = await self._inner.read(fetched, furniture)
         document = self._scripted(visit)
         if document is None or fetched.response is None:
-            return visit
+            return await self._with_requisites(visit) if self._requisites else visit
         if self._render is None:
             self.unrendered[host_key(fetched.lease.url)] += 1
             return visit
@@ -65,6 +70,19 @@ class RenderingReader:
             return replace(visit, outcome=replace(visit.outcome, detail=detail))
         self.rendered += 1
         return replace(again, fetched=self._rested(fetched, found))
+
+    async def _with_requisites(self, visit: Visit) -> Visit:
+        """A relevant page, with what it needs to look right."""
+        response = visit.fetched.response
+        is_wanted = visit.judgement is not None and visit.judgement.is_relevant
+        if self._render is None or response is None or not is_wanted or is_pdf(response.header("content-type")):
+            return visit
+        decoded = decode(response.body, response.header("content-encoding"), limits=self._limits)
+        found = await self._render(response, decoded.body)
+        if isinstance(found, Unrendered):
+            self.failed[found.reason] += 1
+            return visit
+        return replace(visit, fetched=self._rested(visit.fetched, replace(found, dom=b"")))
 
     def _scripted(self, visit: Visit) -> bytes | None:
         """The document of a page that needs a browser; None if it needs none."""
@@ -85,22 +103,25 @@ class RenderingReader:
 
 
 class BrowserAdvice:
-    """Says which hosts have pages that need a browser: each once while the crawl runs, and all at its end."""
+    """Says which hosts have pages that need a browser: each once while the crawl runs, and how many at its end."""
 
     def __init__(self, reader: RenderingReader, ledger: CrawlLedger) -> None:
         self._reader = reader
         self._ledger = ledger
-        self._said: set[str] = set()
+        self._said: dict[str, int] = {}
+        """By host: how many it was said to have."""
 
     def look(self, *, is_last: bool = False) -> None:
-        least = 1 if is_last else SAID_FROM
-        news = [(host, count) for host, count in self._reader.unrendered.items() if count >= least]
-        news = [(host, count) for host, count in news if host not in self._said]
-        for host, count in sorted(news, key=lambda each: -each[1])[:SHOWN]:
-            self._ledger.note(ADVICE, needs_browser(host, count))
-        self._said.update(host for host, _ in news)
+        counts = self._reader.unrendered
+        if is_last:
+            news = [host for host in counts if counts[host] > self._said.get(host, 0)]
+        else:
+            news = [host for host in counts if counts[host] >= SAID_FROM and host not in self._said]
+        for host in sorted(news, key=lambda host: -counts[host])[:SHOWN]:
+            self._ledger.note(ADVICE, needs_browser(host, counts[host]))
+        self._said.update({host: counts[host] for host in news})
 
 
 def needs_browser(host: str, count: int) -> str:
-    so_far = "" if count == 1 else "s"
-    return f"{count:,} page{so_far} of {host} need{'s' * (count == 1)} a browser: --browser"
+    pages = "1 page of {} needs" if count == 1 else f"{count:,} pages of {{}} need"
+    return f"{pages.format(host)} a browser: --browser"

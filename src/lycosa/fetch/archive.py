@@ -14,7 +14,7 @@ from lycosa import __version__
 from lycosa.errors import ArchiveError
 from lycosa.fetch.warc_reader import Location, member_end
 from lycosa.fetch.warc_writer import encode_records, encode_revisit, encode_warcinfo
-from lycosa.model import Response
+from lycosa.model import Rendering, Response
 
 BUFFER_BYTES = 1 << 20
 
@@ -84,9 +84,12 @@ class Archive:
         self._is_named = False  # the file's directory entry is on disk, too
         self._pending = bytearray()
 
-    def append(self, response: Response, *, dom: bytes = b"") -> Location:
-        """`dom`: what scripts have made of it, kept beside it."""
-        return self.append_encoded(encode_records(response, dom=dom, level=self._level))
+    def append(self, response: Response, rendering: Rendering | None = None) -> Location:
+        """`rendering`: what a browser made of it, and asked for on the way; kept behind it."""
+        encoded = encode_records(response, dom=rendering.dom if rendering else b"", level=self._level)
+        for each in rendering.requisites if rendering else ():
+            encoded += encode_records(each, page=response.url, level=self._level)
+        return self.append_encoded(encoded)
 
     def append_revisit(self, response: Response, known: Response) -> Location:
         """An answer that brought no other body than one that is archived already (`known`)."""

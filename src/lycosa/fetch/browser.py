@@ -66,6 +66,9 @@ class BrowserSettings:
     """Time limit for rendering one page, after which it is kept as it was fetched."""
     settle: float = 3.0
     """Maximum number of seconds to wait, once the document is there, until a page asks for nothing more."""
+    requisites: bool = False
+    """Archive what relevant pages need to look right when they are replayed: style sheets, images, fonts, scripts. Each
+    of them is then opened in the browser."""
     max_requests: int = 40
     """Maximum number of requests that one page may make."""
     max_bytes: int = 20_000_000

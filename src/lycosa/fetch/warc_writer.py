@@ -37,14 +37,17 @@ RENDERED = "X-Lycosa-Rendered"
 """Field of a response that is followed by a `conversion`: the document after its scripts ran."""
 PROTOCOLS = {b"HTTP/2": "h2", b"HTTP/3": "h3"}
 
+REQUISITE_OF = "X-Lycosa-Requisite-Of"
+"""Field of a response that a page asked for while it was rendered: the URL of the page, whose records come before."""
+
 _VISIBLE = re.compile(rb"[!-~]")
 _STATUS_LINE = re.compile(rb"HTTP/[0-9](?:\.[0-9])? ([0-9]{3})(?![0-9])")
 _ADDRESS = re.compile(r"[0-9A-Fa-f:.]{2,45}")
 
 
-def encode_records(response: Response, *, dom: bytes = b"", level: int | None = None) -> bytes:
+def encode_records(response: Response, *, dom: bytes = b"", page: str = "", level: int | None = None) -> bytes:
     """The compressed WARC records of a response, for `Archive.append_encoded`. `dom`: the document after its scripts
-    ran, if it was rendered: a `conversion` record.
+    ran, if it was rendered: a `conversion` record. `page`: the URL of the page that asked for it while it was rendered.
 
     By default the fastest good compressor is used; with a level, zlib at that level. A body with a content encoding
     would not get smaller and is only wrapped.
@@ -63,6 +66,8 @@ def encode_records(response: Response, *, dom: bytes = b"", level: int | None = 
         fields += "X-Lycosa-Added: Content-Length\r\n"
     if dom:
         fields += f"{RENDERED}: yes\r\n"
+    if page:
+        fields += f"{REQUISITE_OF}: {target_uri(page)}\r\n"
     fields += "Content-Type: application/http;msgtype=response\r\n"
     is_encoded = response.header("content-encoding").strip().lower() not in ("", "identity")
     body_level = 0 if is_encoded else level

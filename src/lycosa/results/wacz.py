@@ -28,12 +28,14 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 from lycosa import __version__
 from lycosa.errors import ArchiveError, InputError
 from lycosa.fetch.warc_reader import Location, member_end, read
-from lycosa.fetch.warc_writer import encode_warcinfo
+from lycosa.fetch.warc_writer import REQUISITE_OF, encode_warcinfo
 
 VERSION = "1.1.1"
 WARC = "data.warc.gz"
 _DIGEST = re.compile(rb"^WARC-Payload-Digest: *(\S+)", re.IGNORECASE | re.MULTILINE)
 _REQUEST = re.compile(rb"^WARC-Type: *request\b", re.IGNORECASE | re.MULTILINE)
+_CONVERSION = re.compile(rb"^WARC-Type: conversion\r?$", re.MULTILINE)
+_REQUISITE = re.compile(rb"^%s: " % REQUISITE_OF.encode(), re.MULTILINE)
 _HEAD_BYTES = 4_096
 _WWW = re.compile(r"^www\d*\.")
 _SPOILED = re.compile(r"[\s\x00-\x1f\x7f]+")
@@ -68,6 +70,7 @@ class _Counted:
 
 def write_wacz(rows: Iterable[Mapping[str, Any]], path: Path, archive: Path) -> int:
     """Write a WACZ file of the pages; return their number. `archive`: the directory of the crawl's WARC files."""
+    count = 0
     index: list[str] = []
     listed = [json.dumps({"format": "json-pages-1.0", "id": "pages", "title": "All Pages", "hasText": True})]
     with ZipFile(path, "w") as container:
@@ -77,8 +80,10 @@ def write_wacz(rows: Iterable[Mapping[str, Any]], path: Path, archive: Path) -> 
             info = {"software": f"Lycosa/{__version__}", "format": "WARC File Format 1.1"}
             out.write(encode_warcinfo(info, file_name=WARC, now=time.time()))
             for row, record in _records(rows, archive):
-                index.append(_index_line(record, WARC, out.size))
-                out.write(record.data)
+                count += 1
+                for each in (record, *_requisites(archive, row["warc"], record)):
+                    index.append(_index_line(each, WARC, out.size))
+                    out.write(each.data)
                 page = {"id": str(row["number"]), "url": row["url"], "ts": _iso(record.started), "title": row["title"]}
                 listed.append(json.dumps(page | {"text": row.get("text", "")}, ensure_ascii=False))
         resources.append(_resource(f"archive/{WARC}", out))
@@ -92,7 +97,7 @@ def write_wacz(rows: Iterable[Mapping[str, Any]], path: Path, archive: Path) -> 
                     out.write(f"{line}\n".encode("utf-8", "replace"))
             resources.append(_resource(name, out))
         _describe(container, resources)
-    return len(index)
+    return count
 
 
 def write_index(rows: Iterable[Mapping[str, Any]], path: Path, archive: Path) -> int:
@@ -162,6 +167,21 @@ def _record(archive: Path, file: str, offset: int) -> ArchivedRecord | None:
         _SPOILED.sub("", media_type)[:100] or "unk",
         digest[1].decode("ascii", "replace") if digest else "",
     )
+
+
+def _requisites(archive: Path, place: str, page: ArchivedRecord) -> Iterator[ArchivedRecord]:
+    """What a page asked for when it was rendered: the records that follow its own."""
+    file, _, offset = place.rpartition(":")
+    at = int(offset) + len(page.data)
+    with (archive / file).open("rb") as stream:
+        while head := _head(stream.fileno(), at):
+            if _CONVERSION.search(head):
+                at = member_end(stream.fileno(), at)
+            elif _REQUISITE.search(head) and (found := _record(archive, file, at)) is not None:
+                yield found
+                at += len(found.data)
+            else:
+                return
 
 
 def _head(file: int, offset: int) -> bytes:
