@@ -355,6 +355,7 @@ CHANGED = """
   host is left out. The planted webs have neither.
 - Naive Bayes scores anchors and URLs by a calibration of its own for short texts.
 - The direction of a finding is that of the test, by ranks; it was that of the mean, which one interest may turn round.
+- On wikispeedia simple focus is better than tunnelling (parent) for narrow interests; before, no difference was shown.
 - Without effect here: NOT is applied afterwards (no interest has one); links that failed wait behind those never tried
   (nothing fails in a replay).
 """
