@@ -14,6 +14,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from lycosa.engine import Crawl
 from lycosa.errors import ConfigError, InputError, LycosaError
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 from lycosa.lab.worlds.build import build_generated
@@ -272,7 +273,7 @@ def test_a_crawl_takes_the_file_over(evolved, tmp_path, monkeypatch):
     shutil.copy(evolved / "best.toml", best)
     started = []
     monkeypatch.setattr(
-        crawling, "start", lambda crawl, *_: started.append(crawl.config) or Report(tmp_path, "done", 0, 0, 0)
+        Crawl, "run", lambda crawl, **_: started.append(crawl.config) or Report(tmp_path, "done", 0, 0, 0)
     )
     monkeypatch.setattr(crawling, "summary", lambda *_, **__: None)
     monkeypatch.setattr(crawling, "_check_any_page", lambda *_: None)

@@ -1188,7 +1188,7 @@ class TestLooksAtPages:
         assert found.ids.tolist() == numbers
         assert len(found.hosts) == len(found.fetched_at) == len(found.is_relevant) == len(found.citations)
         assert found.is_relevant.dtype == np.bool_
-        relevant = {row[0] for row in rows(store, "select page_id from judgements where is_relevant")}
+        relevant = {row[0] for row in rows(store, "select page_id from judgements where is_relevant = 1")}
         cited = [
             len(
                 {target for source, target in rows(store, "select source_id, target_id from links") if source == page}

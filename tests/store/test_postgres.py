@@ -344,7 +344,10 @@ class TestDamage:
         with closing(sqlite3.connect(tmp_path / "copy.db")) as copy:
             assert copy.execute("select relevance from judgements").fetchall() == [(2.0,)]
         store.write(Batch(links=[link(4)]))
-        with pytest.raises(StoreError, match=r"damaged: frontier\.id"):
+        with pytest.raises(StoreError, match="links are missing from the table frontier"):
+            store.waiting()
+        ask("update hosts set ready_at = 'NaN'")
+        with pytest.raises(StoreError, match=r"damaged: hosts\.ready_at"):
             store.refuse_damage()
 
 
