@@ -166,7 +166,7 @@ class TestRuns:
         assert store.addresses() == {}
         assert store.state("strategy") is None
         assert store.recent_relevance(10) == []
-        assert store.links_to_revisit() == set()
+        assert store.page_ids().tolist() == []
         assert store.count_links() == len(store.first_relevance(10)) == 0
         assert store.links_on(1).tolist() == []
         assert (store.last_fetches([1]), store.last_answer(1)) == ({}, None)
@@ -309,13 +309,13 @@ class TestLinks:
         store.write(Batch(hosts={1: host(1, "a.test")}, links=links))
         assert reopen().waiting().dormant.tolist() == [2, 3, 5, 7]
 
-    def test_links_to_revisit(self, reopen):
+    def test_links_that_have_become_pages(self, reopen):
         store = reopen()
         begin(store)
         rows = [("waiting", "revisit"), ("done", "http 200"), ("waiting", ""), ("waiting", "http 503")]
         links = [link(n, f"http://a.test/{n}", state=state, reason=why) for n, (state, why) in enumerate(rows, start=1)]
         store.write(Batch(hosts={1: host(1, "a.test")}, links=links, pages=[page(1), page(2), page(4)]))
-        assert reopen().links_to_revisit() == {1, 4}
+        assert sorted(reopen().page_ids().tolist()) == [1, 2, 4]
 
     def test_links_that_come_before_all_others(self, reopen):
         store = reopen()
@@ -595,6 +595,7 @@ class TestPages:
             ("http://a.test/3", "page 3", 0.5, 3),
         ]
         found = [(page.url, page.title, page.relevance, page.number) for page in store.relevant_pages()]
+        assert sorted(store.relevant_numbers().tolist()) == [page.number for page in store.relevant_pages()]
         assert found == rows(store, "select url, title, relevance, number from relevant_pages order by number")
 
     def test_a_link_at_the_same_place_replaces_the_one_that_was_there(self, reopen):

@@ -13,7 +13,7 @@ from lycosa.store.rows import RelevantPage
 class RelevantPages:
     def __init__(self, ledger: CrawlLedger) -> None:
         self._ledger = ledger
-        self._told = {page.number for page in ledger.state.store.relevant_pages()}
+        self._told = set(ledger.state.store.relevant_numbers().tolist())
         self._regraded = ledger.regraded
 
     def news(self, found: list[FoundPage]) -> list[FoundPage]:

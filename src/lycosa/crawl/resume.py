@@ -145,7 +145,7 @@ def resume(
     fingerprints = HashIndex()
     fingerprints.add(*store.fingerprints())
     threshold = store.state(THRESHOLD)
-    revisits = store.links_to_revisit()
+    revisits = _to_revisit(waiting.ids, store.page_ids())
     return CrawlState(
         store=store,
         frontier=frontier,
@@ -171,6 +171,13 @@ def resume(
         traps=Traps.restored(store.state(TRAPS), traps),
         furniture=Furniture.restored(store.state(FURNITURE), store.state(FURNITURE_SINCE)),
     )
+
+
+def _to_revisit(waiting: NDArray[np.int64], pages: NDArray[np.int64]) -> set[int]:
+    """Pages that wait to be fetched again."""
+    is_page = np.zeros(max(waiting.max(initial=0), pages.max(initial=0)) + 1, dtype=np.bool_)
+    is_page[pages] = True
+    return set(waiting[is_page[waiting]].tolist())
 
 
 def retold(

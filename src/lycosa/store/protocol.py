@@ -73,8 +73,8 @@ class Store(Protocol):
 
     def waiting(self) -> rows.WaitingLinks: ...
 
-    def links_to_revisit(self) -> set[int]:
-        """Fetched pages that wait to be fetched again."""
+    def page_ids(self) -> NDArray[np.int64]:
+        """The links that have become pages, in any order."""
 
     def visits(self, after: int = 0) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
         """The first visit to every page in order of fetching, with the numbers of its links; pages are light.
@@ -161,6 +161,9 @@ class Store(Protocol):
 
     def relevant_by_host(self) -> dict[int, int]:
         """Number of relevant pages by host; hosts without a judged page are missing."""
+
+    def relevant_numbers(self) -> NDArray[np.int64]:
+        """The numbers of these pages, in any order."""
 
     def relevant_pages(self) -> Iterator[rows.RelevantPage]:
         """The pages that are relevant as things stand, in order of fetching."""

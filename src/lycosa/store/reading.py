@@ -16,6 +16,7 @@ from lycosa.store.asking import Asking, select
 from lycosa.store.rows import NOFOLLOW, NOT_WORTH, RAISED, RAISED_BY_PERSON, REVISIT, State
 from lycosa.store.stored_visits import citing_visits, visits
 
+RELEVANT_NUMBERS = "select number from pages where id in (select page_id from judgements where is_relevant = 1)"
 RELEVANT_BY_HOST = """
 select f.host_id, sum(j.is_relevant) as relevant from judgements j join frontier f on f.id = j.page_id group by 1
 """
@@ -34,7 +35,8 @@ TIERS = 256
 WAITING = f"""
 select case state
        when '{State.WAITING}' then host_id * {TIERS}
-            + case when reason in ('{REVISIT}', '{RAISED}', '{RAISED_BY_PERSON}') then {FAVOURED}
+            + case when reason = '' and tries < {MOST_TRIES} then tries
+              when reason in ('{REVISIT}', '{RAISED}', '{RAISED_BY_PERSON}') then {FAVOURED}
               when tries < {MOST_TRIES} then tries else {MOST_TRIES} end
        when '{State.DROPPED}' then -1 - case when tries < {MOST_TRIES} then tries else {MOST_TRIES} end
        when '{State.EXCLUDED}' then case when reason in ('{NOFOLLOW}', '{NOT_WORTH}') then -1 else 0 end
@@ -43,7 +45,6 @@ from frontier order by id
 """
 """Of all links, as a single scan is fast and numbers have no gaps: host and tier of a waiting one, the tier of a
 dormant one, 0 for others; nothing, if the state is none."""
-TO_REVISIT = f"select f.id from pages p cross join frontier f on f.id = p.id where f.state = '{State.WAITING}'"
 LAST_FETCHES = """
 select link_id, max(at) from outcomes where link_id in (select value from json_each(?)) group by 1
 """
@@ -169,8 +170,9 @@ class CrawlReading(Asking):
         dormant_tiers = (-1 - codes[dormant]).astype(np.uint8)
         return rows.WaitingLinks(places + 1, hosts, scores[places], tiers.astype(np.uint8), dormant + 1, dormant_tiers)
 
-    def links_to_revisit(self) -> set[int]:
-        return {link for (link,) in self._all(tuple, TO_REVISIT)}
+    def page_ids(self) -> NDArray[np.int64]:
+        (ids,) = self._columns("select id from pages", 1)
+        return ids
 
     def visits(self, after: int = 0) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
         return visits(self, after)
@@ -270,6 +272,10 @@ class CrawlReading(Asking):
 
     def relevant_by_host(self) -> dict[int, int]:
         return dict(self._all(tuple, RELEVANT_BY_HOST))
+
+    def relevant_numbers(self) -> NDArray[np.int64]:
+        (numbers,) = self._columns(RELEVANT_NUMBERS, 1)
+        return numbers
 
     def relevant_pages(self) -> Iterator[rows.RelevantPage]:
         return map(rows.RelevantPage._make, self._rows(RELEVANT))

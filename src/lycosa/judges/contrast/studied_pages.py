@@ -98,7 +98,9 @@ class StudiedPages:
 
     def blocks(self, idf: Floats, start: int = 0) -> Iterator[Block]:
         """The pages from `start` on as vectors, words weighed by `idf`."""
-        from scipy.sparse import csr_array  # here, as it loads slowly and commands that do not learn never need it
+        if start >= self.count:
+            return
+        from scipy.sparse import csr_array  # here, as it loads slowly and what has no page never needs it
 
         for first in range(start, self.count, _BLOCK):
             last = min(first + _BLOCK, self.count)
