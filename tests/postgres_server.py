@@ -39,6 +39,7 @@ class PostgresServer:
         self._process: subprocess.Popen[bytes] | None = None
         if self._as:
             shutil.chown(directory, self._as["user"])
+            self._bin = self._reachable()
         self._call(
             "initdb",
             "-D",
@@ -52,6 +53,21 @@ class PostgresServer:
             "--no-sync",
             "--no-instructions",
         )
+
+    def _reachable(self) -> Path:
+        """The programs, or a copy of them if they are where the other user may not go, such as below /root."""
+        with contextlib.suppress(PermissionError):
+            if not subprocess.run(
+                [str(self._bin / "initdb"), "-V"], capture_output=True, check=False, **self._as
+            ).returncode:
+                return self._bin
+        package, installed = self._bin.parents[1], self._bin.parent
+        copied = self._socket / "programs" / package.name
+        shutil.copytree(installed, copied / installed.name, symlinks=True)
+        libraries = package.with_name(f"{package.name}.libs")  # which the programs look for beside their package
+        if libraries.exists():
+            shutil.copytree(libraries, copied.with_name(libraries.name), symlinks=True)
+        return copied / installed.name / self._bin.name
 
     @property
     def url(self) -> str:
