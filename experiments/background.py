@@ -50,7 +50,7 @@ def main() -> None:
         if is_word and times >= LEAST_DOCUMENTS:
             lines.setdefault(round(-STEPS * math.log2(times / count)), []).append(stem)
     text = "\n".join(" ".join(sorted(lines.get(line, []))) for line in range(max(lines) + 1))
-    path = ROOT / "src" / "lycosa" / "relevance" / FILE
+    path = ROOT / "src" / "lycosa" / "judges" / FILE
     path.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
     print(f"{path.name}: {sum(map(len, lines.values())):,} stems, {path.stat().st_size:,} bytes")
 

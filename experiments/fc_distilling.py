@@ -149,10 +149,10 @@ READING = """
 - The distiller finds what it should: top hubs are purer than the crawl, on every web.
 - What they cite is worth more than what else waits, where anything is left to cite. That is not enough to gain by it:
   soft focus orders the same links by the relevance of the pages that cite them, and does as well or better by itself.
-  To put hundreds of links before all others costs it a sixteenth of its finds on the generated web, and less if few
+  To put hundreds of links before all others costs it 7 % of its finds on the generated web, and less if few
   links are put first. On the other webs nothing is gained or lost that can be told from chance.
-- Hard focus, which takes links in any order, gains by the order that the distiller gives it: a fifth on the generated
-  web, a fifth on wikispeedia, too, where it may be chance. FC motivates the step with pages abandoned after a
+- Hard focus, which takes links in any order, gains by the order that the distiller gives it: a quarter on the generated
+  web, and 15 % on wikispeedia, which may be chance. FC motivates the step with pages abandoned after a
   misclassification; those are not brought back here, as only links that wait are put first, and a link that hard focus
   turned away does not wait.
 - Second visits to hubs cost one fetch in ten in these short crawls. Lycosa's default of an hour between two fetches

@@ -35,7 +35,7 @@ PORTION = 5
 LONG = ("breadth-first", "best-first-256", "infospiders")
 AT_TARGETS = ("breadth-first", "best-first-1", "pagerank")
 QUEUES = ("heap", "hash, sorted every page", "hash, sorted every 256 pages", "heap that knows its links (ours)")
-ERRORS = ("the net", "the estimate that links are picked by")
+ERRORS = ("the net", "the estimate")
 BOUNDS = ("random", "oracle", "look-ahead")
 LINKS_A_PAGE = 7
 """L in figure 14: links on a page of the web, as the paper has it."""
