@@ -1044,7 +1044,7 @@ class TestReports:
         assert isinstance(pages[0].is_relevant, bool)
         assert [row.duplicate_of for row in pages] == [None, None, None, None, "http://a.test/2"]
         link_four = ("http://b.test/4", "four", None, None, 4, 4.5, "en", "utf-8", 0, 0, 1, None, "http://b.test/")
-        assert pages[3] == StoredPage(*link_four, False, "", -1)
+        assert pages[3] == StoredPage(*link_four, False, None, "", -1)
         assert (pages[1].bytes, pages[1].words, pages[1].archive_file, pages[1].archive_offset) == (
             2000,
             20,
@@ -1217,3 +1217,10 @@ class TestLooksAtPages:
         store = reopen()
         assert store.checks() == looks
         assert store.checks(first) == [looks[0], looks[2]]
+        assert [(page.id, page.check) for page in store.renewed_pages()] == [(first, 3)]
+        assert list(store.renewed_pages(3)) == []
+        gone = {row.number: row.gone_at for row in store.pages() if row.gone_at is not None}
+        assert gone == {int(store.page(second).number): 11.0}
+        store.write(Batch(checks=[CheckRow(second, 1, 11.0, 30.0, "back", 8, "lycosa-00001.warc.gz", 120)]))
+        assert [(page.id, page.check) for page in store.renewed_pages(2)] == [(first, 3), (second, 4)]
+        assert all(row.gone_at is None for row in store.pages())

@@ -18,6 +18,7 @@ from lycosa.crawl.change_rate import DAY, GUESSED_RATE, Looks, chance_of_change,
 from lycosa.crawl.refresh import RefreshPlan
 from lycosa.engine import Crawl
 from lycosa.errors import InputError, WorkspaceError
+from lycosa.results.search import search
 
 
 class TestChangeRates:
@@ -159,7 +160,9 @@ def test_what_changed_is_read_anew_and_what_is_gone_is_marked(site, crawl, tmp_p
     ) == [(0,)]
     exported = lycosa("export", directory, "--to", tmp_path / "pages.jsonl")
     assert exported.returncode == 0, exported.stderr
-    texts = {row["url"]: row["text"] for row in map(json.loads, (tmp_path / "pages.jsonl").read_text().splitlines())}
+    rows = [json.loads(line) for line in (tmp_path / "pages.jsonl").read_text().splitlines()]
+    assert [row["url"] for row in rows if row["gone_at"]] == [f"{site.place}/3"]
+    texts = {row["url"]: row["text"] for row in rows}
     assert "tandem" in texts[f"{site.place}/1"]
     assert "tour 3" in texts[f"{site.place}/3"]  # gone, and kept
     revisits = 0
@@ -176,6 +179,28 @@ def test_what_changed_is_read_anew_and_what_is_gone_is_marked(site, crawl, tmp_p
     facts = dict(json.loads(lycosa("explain", directory, f"{site.place}/3", "--json").stdout))
     assert facts["history"].startswith("looked at again 1×: 1× gone")
     assert "its last version is kept" in facts["gone"]
+
+
+def test_the_full_text_index_follows(site, crawl, tmp_path):
+    def found(words: str) -> list[str]:
+        return [page.url.removeprefix(site.place) for page in search(tmp_path / "crawl", words).pages]
+
+    site.texts["/2"], site.texts["/3"] = "cycling on a recumbent", "cycling on a tricycle"
+    crawl.refresh(RefreshPlan(new=0))
+    assert (found("recumbent"), found("bread")) == (["/2"], [])  # and no duplicate of another page any more
+    site.texts["/2"] = "soup and bread"
+    del site.texts["/3"]
+    site.hub = ["/new/1"]
+    crawl.refresh(RefreshPlan(new=1))
+    assert found("bread") == ["/2"]
+    assert found("recumbent") == []
+    assert found("tricycle") == ["/3"]  # gone, and kept
+    assert found("quite new") == ["/new/1"]
+    with sqlite3.connect(tmp_path / "crawl" / "search.db") as db:  # raises if words were left behind
+        db.execute("insert into fulltext (fulltext) values ('integrity-check')")
+    site.texts["/2"] = "cycling on a recumbent"
+    crawl.refresh(RefreshPlan(is_all=True))
+    assert (found("bread"), found("recumbent")) == ([], ["/2"])
 
 
 def test_a_page_that_is_gone_is_left_alone_and_the_crawl_goes_on_as_before(site, crawl, tmp_path):

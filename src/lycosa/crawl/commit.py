@@ -354,7 +354,8 @@ class CrawlLedger:
         self.rechecked[change] += 1
         is_new = change in (PageChange.CHANGED, PageChange.BACK) and visit.page is not None
         if self._renews_pages and is_new and visit.page is not None:
-            renewed = page_row(visit, visit.page, place, run=known.run_id, number=known.number, twin=known.duplicate_of)
+            twin = self._twin(lease, visit.page)
+            renewed = page_row(visit, visit.page, place, run=known.run_id, number=known.number, twin=twin)
             batch.pages.append(renewed if place != NOWHERE else _at_its_place(renewed, known))
             if visit.judgement is not None:
                 before = store.judgement(lease.id, self._judge)
@@ -395,7 +396,7 @@ class CrawlLedger:
         host = self._state.hosts[lease.host]
         host.pages += 1
         self._state.furniture.add(host.id, page.blocks)
-        twin = self._canonical_twin(lease, page) or self._duplicate_of(page, lease.id)
+        twin = self._twin(lease, page)
         batch.pages.append(page_row(visit, page, place, run=self._run, number=self.pages + 1, twin=twin))
         if judgement is None:
             return twin is not None
@@ -415,6 +416,10 @@ class CrawlLedger:
         )
         return twin is not None
 
+    def _twin(self, lease: Lease, page: Page) -> int | None:
+        """The page that says the same, and was there before."""
+        return self._canonical_twin(lease, page) or self._duplicate_of(page, lease.id)
+
     def _canonical_twin(self, lease: Lease, page: Page) -> int | None:
         """The fetched page that this one says it is. A claim alone is not enough: many sites name their home page on
         every page, so the texts have to be alike."""
@@ -432,7 +437,7 @@ class CrawlLedger:
         if not page.fingerprint:
             return None
         ids, is_new = self._state.fingerprints.find_or_add(np.array([signed(page.fingerprint)]), link)
-        return None if is_new[0] else int(ids[0])
+        return None if is_new[0] or ids[0] == link else int(ids[0])
 
     def _expand(self, visit: Visit, page: Page, batch: Batch) -> float:
         """The share of the page's links that are new."""

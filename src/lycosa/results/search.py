@@ -1,12 +1,13 @@
 """Full-text search over what a crawl has fetched, also while it runs in another process.
 
-The index (`store.search_index`) is brought up to date first: pages that were fetched since are read from the archive.
+The index (`store.search_index`) is brought up to date first: pages that were fetched since, and those that a refresh
+found changed, are read from the archive.
 That takes a few milliseconds a page, once; it can be interrupted, and goes on where it stopped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
@@ -17,6 +18,7 @@ from lycosa.results.archived_pages import ArchivedPages
 from lycosa.results.search_query import SearchQuery
 from lycosa.store.opening import open_store
 from lycosa.store.protocol import Reports
+from lycosa.store.rows import SearchablePage
 from lycosa.store.search_index import MARKS, Hit, IndexedPage, NamedPage, NoIndex, SearchIndex
 from lycosa.store.search_index import MOST_RANKED as MOST_RANKED
 from lycosa.workspace import Workspace
@@ -151,13 +153,16 @@ def _opened(workspace: Workspace, store: Reports, *, read_only: bool = False) ->
 def _bring_up_to_date(
     index: SearchIndex, workspace: Workspace, store: Reports, progress: Callable[[int, int], None] | None
 ) -> int:
-    """Index the pages fetched since the last time; return how many of them could not be read."""
+    """Index the pages fetched or found changed since the last time; return how many of them could not be read."""
     last = index.last
     waiting = store.totals().pages - last
-    if waiting <= 0:
-        return 0
+    renewed = store.renewed_pages(index.last_check)
     texts = ArchivedPages.of_text(workspace.archive, store)
-    pages = _pages_after(last, store, texts)
+    while changed := list(islice(renewed, BATCH)):
+        index.renew([_indexed(page, texts) for page in changed], changed[-1].check)
+    if waiting <= 0:
+        return texts.damaged
+    pages = (_indexed(page, texts) for page in store.searchable_pages(last))
     done = 0
     if progress is not None:
         progress(0, waiting)
@@ -171,15 +176,13 @@ def _bring_up_to_date(
     return texts.damaged
 
 
-def _pages_after(number: int, store: Reports, texts: ArchivedPages) -> Iterator[IndexedPage]:
-    """Pages with their own text. Duplicates, and pages whose text cannot be read, are counted and have no words."""
-    for page in store.searchable_pages(number):
-        if page.is_duplicate:
-            yield IndexedPage(page.id, page.number, "", "", "")
-            continue
-        again = texts.at(page.file, page.offset) if page.file else None
-        text = again.page.content if again is not None and again.page is not None else ""
-        yield IndexedPage(page.id, page.number, page.title, page.url, text)
+def _indexed(page: SearchablePage, texts: ArchivedPages) -> IndexedPage:
+    """A page with its own text. Duplicates, and pages whose text cannot be read, are counted and have no words."""
+    if page.is_duplicate:
+        return IndexedPage(page.id, page.number, "", "", "")
+    again = texts.at(page.file, page.offset) if page.file else None
+    text = again.page.content if again is not None and again.page is not None else ""
+    return IndexedPage(page.id, page.number, page.title, page.url, text)
 
 
 def _found(hit: Hit) -> FoundText:

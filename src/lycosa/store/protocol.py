@@ -279,6 +279,9 @@ class Reports(Store, Protocol):
     def searchable_pages(self, after: int = 0) -> Iterator[rows.SearchablePage]:
         """Pages whose `number` is greater than `after`, in order of fetching."""
 
+    def renewed_pages(self, after: int = 0) -> Iterator[rows.SearchablePage]:
+        """Pages that a look with a number greater than `after` found changed or back, in order of these looks."""
+
     def pages_found(self, pages: Collection[int]) -> dict[int, rows.FoundRow]:
         """What is to be shown of these pages, by number."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from lycosa.store import rows
 from lycosa.store.asking import Asking, select
-from lycosa.store.rows import Answer, State
+from lycosa.store.rows import Answer, PageChange, State
 
 FIND_LINK = select(rows.LinkRow, "frontier where hash = ? and url = ?")
 OUTCOMES = select(rows.OutcomeRow, "outcomes order by id")
@@ -78,9 +78,9 @@ SET_ASIDE = "select name, set_aside from hosts where set_aside != '' order by na
 EVENTS = select(rows.EventRow, "events where kind in ({}) order by id")
 PAGES = """
 select f.url, p.title, j.relevance, j.is_relevant, p.number, p.fetched_at, p.language, p.charset, p.bytes, p.words,
-       f.distance, d.url, p.canonical, p.is_noindex, p.archive_file, p.archive_offset
+       f.distance, d.url, p.canonical, p.is_noindex, g.gone_at, p.archive_file, p.archive_offset
 from pages p join frontier f on f.id = p.id left join judgements j on j.page_id = p.id
-     left join frontier d on d.id = p.duplicate_of
+     left join frontier d on d.id = p.duplicate_of left join gone_pages g on g.number = p.number
 order by p.number
 """
 LINKS_ON_PAGES = """
@@ -95,8 +95,16 @@ where p.archive_file != '' order by p.archive_file, p.archive_offset
 """
 ARCHIVE_PLACES = "select id, archive_file, archive_offset from pages where archive_file != '' order by number"
 SEARCHABLE = """
-select p.id, p.number, f.url, p.title, p.duplicate_of is not null, p.archive_file, p.archive_offset
+select p.id, p.number, f.url, p.title, p.duplicate_of is not null, p.archive_file, p.archive_offset, 0
 from pages p join frontier f on f.id = p.id where p.number > ? order by p.number
+"""
+RENEWED = f"""
+select p.id, p.number, f.url, p.title, p.duplicate_of is not null, p.archive_file, p.archive_offset, c.last
+from (
+    select page_id, max(id) as last from checks
+    where id > ? and change in ('{PageChange.CHANGED}', '{PageChange.BACK}') group by page_id
+) c join pages p on p.id = c.page_id join frontier f on f.id = p.id
+order by c.last
 """
 FOUND = """
 select p.id, f.url, p.title, j.relevance, coalesce(j.is_relevant, 0), p.number
@@ -185,6 +193,10 @@ class ReportReading(Asking):
 
     def searchable_pages(self, after: int = 0) -> Iterator[rows.SearchablePage]:
         for row in map(rows.SearchablePage._make, self._rows(SEARCHABLE, (after,))):
+            yield row._replace(is_duplicate=bool(row.is_duplicate))
+
+    def renewed_pages(self, after: int = 0) -> Iterator[rows.SearchablePage]:
+        for row in map(rows.SearchablePage._make, self._rows(RENEWED, (after,))):
             yield row._replace(is_duplicate=bool(row.is_duplicate))
 
     def topic_scores(self) -> Iterator[rows.TopicScores]:

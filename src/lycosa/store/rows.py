@@ -468,6 +468,8 @@ class StoredPage(NamedTuple):
     duplicate_of: str | None
     canonical: str
     is_noindex: bool
+    gone_at: float | None
+    """When a refresh found that the page is not there any more; None if it is, or nobody has looked."""
     archive_file: str
     archive_offset: int
 
@@ -553,6 +555,8 @@ class SearchablePage(NamedTuple):
     file: str
     """Where it is archived; empty if it is not."""
     offset: int
+    check: int
+    """The number of the latest look that found it changed; 0 where pages are listed by order of fetching."""
 
 
 class TopicScores(NamedTuple):

@@ -4,8 +4,8 @@ SQLite's FTS5 keeps the words (title, URL, text) without the texts themselves; t
 for the few pages that are shown. URL, title and relevance are asked of the crawl's store, so that what a judge or a
 person said since the page was indexed holds.
 
-A page is indexed once, in order of fetching, many in a transaction: a process that is killed leaves an index that is
-behind, never one that is wrong. `pages` says how far it has come.
+Pages are indexed in order of fetching, and again if a refresh found them changed, many in a transaction: a process that
+is killed leaves an index that is behind, never one that is wrong. How far it has come, `pages` and `meta` say.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lycosa.errors import StoreError
 from lycosa.store.protocol import Reports
 from lycosa.store.sqlite_connection import explained, transaction
 
-FORMAT = "1"
+FORMAT = "2"
 """Of the file: another one is made anew."""
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 WEIGHTS = (4.0, 2.0, 1.0)
@@ -40,7 +40,7 @@ little, those found first are ranked."""
 
 SCHEMA = f"""
 create table meta (name text primary key, value text not null) without rowid;
-create table pages (id integer primary key, number integer not null unique, text blob not null);
+create table pages (id integer primary key, number integer not null unique, title text not null, text blob not null);
 create virtual table fulltext using fts5 (title, url, text, content = '', tokenize = '{TOKENIZER}');
 insert into fulltext (fulltext, rank) values ('rank', 'bm25({", ".join(map(str, WEIGHTS))})');
 """
@@ -103,6 +103,7 @@ class SearchIndex:
     def __init__(self, path: Path, *, store: Reports, crawl: str, read_only: bool = False) -> None:
         self.path = path
         self._store = store
+        self._packer = zstandard.ZstdCompressor(level=COMPRESSION)
         with explained(path):
             uri = f"{path.resolve().as_uri()}?mode={'ro' if read_only else 'rwc'}"
             self._db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
@@ -128,18 +129,22 @@ class SearchIndex:
         self._db.execute("pragma synchronous = normal")
         self._db.execute("pragma cache_size = -65536")
         with transaction(self._db):
-            if self._meta() == {"format": FORMAT, "crawl": crawl}:
+            if self._is_of(crawl):
                 return
             for table in ("fulltext", "pages", "meta"):
                 self._db.execute(f"drop table if exists {table}")
             for statement in SCHEMA.split(";\n"):
                 self._db.execute(statement)
-            rows = [("format", FORMAT), ("crawl", crawl)]
+            rows = [("format", FORMAT), ("crawl", crawl), ("check", "0")]
             self._db.executemany("insert into meta values (?, ?)", rows)
 
     def _require(self, crawl: str) -> None:
-        if self._meta() != {"format": FORMAT, "crawl": crawl}:
+        if not self._is_of(crawl):
             raise NoIndex(f"{self.path}: no index of this crawl; lycosa search makes it")
+
+    def _is_of(self, crawl: str) -> bool:
+        meta = self._meta()
+        return meta.get("format") == FORMAT and meta.get("crawl") == crawl
 
     def _meta(self) -> dict[str, str]:
         has_meta = self._db.execute("select count(*) from sqlite_master where name = 'meta'").fetchone()[0]
@@ -151,28 +156,58 @@ class SearchIndex:
         with explained(self.path):
             return int(self._db.execute("select coalesce(max(number), 0) from pages").fetchone()[0])
 
+    @property
+    def last_check(self) -> int:
+        """The number of the last look at a page whose finding is indexed."""
+        with explained(self.path):
+            return int(self._meta()["check"])
+
     def count(self) -> int:
         with explained(self.path):
             return int(self._db.execute("select count(*) from pages").fetchone()[0])
 
     def add(self, pages: Iterable[IndexedPage]) -> int:
         """Index pages in one transaction; those that another process has indexed meanwhile are left out."""
-        packer = zstandard.ZstdCompressor(level=COMPRESSION)
         count = 0
         with explained(self.path), transaction(self._db):
             last = self.last
             for page in pages:
-                if page.number <= last:
-                    continue
-                text = _clean(page.text)
-                packed = packer.compress(text.encode("utf-8", "replace"))
-                self._db.execute("insert into pages values (?, ?, ?)", (page.id, page.number, packed))
-                self._db.execute(
-                    "insert into fulltext (rowid, title, url, text) values (?, ?, ?, ?)",
-                    (page.id, _clean(page.title), _url_words(page.url), text),
-                )
-                count += 1
+                if page.number > last:
+                    self._insert(page)
+                    count += 1
         return count
+
+    def renew(self, pages: Sequence[IndexedPage], check: int) -> None:
+        """Index pages again, in one transaction; `check`: the last look that is taken into account by that. Those that
+        are not indexed yet are left out: they will be, as they are then."""
+        with explained(self.path), transaction(self._db):
+            if check <= self.last_check:  # another process has done it meanwhile
+                return
+            for page in pages:
+                if self._delete(page):
+                    self._insert(page)
+            self._db.execute("update meta set value = ? where name = 'check'", (str(check),))
+
+    def _insert(self, page: IndexedPage) -> None:
+        title, text = _clean(page.title), _clean(page.text)
+        packed = self._packer.compress(text.encode("utf-8", "replace"))
+        self._db.execute("insert into pages values (?, ?, ?, ?)", (page.id, page.number, title, packed))
+        self._db.execute(
+            "insert into fulltext (rowid, title, url, text) values (?, ?, ?, ?)",
+            (page.id, title, _url_words(page.url), text),
+        )
+
+    def _delete(self, page: IndexedPage) -> bool:
+        """Whether it was there. FTS5 is told all the words once more, as it keeps no texts to look them up in."""
+        row = self._db.execute("select title, text from pages where id = ?", (page.id,)).fetchone()
+        if row is None:
+            return False
+        self._db.execute(
+            "insert into fulltext (fulltext, rowid, title, url, text) values ('delete', ?, ?, ?, ?)",
+            (page.id, row[0], _url_words(page.url), _unpacked(row[1])),
+        )
+        self._db.execute("delete from pages where id = ?", (page.id,))
+        return True
 
     def tidy(self) -> None:
         """Merge the pieces that many transactions leave, which makes looking up faster."""
@@ -215,10 +250,9 @@ class SearchIndex:
     def _cut(self, pages: Sequence[NamedPage], match: str) -> dict[int, str]:
         self._db.execute("drop table if exists temp.shown")
         self._db.execute(SHOWN)
-        unpacker = zstandard.ZstdDecompressor()
         for page in pages:
             row = self._db.execute("select text from pages where id = ?", (page.id,)).fetchone()
-            text = unpacker.decompress(row[0], max_output_size=MAX_BYTES).decode() if row else ""
+            text = _unpacked(row[0]) if row else ""
             self._db.execute(
                 "insert into temp.shown (rowid, title, url, text) values (?, ?, ?, ?)",
                 (page.id, _clean(page.title), _url_words(page.url), text),
@@ -236,6 +270,10 @@ def _clean(text: str) -> str:
         text = text.replace(mark, " ")
     data = text.encode("utf-8", "replace")
     return text if len(data) <= MAX_BYTES else data[:MAX_BYTES].decode("utf-8", "ignore")
+
+
+def _unpacked(text: bytes) -> str:
+    return zstandard.ZstdDecompressor().decompress(text, max_output_size=MAX_BYTES).decode()
 
 
 def _url_words(url: str) -> str:
