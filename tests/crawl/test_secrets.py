@@ -15,6 +15,7 @@ import tomli_w
 
 from loopback import Answer, html, lycosa, serving
 from proxies import LoopbackProxy, proxying
+from web.browser import why_no_browser
 
 PASSWORD, TOKEN, KEY, COOKIE, OF_PROXY = "pass-7741-word", "tok-9182-en", "key-3365-x", "cook-5512-ie", "prox-8841-y"
 SECRETS = (PASSWORD, TOKEN, KEY, COOKIE, OF_PROXY)
@@ -193,3 +194,54 @@ def test_a_file_that_others_can_read_is_refused_before_anything_is_made(tmp_path
     assert run.returncode == 2
     assert "chmod 600" in run.stderr
     assert not (tmp_path / "c" / "crawl.db").exists()
+
+
+@pytest.mark.skipif(bool(why_no_browser()), reason=why_no_browser() or "there is a browser")
+def test_what_scripts_ask_for_carries_the_log_in_of_its_own_host_alone(tmp_path):
+    """A page that needs a browser, behind a log-in: its script fetches data from its own host and from another."""
+    seen: dict[str, set[str]] = {}
+    cors = {"Access-Control-Allow-Origin": "*"}
+
+    def answer(request) -> Answer:
+        host, _, port = request.headers["Host"].partition(":")
+        given = request.headers.get("Authorization", "")
+        seen.setdefault(f"{host}{request.path}", set()).add(given)
+        if request.path == "/robots.txt":
+            return Answer()
+        if request.path == "/data":
+            return Answer(200, "text/plain", f"recreational cycling at {host} " * 20, cors)
+        if not given:
+            return Answer(401, "text/html", "who are you?")
+        script = f"""for (const host of ['basic.test', 'away.test'])
+            fetch(`http://${{host}}:{port}/data`).then(got => got.text()).then(text => document.body.append(text));
+            document.cookie = 'sid={COOKIE}'; localStorage.setItem('sid', '{COOKIE}');"""
+        return html(
+            f"<title>App</title><body><div id='root'></div><script>{script}</script>", **{"Set-Cookie": f"sid={COOKIE}"}
+        )
+
+    with serving(answer) as (place, _):
+        port = place.partition(":")[2]
+        logins = written(
+            tmp_path / "logins.toml", f'["http://basic.test:{port}"]\nuser = "ann"\npassword = "{PASSWORD}"\n'
+        )
+        crawl = tmp_path / "crawl"
+        settings = tmp_path / "settings.toml"
+        config = {
+            "network": {"allow": ["127.0.0.0/8"], "resolve": {"*.test": "127.0.0.1"}},
+            "politeness": {"delay": 0.0, "fetch_time_factor": 0.0},
+            "readers": {"count": 1},
+        }
+        settings.write_text(tomli_w.dumps(config))
+        run = lycosa(
+            *("--debug", "crawl", "recreational cycling", "-s", f"http://basic.test:{port}/", "-o", crawl),
+            *("-c", settings, "--logins", logins, "--browser", "--strategy", "best-first", "--json", "--show", "all"),
+        )
+        assert run.returncode == 0, run.stderr
+    assert seen["basic.test/data"] == {f"Basic {ENCODED[0]}"}
+    assert seen["away.test/data"] == {""}
+    kept = everything_in(crawl)
+    assert b"recreational cycling at away.test" in kept  # the document as it was when its scripts had run
+    for secret in (PASSWORD, ENCODED[0]):
+        assert secret.encode() not in kept
+        assert secret not in run.stdout + run.stderr
+    assert f"Set-Cookie: sid={COOKIE}".lower().encode() not in kept.lower()
