@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import groupby
 
 from lycosa.page.content import CODE, EMPHASIS, LINKED, STRONG, Image, Part, Start
 
@@ -86,31 +87,78 @@ def markdown_line(parts: Sequence[Part], absolute: Absolute) -> str:
 
 def markdown_span(parts: Sequence[Part], absolute: Absolute) -> str:
     """The same for a place that is not the start of a line, such as a heading or a cell."""
+    parts = _joined(parts)
     frames: list[list[str]] = [[]]
     starts: list[Start] = []
-    is_code = False
+    codes = 0
+    """Number of open starts that are of code: nothing is escaped in it, and nothing can be emphasised."""
+
+    def end() -> int:
+        nonlocal codes
+        start, inner = starts.pop(), frames.pop()
+        codes -= start.kind == CODE
+        if codes:
+            frames[-1] += _in_code(start, inner, absolute)
+        elif start.kind == CODE:
+            frames[-1].append(_code(inner))
+        else:
+            frames[-1].append(_marked(start, "".join(inner), absolute))
+        return start.kind
+
     for part, escaped in zip(parts, _escaped_parts(parts), strict=True):
         if type(part) is str:
-            frames[-1].append(part if is_code else escaped)
+            frames[-1].append(part if codes else escaped)
         elif type(part) is Image:
-            frames[-1].append(_image(part, absolute))
+            frames[-1].append(_Made(_image(part, absolute)))
         elif type(part) is Start:
             starts.append(part)
             frames.append([])
-            is_code = is_code or part.kind == CODE
+            codes += part.kind == CODE
         else:
-            while starts:  # marks are balanced, but may overlap
-                start = starts.pop()
-                text = "".join(frames.pop())
-                frames[-1].append(_marked(start, text, absolute))
-                is_code = is_code and start.kind != CODE
-                if start.kind == part:
-                    break
+            while starts and end() != part:  # marks are balanced, but may overlap
+                pass
     while starts:
-        start = starts.pop()
-        text = "".join(frames.pop())
-        frames[-1].append(_marked(start, text, absolute))
+        end()
     return " ".join("".join(frames[0]).split())
+
+
+def _joined(parts: Sequence[Part]) -> Sequence[Part]:
+    """Emphasis or code that ends where the same begins goes on: two signs that meet would mean something else."""
+    if not any(type(part) is int and part != LINKED for part in parts):
+        return parts
+    kept: list[Part] = []
+    for part in parts:
+        goes_on = kept and type(kept[-1]) is int and type(part) is Start and kept[-1] == part.kind != LINKED
+        if goes_on:
+            kept.pop()
+        else:
+            kept.append(part)
+    return kept
+
+
+class _Made(str):
+    """Markdown among the texts of a piece of code: a link, an image."""
+
+
+def _in_code(start: Start, inner: list[str], absolute: Absolute) -> list[str]:
+    """What has been marked within code: a link stands by itself, with code as its text; else the text alone counts."""
+    if start.kind == LINKED and _is_tool("".join(inner), start):
+        return []
+    url = absolute(start.href) if start.kind == LINKED else ""
+    return [_Made(f"[{text}]({_url(url)})")] if url and (text := _code(inner).strip()) else inner
+
+
+def _code(pieces: list[str]) -> str:
+    """Texts as code, with the links between them."""
+    spans: list[str] = []
+    for is_made, run in groupby(pieces, lambda piece: type(piece) is _Made):
+        text = "".join(run)
+        if is_made:
+            spans.append(text)
+        else:
+            before, after = " " * text[:1].isspace(), " " * text[-1:].isspace()
+            spans.append(before + code_span(text) + after if text.strip() else " " * bool(text))
+    return "".join(spans)
 
 
 def _escaped_parts(parts: Sequence[Part]) -> list[str]:
@@ -164,8 +212,6 @@ def _marked(start: Start, inner: str, absolute: Absolute) -> str:
         return " " if inner else ""
     before = " " if inner[:1].isspace() else ""
     after = " " if inner[-1:].isspace() else ""
-    if start.kind == CODE:
-        return before + code_span(text) + after
     if start.kind == LINKED:
         if _is_tool(text.replace("\\", ""), start):
             return ""
