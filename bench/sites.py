@@ -54,10 +54,15 @@ class Site:
 
 
 def recorded_world() -> Path | None:
-    """Where the recorded world lies, if it does: under $LYCOSA_SHARED, or beside the repository."""
-    beside = Path(__file__).resolve().parents[2] / "shared"
-    path = Path(os.environ.get("LYCOSA_SHARED") or beside) / "worlds" / RECORDED / "pages.warc.gz"
+    """Where the recorded world lies, if it does."""
+    path = worlds() / RECORDED / "pages.warc.gz"
     return path if path.is_file() else None
+
+
+def worlds() -> Path:
+    """The directory of the recorded worlds: under $LYCOSA_SHARED, or beside the repository."""
+    beside = Path(__file__).resolve().parents[2] / "shared"
+    return Path(os.environ.get("LYCOSA_SHARED") or beside) / "worlds"
 
 
 def available() -> list[str]:
