@@ -112,7 +112,9 @@ def _read(response: Response, how: Reading) -> None:
 def report(name: str, found: Sample, *, rounds: int) -> str:
     size = sum(len(response.body) for response in found.responses) / len(found.responses) / 1e3
     columns = {label: fastest(found, how, rounds=rounds) for label, how in manners(found).items()}
-    parts = sorted({part for column in columns.values() for part in column}, key=lambda part: -columns[HUNTER].get(part, 0))
+    parts = sorted(
+        {part for column in columns.values() for part in column}, key=lambda part: -columns[HUNTER].get(part, 0)
+    )
     rows = [[part, *(f"{column.get(part, 0):.0f}" for column in columns.values())] for part in parts]
     head = ["µs of CPU a page", *columns]
     return f"{name}: {len(found.responses)} pages of {size:.1f} KB, fastest of {rounds}\n{table(head, rows)}"
