@@ -58,8 +58,8 @@ def sample(world: Path, smallest: int, largest: int, count: int) -> Sample:
         for record in ArchiveIterator(stream, record_types=WarcRecordType.response, parse_http=True):
             body = record.reader.read()
             if smallest <= len(body) <= largest:
-                kind = record.http_headers.get("Content-Type", "text/html")
-                url = record.headers["WARC-Target-URI"]
+                kind = str(record.http_headers.get("Content-Type", "text/html"))
+                url = str(record.headers["WARC-Target-URI"])
                 responses.append(Response(url, 200, [("content-type", kind)], body))
             if len(responses) == count:
                 break

@@ -61,7 +61,7 @@ READER_PARTS: Parts = (
     ("HTML: parse", html, ("LexborHTMLParser",)),
     ("HTML: walk, text", html, ("walk",)),
     ("links: URLs, rules, anchors", html, ("resolve_links",)),
-    ("words: cut, stem, count", html, ("term_counts",)),
+    ("words: cut, stem, count", html, ("counted",)),
     ("language", html, ("detect_language",)),
     ("fingerprint", html, ("simhash",)),
     ("hashes of links", reading, ("_hashes",)),
