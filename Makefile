@@ -7,10 +7,10 @@ TEXT_STAMP := .venv/.installed-bench-text
 
 BENCHES := bench-frontier bench-replay bench-text bench-judges bench-distill bench-evolve bench-gp bench-hunter bench-trust \
            bench-forecast bench-resume bench-refresh bench-person bench-search bench-dashboard bench-postgres bench-crawl \
-           bench-scrapy
+           bench-reading bench-scale bench-scrapy
 PAPERS := reproduce-fc reproduce-ar reproduce-gp reproduce-ga reproduce-tc
 
-.PHONY: help demo test lint unit docs clean chaos fuzz browser screenshots sequences bench $(BENCHES) reproduce $(PAPERS) metasearch
+.PHONY: help demo test lint unit docs wheel clean chaos fuzz browser screenshots sequences bench $(BENCHES) reproduce $(PAPERS) metasearch
 
 help:            ## This list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -140,8 +140,21 @@ bench-crawl: $(BENCH_STAMP)          ## Pages a second, against Scrapy on the sa
 bench-scrapy: $(BENCH_STAMP)         ## Relevant pages of a Scrapy spider, in the hunter's order and in Scrapy's own (QUICK=1 for a try)
 	@$(BIN)/python bench/scrapy_scheduler.py $(if $(QUICK),--quick)
 
+bench-reading: $(STAMP)   ## Where the time of reading a page goes, part by part
+	@$(BIN)/python bench/reading.py
+
+bench-scale: $(BENCH_STAMP)          ## A crawl of a million pages, and one of 200,000 over loopback: whether it stays as fast (QUICK=1 for a try)
+	@$(BIN)/python bench/scale.py $(if $(QUICK),--quick)
+
+wheel: $(STAMP)           ## A wheel with the compiled parts for this machine and Python, and a source distribution, into dist/
+	@$(BIN)/python -c "import build" 2>/dev/null || $(BIN)/pip install --quiet --disable-pip-version-check build
+	@rm -rf dist build
+	@$(BIN)/python -m build --outdir dist >/dev/null
+	@$(BIN)/python -c "import sys, zipfile; print(*sorted(n for n in zipfile.ZipFile(sys.argv[1]).namelist() if n.endswith('.so')), sep='\n')" dist/*.whl
+	@ls -lh dist
+
 docs: $(STAMP)          ## Write docs/settings.md from the code
 	@$(BIN)/python docs/build.py
 
 clean:                    ## Remove the environment and what was generated
-	rm -rf .venv demo out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .schemathesis
+	rm -rf .venv demo out dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .schemathesis

@@ -4,6 +4,7 @@ A site of static files is served on loopback (`sites`, `webserver`). Scrapy craw
 robots.txt obeyed, nothing stored. Lycosa crawls it to the end as its users do: pages judged, everything written to
 SQLite and to WARC, robots.txt obeyed; only the delays between requests are off. Then Lycosa once more for each number
 of reader processes, and once with stopwatches (`stages`). What was fetched, and when, is told by the server's log.
+As bounds, the same pages are fetched by libcurl alone, and by libcurl with a parser in C (`bounds`).
 
 The benchmark prints what it finds and asserts nothing.
 """
@@ -25,19 +26,19 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import tomli_w
 
 from measure import Usage, run
-from sites import GENERATED, RECORDED, Site, available, build
+from sites import ARTICLES, GENERATED, LARGE, RECORDED, Site, available, build
 from table import ratio, table
 from webserver import ADDRESS, Request, find_nginx, serving
 
 AIM = 15
 """Times Scrapy's pages a second."""
-PAGES = {RECORDED: 5_000, GENERATED: 4_000}
-QUICK_PAGES = {RECORDED: 400, GENERATED: 300}
+PAGES = {RECORDED: 5_000, ARTICLES: 5_000, GENERATED: 4_000, LARGE: 1_500}
+QUICK_PAGES = {RECORDED: 400, ARTICLES: 400, GENERATED: 300, LARGE: 150}
 CONNECTIONS = 16
 """To one host at the same time, for both. Scrapy's work is bound by its CPU: 8 or 64 make no difference to it."""
 FETCHES = 64
@@ -46,6 +47,7 @@ PLAIN, DEFAULT = "best-first", "hunter"
 """Lycosa's default for pages under way, those being read included; here they may all be at one address."""
 LONGEST = 240.0
 """Seconds after which a crawl is ended."""
+SAFE = "/:@!$&'()*+,;=-._~?"
 HERE = Path(__file__).resolve().parent
 
 
@@ -120,6 +122,21 @@ class Course:
         options = ["--seeds", str(seeds), "--config", str(settings), "--output", str(directory), "--quiet"]
         return self._crawl(label, program + options)
 
+    def bound(self, urls: Sequence[str], *, parses: bool) -> Crawl:
+        """The same pages by libcurl, from a list; with `parses`, through a parser in C."""
+        site = self.site
+        task = {
+            "urls": list(urls),
+            "resolve": [f"{host}:{site.port}:{ADDRESS}" for host in site.hosts],
+            "connections": CONNECTIONS,
+            "parses": parses,
+        }
+        file = self._scratch / "bound.json"
+        file.write_text(json.dumps(task), encoding="utf-8")
+        return self._crawl(
+            "libcurl and parser" if parses else "libcurl", [sys.executable, str(HERE / "bounds.py"), str(file)]
+        )
+
     def stages(self, *, readers: int) -> dict[str, Any]:
         """What `stages` prints; empty if it failed, with the reason under "problem"."""
         settings, directory = self._settings("stages", readers, PLAIN)
@@ -131,7 +148,9 @@ class Course:
 
     def _crawl(self, label: str, command: Sequence[str]) -> Crawl:
         site = self.site
-        with serving(site.root, site.port, self._scratch, label=label, nginx=self._nginx) as server:
+        with serving(
+            site.root, site.port, self._scratch, label=label, nginx=self._nginx, certificate=site.certificate
+        ) as server:
             before = server.cpu_seconds()
             usage = run(command, scratch=self._scratch, longest=LONGEST)
             cpu = server.cpu_seconds() - before
@@ -145,7 +164,7 @@ class Course:
         """A configuration file and an empty directory for a crawl of Lycosa's."""
         site = self.site
         names = sorted({site.domain, f"*.{site.domain}"} if len(site.hosts) > 1 else {site.domain})
-        settings = {
+        settings: dict[str, Any] = {
             "topic": site.topic,
             "seeds": list(site.seeds),
             "strategy": strategy,
@@ -161,11 +180,13 @@ class Course:
                 "resolve": dict.fromkeys(site.hosts, ADDRESS),
                 "fetches": FETCHES,
             },
-            "urls": {"include": [f"http://{name}:{site.port}/*" for name in names]},
+            "urls": {"include": [f"{site.scheme}://{name}:{site.port}/*" for name in names]},
             "readers": {"count": readers},
             # Scrapy does not look at nofollow: so that both fetch the same pages, Lycosa is told not to either.
             "frontier": {"follow_nofollow": True},
         }
+        if site.certificate:
+            settings["http"] = {"ca_file": str(site.certificate)}
         file, directory = self._scratch / f"{label}.toml", self._scratch / label
         file.write_text(tomli_w.dumps(settings), encoding="utf-8")
         shutil.rmtree(directory, ignore_errors=True)
@@ -203,6 +224,11 @@ def compare(lycosa: Crawl, scrapy: Crawl | None, *, readers: int) -> str:
             ratio(lycosa.usage.peak, scrapy.usage.peak) if scrapy else "",
         ),
         (
+            "memory of a reader, its share of what is shared, MB",
+            [f"{lycosa.usage.child / 1e6:.0f}", *(["–"] if scrapy else [])],
+            "",
+        ),
+        (
             f"CPU a page of {lycosa.server}, ms",
             [f"{crawl.server_cpu * 1e3 / max(1, len(crawl.pages)):.2f}" for crawl in both],
             "",
@@ -210,6 +236,26 @@ def compare(lycosa: Crawl, scrapy: Crawl | None, *, readers: int) -> str:
     ]
     head = ["", f"Lycosa, {readers} readers", *(["Scrapy", "ratio"] if scrapy else [])]
     return table(head, ([name, *cells, *([times] if scrapy else [])] for name, cells, times in figures))
+
+
+def bounds_table(lycosa: Crawl, hunter: Crawl, bounds: dict[str, Crawl]) -> str:
+    """What cannot be faster, and the share of it that Lycosa reaches, per core that was busy."""
+
+    def per_core(crawl: Crawl) -> float:
+        return len(crawl.pages) / crawl.usage.cpu if crawl.usage.cpu else 0.0
+
+    rows = [
+        [
+            name,
+            f"{crawl.rate:.0f}",
+            f"{per_core(crawl):.0f}",
+            *(f"{per_core(ours) / per_core(crawl):.0%}" if per_core(crawl) else "–" for ours in (lycosa, hunter)),
+        ]
+        for name, crawl in bounds.items()
+    ]
+    return "bounds: the same pages, from a list\n" + table(
+        ["", "pages/s", "pages a second of CPU", f"{PLAIN}'s share", f"{DEFAULT}'s share"], rows
+    )
 
 
 def differences(lycosa: Crawl, scrapy: Crawl) -> str:
@@ -291,11 +337,23 @@ def bench(name: str, *, pages: int, scrapy_python: str | None, nginx: str | None
         parts.append(differences(lycosa, scrapy))
     parts.extend(f"note: {label} {crawl.usage.problem}" for label, crawl in _all(crawls, scrapy) if crawl.usage.problem)
     parts.append(f"with the {DEFAULT}: {hunter.rate:.1f} pages/s, {ratio(hunter.rate, lycosa.rate)} of {PLAIN}'s")
+    urls = sorted(f"{course.site.scheme}://{_with_port(url, course.site)}" for url in lycosa.pages)
+    bounds = {
+        "libcurl alone": course.bound(urls, parses=False),
+        "libcurl, and a parser in C": course.bound(urls, parses=True),
+    }
+    parts.append("\n" + bounds_table(lycosa, hunter, bounds))
     parts.append("\nmore readers\n" + readers_table(crawls))
     parts.append("\n" + explain_stages(course.stages(readers=cores), lycosa))
     if scrapy and scrapy.rate:
         parts.append(f"\n{name}: {ratio(lycosa.rate, scrapy.rate)} Scrapy's pages/s (aim: {AIM}×)")
     return "\n".join(parts)
+
+
+def _with_port(url: str, site: Site) -> str:
+    """Host and path as the log has them, which leaves the port out."""
+    host, slash, path = url.partition("/")
+    return f"{host.partition(':')[0]}:{site.port}{slash}{quote(path, safe=SAFE)}"
 
 
 def _all(crawls: dict[int, Crawl], scrapy: Crawl | None) -> Iterator[tuple[str, Crawl]]:

@@ -20,9 +20,10 @@ INHERITED = 0.6
 
 
 class EndlessWeb:
-    """A fetcher."""
+    """A fetcher. With a port, its URLs have it: for a server that makes the pages up."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, port: int = 0) -> None:
+        self._port = f":{port}" if port else ""
         self._words = [[f"{_letters(topic)}q{_letters(word)}" for word in range(OWN_WORDS)] for topic in range(TOPICS)]
         self._usual = [f"z{_letters(word)}" for word in range(USUAL_WORDS)]
 
@@ -55,7 +56,8 @@ class EndlessWeb:
 
     def url(self, number: int) -> str:
         host = _mixed(number) // (1 << 32) % HOSTS
-        return f"http://h{host}.test/{self._words[self.topic(number)][number % OWN_WORDS]}/{number % 7}-{number}"
+        word = self._words[self.topic(number)][number % OWN_WORDS]
+        return f"http://h{host}.test{self._port}/{word}/{number % 7}-{number}"
 
     def html(self, number: int) -> str:
         dice = random.Random(number)

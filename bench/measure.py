@@ -26,6 +26,8 @@ class Usage:
     """Seconds of CPU, user and system, of the process and the children it waited for."""
     peak: int
     """Bytes: the greatest sum of resident sizes met. Pages that processes share count for each of them."""
+    child: int
+    """Bytes: the greatest mean share of memory of its children (PSS): what n processes share counts for an nth."""
     output: str
     problem: str
     """Why it did not end well; empty if it did."""
@@ -54,6 +56,7 @@ def run(command: Sequence[str], *, scratch: Path, longest: float) -> Usage:
         seconds=seconds,
         cpu=account.ru_utime + account.ru_stime,
         peak=memory.peak,
+        child=memory.child,
         output=output.read_text(encoding="utf-8", errors="replace"),
         problem=problem,
     )
@@ -67,7 +70,7 @@ class _MemoryWatch(threading.Thread):
         self._root = psutil.Process(pid)
         self._due = time.monotonic() + longest
         self._is_over = threading.Event()
-        self.peak = 0
+        self.peak = self.child = 0
         self.is_overdue = False
 
     def run(self) -> None:
@@ -77,6 +80,8 @@ class _MemoryWatch(threading.Thread):
             try:
                 if looks % LOOKS_PER_CENSUS == 0:
                     family = [self._root, *self._root.children(recursive=True)]
+                    shares = [_share(process) for process in family[1:]]
+                    self.child = max(self.child, sum(shares) // max(1, len(shares)))
                 if time.monotonic() > self._due:
                     self.is_overdue = True
                     self._root.kill()
@@ -88,6 +93,13 @@ class _MemoryWatch(threading.Thread):
     def end(self) -> None:
         self._is_over.set()
         self.join()
+
+
+def _share(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_full_info().pss)
+    except psutil.Error:
+        return 0
 
 
 def _resident(process: psutil.Process) -> int:

@@ -61,7 +61,7 @@ READER_PARTS: Parts = (
     ("HTML: parse", html, ("LexborHTMLParser",)),
     ("HTML: walk, text", html, ("walk",)),
     ("links: URLs, rules, anchors", html, ("resolve_links",)),
-    ("words: cut, stem, count", html, ("term_counts",)),
+    ("words: cut, stem, count", html, ("counted",)),
     ("language", html, ("detect_language",)),
     ("fingerprint", html, ("simhash",)),
     ("hashes of links", reading, ("_hashes",)),
@@ -84,11 +84,18 @@ class Stopwatch:
         self.calls: dict[str, int] = defaultdict(int)
         self._inner: list[list[int]] = []
         """For each part that is running: CPU and wall time of the parts it has called."""
+        self._untimed: list[tuple[Any, str, Any]] = []
 
     def put_on(self, parts: Parts) -> None:
         for label, owner, names in parts:
             for name in names:
+                self._untimed.append((owner, name, vars(owner)[name]))
                 setattr(owner, name, self.timed(getattr(owner, name), label))
+
+    def take_off(self) -> None:
+        """Put everything back as it was."""
+        while self._untimed:
+            setattr(*self._untimed.pop())
 
     def timed(self, function: Callable[..., Any], label: str) -> Callable[..., Any]:
         def measured(*arguments: Any, **named: Any) -> Any:
@@ -181,7 +188,7 @@ def time_reading(settings: config.Config, requests: list[bytes]) -> dict[str, An
     )
 
     def read_again(request: bytes) -> None:
-        *answered, furniture = marshal.loads(request)
+        *answered, furniture, _ = marshal.loads(request)
         reader_pool._pack(reading.read_response(Response(*answered), how, furniture), whole_pages=False)
 
     detect_language(FOREIGN)

@@ -14,6 +14,7 @@ import pwd
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -100,12 +101,14 @@ def find_nginx() -> str | None:
 
 
 @contextmanager
-def serving(root: Path, port: int, scratch: Path, *, label: str, nginx: str | None) -> Iterator[Server]:
-    """Serve the files under `root` as long as the context lasts, by nginx if its path is given. The label names the
-    log."""
+def serving(
+    root: Path, port: int, scratch: Path, *, label: str, nginx: str | None, certificate: Path | None = None
+) -> Iterator[Server]:
+    """Serve the files under `root` as long as the context lasts, by nginx if its path is given; over TLS, with a
+    certificate, by our own. The label names the log."""
     log = scratch / f"requests-{label}.log"
     log.unlink(missing_ok=True)
-    if nginx:
+    if nginx and not certificate:
         settings = scratch / "nginx.conf"
         # Started by root, nginx would work as a user who cannot read our scratch directory.
         user = f"user {pwd.getpwuid(os.geteuid()).pw_name};" if os.geteuid() == 0 else ""
@@ -116,6 +119,7 @@ def serving(root: Path, port: int, scratch: Path, *, label: str, nginx: str | No
         name = "nginx"
     else:
         command = [sys.executable, str(Path(__file__).resolve()), str(root), str(port), str(log)]
+        command += [str(certificate)] if certificate else []
         name = "the benchmark's own server"
     process = subprocess.Popen(command)
     try:
@@ -198,18 +202,22 @@ def _load(root: Path) -> dict[bytes, bytes]:
     return answers
 
 
-async def _serve(root: Path, port: int) -> list[bytes]:
+async def _serve(root: Path, port: int, certificate: str) -> list[bytes]:
     """Answer until a signal comes; the lines of the log."""
     loop = asyncio.get_running_loop()
     ended = asyncio.Event()
     for number in (signal.SIGQUIT, signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
     answers, lines = _load(root), list[bytes]()
-    server = await loop.create_server(lambda: _Connection(answers, lines), ADDRESS, port, backlog=1024)
+    secured = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH) if certificate else None
+    if secured:
+        secured.load_cert_chain(certificate)
+    server = await loop.create_server(lambda: _Connection(answers, lines), ADDRESS, port, backlog=1024, ssl=secured)
     await ended.wait()
     server.close()
     return lines
 
 
 if __name__ == "__main__":
-    Path(sys.argv[3]).write_bytes(b"".join(asyncio.run(_serve(Path(sys.argv[1]), int(sys.argv[2])))))
+    served = _serve(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[4] if len(sys.argv) > 4 else "")
+    Path(sys.argv[3]).write_bytes(b"".join(asyncio.run(served)))

@@ -25,6 +25,21 @@ def hashes(values: list[int]) -> np.ndarray:
     return np.array(values, dtype=np.uint64)
 
 
+@given(st.lists(st.one_of(HASHES, st.integers(-(2**63), -1)), max_size=300))
+def test_one_at_a_time_or_together(values: list[int]) -> None:
+    single, together, model = HashIndex(), HashIndex(), {}
+    for value in values:
+        known = model.setdefault(value % 2**64, len(model))
+        is_new = len(model) - 1 == known and known == len(single)
+        assert single.find_or_add_one(value, len(single)) == (known, is_new)
+        ids, _ = together.find_or_add(hashes([value % 2**64]), len(together))
+        assert ids.tolist() == [known]
+    assert len(single) == len(together) == len(model)
+    for part, array in single.take().items():
+        np.testing.assert_array_equal(array, together.take()[part])
+    assert single.find(hashes(list(model))).tolist() == list(model.values())
+
+
 @given(BATCHES)
 def test_find_or_add_is_a_dict(batches: list[list[int]]) -> None:
     index, model = HashIndex(), {}

@@ -36,7 +36,7 @@ def test_text_is_believed_more_than_a_declaration(code, text):
 
 
 def test_english_is_settled_without_the_model(monkeypatch):
-    monkeypatch.setattr(language.py3langid, "classify", None)
+    monkeypatch.setattr(language, "label_of", None)
     assert detect_language(TEXTS["en"]) == "en"
     with pytest.raises(TypeError):
         detect_language(TEXTS["nl"])
@@ -67,14 +67,14 @@ def test_a_declaration_speaks_where_the_text_does_not(declared, code):
 
 def test_a_list_of_names_is_in_no_language(monkeypatch):
     names = "Inari Päijänne Oulujärvi Saimaa Höytiäinen Kallavesi Näsijärvi Orivesi Pielinen Puula Keitele " * 4
-    monkeypatch.setattr(language.py3langid, "classify", lambda text: ("fi", 1.0))
+    monkeypatch.setattr(language, "label_of", lambda text: "fi")
     assert detect_language(names) == ""
-    monkeypatch.setattr(language.py3langid, "classify", lambda text: ("la", 1.0))  # whose stop words are not known
+    monkeypatch.setattr(language, "label_of", lambda text: "la")  # whose stop words are not known
     assert detect_language(names) == "la"
 
 
 def test_words_that_english_has_too_bear_nothing_out(monkeypatch):
-    monkeypatch.setattr(language.py3langid, "classify", lambda text: ("pt", 1.0))
+    monkeypatch.setattr(language, "label_of", lambda text: "pt")
     assert detect_language("as do no me Lexmark Epson Canon Brother Kyocera Ricoh Xerox Sharp " * 4) == ""
 
 
@@ -84,10 +84,10 @@ def test_menus_at_the_top_do_not_decide():
 
 
 def test_labels_beyond_iso_639_1_are_widened_or_left_out(monkeypatch):
-    monkeypatch.setattr(language.py3langid, "classify", lambda text: ("arz", 1.0))
+    monkeypatch.setattr(language, "label_of", lambda text: "arz")
     monkeypatch.setattr(language, "_is_borne_out", lambda text, label: True)
     assert detect_language(TEXTS["de"]) == "ar"
-    monkeypatch.setattr(language.py3langid, "classify", lambda text: ("zxx", 1.0))
+    monkeypatch.setattr(language, "label_of", lambda text: "zxx")
     assert detect_language(TEXTS["de"]) == ""
 
 

@@ -15,8 +15,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
-import numpy as np
-
 from lycosa.crawl.lists import take_list
 from lycosa.crawl.redirects import redirect_target
 from lycosa.crawl.resume import ARCHIVE, FURNITURE, FURNITURE_SINCE, STRATEGY, TRAPS, CrawlState
@@ -436,8 +434,8 @@ class CrawlLedger:
         """The first page with exactly this fingerprint, if it is not this one."""
         if not page.fingerprint:
             return None
-        ids, is_new = self._state.fingerprints.find_or_add(np.array([signed(page.fingerprint)]), link)
-        return None if is_new[0] or ids[0] == link else int(ids[0])
+        first, is_new = self._state.fingerprints.find_or_add_one(page.fingerprint, link)
+        return None if first == link else first
 
     def _expand(self, visit: Visit, page: Page, batch: Batch) -> float:
         """The share of the page's links that are new."""

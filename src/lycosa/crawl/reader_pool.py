@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import marshal
 import os
 import pickle
@@ -23,6 +24,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 from collections import deque
 from collections.abc import Coroutine
@@ -34,6 +36,7 @@ from lycosa.crawl.reader_limits import allow_processor_time, die_with_parent, pr
 from lycosa.crawl.reading import Read, Reading, compared, read, read_response
 from lycosa.errors import LycosaError
 from lycosa.model import Fetched, Guidance, Judgement, Kind, Link, Outcome, Page, Response, Visit
+from lycosa.page import language_model
 
 LENGTH = struct.Struct("=I")
 LONGEST_ANSWER = 256 << 20
@@ -93,10 +96,14 @@ class Readers:
         self._watch: asyncio.Task[None] | None = None
         self._renewals: set[asyncio.Task[None]] = set()
         self._is_closed = False
+        self._language_model: Any = None
+        """A file that the readers share (`page.language_model`); None where there is no room for it."""
         self.restarts = 0
 
     async def start(self) -> None:
         """Return when all readers are ready, so that a failure to start is known before anything is fetched."""
+        with contextlib.suppress(OSError):
+            self._language_model = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the readers
         self._readers = [await _Reader.start(self) for _ in range(self.count)]
         self._watch = asyncio.create_task(self._watch_over())
         if not all(await asyncio.gather(*(reader.is_ready for reader in self._readers))):
@@ -200,6 +207,8 @@ class Readers:
         for reader in [*self._readers, *self._retired]:
             await reader.close()
         self._readers, self._retired = [], []
+        if self._language_model is not None:
+            self._language_model.close()
 
 
 class _Job:
@@ -234,9 +243,11 @@ class _Reader(asyncio.Protocol):
     async def start(cls, pool: Readers) -> _Reader:
         ours, theirs = socket.socketpair()
         # -P: a file named random.py in the directory where the crawl was started is not to be imported.
-        command = [sys.executable, "-P", "-m", "lycosa.crawl.reader_pool", str(theirs.fileno()), str(os.getpid())]
+        given = [theirs.fileno()] if pool._language_model is None else [theirs.fileno(), pool._language_model.fileno()]
+        numbers = [theirs.fileno(), os.getpid(), *given[1:]]
+        command = [sys.executable, "-P", "-m", "lycosa.crawl.reader_pool", *map(str, numbers)]
         # A session of its own: Ctrl-C in the terminal goes to the crawl, which then ends its readers in order.
-        process = subprocess.Popen(command, pass_fds=[theirs.fileno()], start_new_session=True)  # noqa: ASYNC220
+        process = subprocess.Popen(command, pass_fds=given, start_new_session=True)  # noqa: ASYNC220
         theirs.close()
         ours.setblocking(False)
         _, reader = await asyncio.get_running_loop().create_connection(lambda: cls(pool, process), sock=ours)
@@ -413,6 +424,7 @@ def serve(sock: socket.socket) -> None:
         reading, memory, seconds, whole_pages = pickle.loads(_receive(stream))  # noqa: S301 - from the crawl, our parent
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        gc.freeze()  # modules and settings are here to stay: there is no garbage to be looked for among them
         sock.sendall(LENGTH.pack(0))  # ready
         while message := _receive(stream):
             given = marshal.loads(message)  # noqa: S302 - from the crawl, our parent
@@ -438,5 +450,7 @@ def _receive(stream: Any) -> bytes:
 if __name__ == "__main__":
     die_with_parent(int(sys.argv[2]))
     os.nice(1)  # the crawl's own process goes first: it keeps the readers fed
+    if len(sys.argv) > 3:
+        language_model.share(int(sys.argv[3]))
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         serve(socket.socket(fileno=int(sys.argv[1])))

@@ -20,7 +20,7 @@ from lycosa.fetch.registrable import registrable_domain
 from lycosa.fetch.urls import EXTENSION, Urls, url_hash
 from lycosa.judges.protocol import Judge
 from lycosa.lib.media_types import GZIP_TYPES, LIST_TYPES, media_type
-from lycosa.lib.text import aliases, renamed
+from lycosa.lib.text import aliases, renamed, total
 from lycosa.model import Fetched, Judgement, Kind, Link, Outcome, Page, Response, Visit
 from lycosa.page.html import read_document
 from lycosa.page.limits import PageLimits
@@ -130,7 +130,7 @@ def read_response(response: Response, reading: Reading, furniture: bytes = b"") 
         page = replace(page, terms=renamed(page.terms, aliases(reading.words, page.stemmed_in)))
     page = replace(
         page,
-        words=sum(page.terms.values()),
+        words=total(page.terms),
         link_hashes=_hashes(page),
         digest=reading.digest(page) if reading.digest else b"",
     )

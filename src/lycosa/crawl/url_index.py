@@ -119,14 +119,14 @@ class UrlIndex:
 
     def _add(self, url: str, parent: Lease | None, target: FoundLink, batch: Batch) -> bool:
         value = url_hash(url)
-        numbers, is_new = self._index.find_or_add(np.array([value]), self._next)
-        number = int(numbers[0])
-        if not is_new[0]:
+        number, is_new = self._index.find_or_add_one(value, self._next)
+        if not is_new:
             if not target.reason and number in self._dormant and not self.shut_out(url):
                 self._wake(number, target.score, batch)
                 self._push(batch, [number], [self._hosts.named(host_key(url)).id], [target.score])
             return False
         row = self._row(number, value, Link(url), parent, target, batch)
+        batch.hosts[row.host_id] = self._hosts[row.host_id].row()
         if row.state == State.WAITING:
             self._push(batch, [row.id], [row.host_id], [target.score])
         return True
@@ -145,6 +145,7 @@ class UrlIndex:
         rejected = list(page.rejected.items())
         count = len(page.links)
         ids, hosts, values = self._woken(page, numbers[:count], is_new[:count], scores, batch)
+        met: set[int] = set()
         for at in np.flatnonzero(is_new).tolist():
             if at < count:
                 link, score = page.links[at], float(scores[at])
@@ -156,10 +157,13 @@ class UrlIndex:
                 link, score = Link(url), 0.0
             target = FoundLink(lease.distance + 1, 0, score, reason)
             row = self._row(int(numbers[at]), int(hashes[at]), link, lease, target, batch)
+            met.add(row.host_id)
             if row.state == State.WAITING:
                 ids.append(row.id)
                 hosts.append(row.host_id)
                 values.append(score)
+        for host in met:
+            batch.hosts[host] = self._hosts[host].row()
         if ids:
             self._push(batch, ids, hosts, values)
         self._raise(numbers[:count], ~is_new[:count], scores, batch)
@@ -170,7 +174,8 @@ class UrlIndex:
     def _row(
         self, number: int, value: int, link: Link, parent: Lease | None, found: FoundLink, batch: Batch
     ) -> LinkRow:
-        """The row of a new URL, which waits or is turned away for a reason."""
+        """The row of a new URL, which waits or is turned away for a reason. The row of its host is the caller's to
+        write: once for all links of a page."""
         assert number == self._next, f"link {number} out of turn, expected {self._next}"
         self._next += 1
         host = self._hosts.named(host_key(link.url))
@@ -180,7 +185,6 @@ class UrlIndex:
         if reason in (NOFOLLOW, NOT_WORTH):
             self._dormant.add(number)
         host.links += not reason
-        batch.hosts[host.id] = host.row()
         row = LinkRow(
             number,
             link.url,

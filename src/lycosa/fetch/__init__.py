@@ -1,6 +1,7 @@
 """From a URL to the bytes behind it, politely and safely.
 
     urls           one spelling for one document; rules reject what is not worth fetching
+    plain_hrefs    joins the hrefs for which nothing has to be parsed
     registrable    the domain that the owner of a host pays for
     url_patterns   the user's include and exclude patterns
     robots         what a site asks of crawlers (RFC 9309)

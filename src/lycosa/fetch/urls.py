@@ -28,6 +28,7 @@ from operator import itemgetter
 from ada_url import URL
 
 from lycosa.errors import ConfigError, SeedError
+from lycosa.fetch.plain_hrefs import joined, split_absolute
 from lycosa.fetch.url_patterns import UrlPatterns, respell_percent, scope_patterns
 from lycosa.lib.bounds import require_at_least
 
@@ -141,6 +142,8 @@ class Urls:
         self._include = UrlPatterns(wanted, setting="urls.include") if wanted else None
         self._exclude = UrlPatterns(rules.exclude, setting="urls.exclude") if rules.exclude else None
         self._memo: dict[tuple[str, str], Resolved] = {}
+        self._canonical: dict[str, bool] = {}
+        """Of directories and origins of bases, with a slash at their ends: whether they are in canonical spelling."""
 
     def canonical(self, url: str) -> Resolved:
         return self._join(url, None)
@@ -176,7 +179,7 @@ class Urls:
             key = ("" if is_absolute else root if first in "/\\" else directory, href)
             known = memo.get(key)
             if known is None:
-                known = self._join(href, base)
+                known = self._join_plain(href, directory, root, is_absolute=is_absolute) or self._join(href, base)
                 if len(href) <= MEMO_HREF and len(key[0]) <= MEMO_HREF:
                     if len(memo) >= MEMO_SIZE:
                         memo.clear()
@@ -184,6 +187,28 @@ class Urls:
             return known
 
         return resolve
+
+    def _join_plain(self, href: str, directory: str, root: str, *, is_absolute: bool) -> Resolved | None:
+        """The same as `_join`, if nothing has to be parsed for it; otherwise None."""
+        if is_absolute:
+            root, path = split_absolute(href)
+            url, directory = root + path, f"{root}/"
+        else:
+            url = joined(directory, root, href) or ""
+        if not url or not self._is_canonical(directory):
+            return None
+        reason = self._reason(url, url[len(root) :], "")
+        return ("" if reason == LENGTH else url), reason
+
+    def _is_canonical(self, directory: str) -> bool:
+        known = self._canonical.get(directory)
+        if known is None:
+            known = bool(directory) and self._join(directory, None)[0] == directory
+            if len(directory) <= MEMO_HREF:
+                if len(self._canonical) >= MEMO_SIZE:
+                    self._canonical.clear()
+                self._canonical[directory] = known
+        return known
 
     def _join(self, href: str, base: str | None) -> Resolved:
         if len(href) > self._max_raw:  # too long to parse, but a scheme other than http still decides

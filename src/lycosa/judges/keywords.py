@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from lycosa.errors import ConfigError
 from lycosa.judges.protocol import Judge, JudgeAbilities
-from lycosa.lib.text import readings, term_counts
+from lycosa.lib.text import readings, squares, term_counts
 from lycosa.model import Judgement, Page
 
 
@@ -52,6 +52,6 @@ class KeywordJudge(Judge):
         hits = {word: weight * terms[word] for word, weight in self.keywords.items() if word in terms}
         if not hits:
             return 0.0, {}
-        norm = self._norm * math.sqrt(sum(count * count for count in terms.values()))
+        norm = self._norm * math.sqrt(squares(terms))
         # Rounding can lift the cosine of parallel vectors slightly above 1.
         return min(1.0, sum(hits.values()) / norm), {word: hit / norm for word, hit in hits.items()}

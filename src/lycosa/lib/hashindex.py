@@ -26,6 +26,7 @@ _WIDTH = 16
 _MAX_LOAD = 0.65
 # 2⁶⁴ / golden ratio: multiplying by it mixes low bits into high ones
 _SPREAD = np.array(0x9E3779B97F4A7C15, dtype=np.uint64)
+_ALL_BITS = (1 << 64) - 1
 _CHUNK = 1 << 14  # a longer batch is split: a lookup gathers 128 bytes per hash
 
 
@@ -99,6 +100,24 @@ class HashIndex:
                 again = (ids < 0).nonzero()[0]
                 ids[again] = self._locate(keys[again])[0]
         return ids, is_new
+
+    def find_or_add_one(self, value: int, new_id: int) -> tuple[int, bool]:
+        """The same for a single hash, signed or not: ten times as fast as an array of one."""
+        self._reserve(1)
+        key = value & _ALL_BITS
+        bucket = (key * int(_SPREAD) & _ALL_BITS) >> int(self._shift)
+        while True:
+            start, fill = bucket * _WIDTH, int(self._fill[bucket])
+            row = self._flat[start : start + fill].tolist()
+            if key in row:
+                return int(self._ids[start + row.index(key)]), False
+            if fill < _WIDTH:
+                break
+            bucket = (bucket + 1) & self._last
+        self._flat[start + fill], self._ids[start + fill] = key, new_id
+        self._fill[bucket] = fill + 1
+        self._count += 1
+        return new_id, True
 
     def _find_or_add_long(
         self, keys: NDArray[np.uint64], first_new_id: int

@@ -26,6 +26,8 @@ from lycosa.lib import native, stopwords
 from lycosa.lib.languages import ENGLISH, stemmer_of
 
 _words = native.load("lycosa.lib._words")
+if _words is not None:
+    Mapping.register(_words.Terms)
 
 MIN_LENGTH = 2
 MAX_LENGTH = 40
@@ -62,6 +64,31 @@ def term_counts(text: str, *, language: str = "en") -> dict[str, int]:
         counts: dict[str, int] = compiled.counts(text)
         return counts
     return counts_in_python(text, language=language)
+
+
+def counted(text: str, *, language: str = "en") -> Mapping[str, int]:
+    """The same as `term_counts`, but compiled code makes words of it only when it is asked for words."""
+    compiled = _compiled_memo(stemmer_of(language))
+    if compiled is not None:
+        terms: Mapping[str, int] = compiled.terms(text)
+        return terms
+    return counts_in_python(text, language=language)
+
+
+def total(terms: Mapping[str, int]) -> int:
+    """The sum of all counts."""
+    if _words is not None and isinstance(terms, _words.Terms):
+        found: int = terms.total()
+        return found
+    return sum(terms.values())
+
+
+def squares(terms: Mapping[str, int]) -> int:
+    """The sum of the squares of all counts."""
+    if _words is not None and isinstance(terms, _words.Terms):
+        found: int = terms.squares()
+        return found
+    return sum(count * count for count in terms.values())
 
 
 def counts_in_python(text: str, *, language: str = "en") -> dict[str, int]:

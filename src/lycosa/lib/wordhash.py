@@ -9,7 +9,7 @@ distinct piece.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 from zlib import crc32
@@ -54,12 +54,45 @@ def numbers_of(found: Iterable[str]) -> NDArray[np.uint16]:
     return np.frombuffer(_words.stem_numbers(found), np.uint16)
 
 
+def counted_numbers(terms: Mapping[str, int]) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
+    """The numbers of counted stems, and their counts."""
+    if _words is not None and isinstance(terms, _words.Terms):
+        numbers, counts = terms.arrays()
+        return np.frombuffer(numbers, np.uint16), np.frombuffer(counts, np.uint32).astype(np.int64)
+    return numbers_of(terms), np.fromiter(terms.values(), np.int64, len(terms))
+
+
+def stems_at(terms: Mapping[str, int], places: Iterable[int]) -> list[str]:
+    """Some of counted stems, by their place in the order of first occurrence."""
+    if _words is not None and isinstance(terms, _words.Terms):
+        return list(map(terms.stem, places))
+    names = list(terms)
+    return [names[place] for place in places]
+
+
 def piece_numbers(text: str, *, language: str = "en") -> Numbers:
     """The numbers of the words of a text in order: NO_WORD for stop words, AT_MARK for each isolated MARK."""
     compiled = _compiled_memo(stemmer_of(language))
     if compiled is not None:
         return np.frombuffer(compiled.numbers(text, _SEPARATORS_IN_UTF8), np.int32)
     return numbers_in_python(text, language=language)
+
+
+def near_words(
+    anchors: list[str], contexts: list[str], rows: NDArray[np.uint16], *, own: int, columns: int, language: str = "en"
+) -> bool:
+    """Fill `rows`, one for each anchor: its first words, up to `own`, then alternately the nearest before and after it
+    in its context, up to `columns` in all. False if that is not possible here, and something else has to do it."""
+    compiled = _compiled_memo(stemmer_of(language))
+    return compiled is not None and compiled.near(
+        anchors, contexts, _SEPARATORS_IN_UTF8, _MARK_IN_UTF8, own, columns, rows
+    )
+
+
+def last_words(texts: list[str], rows: NDArray[np.uint16], *, language: str = "en") -> bool:
+    """Fill `rows`, one for each text: its last words, in order. False as above."""
+    compiled = _compiled_memo(stemmer_of(language))
+    return compiled is not None and compiled.last(texts, _SEPARATORS_IN_UTF8, _MARK_IN_UTF8, rows)
 
 
 def numbers_in_python(text: str, *, language: str = "en") -> Numbers:

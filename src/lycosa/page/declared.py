@@ -6,7 +6,7 @@
     rel=next          the next page of several
     rel=alternate     feeds of the site
 
-Nearly all documents have none of these words in them, which a search through the bytes tells; only others are asked.
+Few documents have any of these, which a search through the bytes tells; only others are searched element by element.
 """
 
 from __future__ import annotations
@@ -16,10 +16,24 @@ from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from lycosa.lib import native
+
+_declared = native.load("lycosa.page._declared")
+
 LONGEST_REFRESH = 10.0
 """Seconds up to which a document that moves on by itself is a redirect."""
 MOST_LINKS = 200
 """Elements of a head that are looked at."""
+_LARGE = 256 << 10
+"""Number of bytes of a document in which words are looked for."""
+LINKS, REFRESH = 1, 2
+_TAG = re.compile(rb"<(link|meta)", re.IGNORECASE)
+_ATTRIBUTES = re.compile(
+    rb"""(?:[ \t\n\r\f]++[a-z_:-]++(?:[ \t\n\r\f]*+=[ \t\n\r\f]*+"""
+    rb"""(?:"[^"<>&]*+"|'[^'<>&]*+'|[^ \t\n\r\f"'=<>`&]++))?+)*+[ \t\n\r\f]*+/?>""",
+    re.IGNORECASE,
+)
+"""The rest of a tag that every parser reads the same way, and without entities."""
 _FEEDS = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})
 _REFRESH = re.compile(r"\s*([0-9]{1,6})(?:\.[0-9]*)?\s*[;,]\s*(?:url\s*=\s*)?(['\"]?)(.*)", re.IGNORECASE | re.DOTALL)
 
@@ -39,16 +53,38 @@ class Declared:
 def read_declared(parser: LexborHTMLParser, source: bytes) -> Declared:
     """`source`: the bytes of the document."""
     found = Declared()
-    head = source[: 256 << 10].lower()
-    if b"http-equiv" in head and b"refresh" in head:
+    attributes = parser.root.attributes if parser.root is not None else {}
+    is_amp = "amp" in attributes or "⚡" in attributes
+    may = may_declare(source)
+    if not may and not is_amp:
+        return found
+    head = source[:_LARGE].lower()
+    if may & REFRESH and b"http-equiv" in head and b"refresh" in head:
         found.refresh = _refresh(parser)
-    if b"<html" in head and (b" amp" in head or "⚡".encode() in head) and parser.root is not None:
-        attributes = parser.root.attributes
-        found.is_amp = "amp" in attributes or "⚡" in attributes
-    if b"hreflang" in head or b"next" in head or b"+xml" in head or b"feed+json" in head:
+    found.is_amp = is_amp and b"<html" in head and (b" amp" in head or "⚡".encode() in head)
+    if may & LINKS and (b"next" in head or b"hreflang" in head or b"+xml" in head or b"feed+json" in head):
         for node in parser.css("link[rel][href]")[:MOST_LINKS]:
             _take_link(found, node)
     return found
+
+
+def may_declare(source: bytes) -> int:
+    """LINKS if a link element may have a relation that counts; REFRESH if the document may move on by itself."""
+    may: int = _declared.may_declare(source) if _declared is not None else may_declare_in_python(source)
+    return may
+
+
+def may_declare_in_python(source: bytes) -> int:
+    """The twin of what is compiled."""
+    may = 0
+    for tag in _TAG.finditer(source):
+        rest = _ATTRIBUTES.match(source, tag.end())
+        words = rest[0].lower() if rest is not None else None
+        if tag[1].lower() == b"link":
+            may |= LINKS if words is None or b"next" in words or b"alternate" in words else 0
+        else:
+            may |= REFRESH if words is None or b"refresh" in words else 0
+    return may
 
 
 def _refresh(parser: LexborHTMLParser) -> str:

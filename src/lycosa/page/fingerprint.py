@@ -26,10 +26,13 @@ def simhash(terms: Mapping[str, int]) -> int:
     """The fingerprint of a text, from its stems and their counts; 0 if there are none. The same on all machines."""
     if not terms:
         return 0
+    fingerprint: int | None = None
     if _words is not None and terms.__class__ is dict:
-        fingerprint: int | None = _words.simhash(terms, _WEIGHTS)
-        if fingerprint is not None:
-            return fingerprint
+        fingerprint = _words.simhash(terms, _WEIGHTS)
+    elif _words is not None and isinstance(terms, _words.Terms):
+        fingerprint = terms.simhash(_WEIGHTS)
+    if fingerprint is not None:
+        return fingerprint
     return simhash_in_python(terms)
 
 

@@ -149,9 +149,13 @@ def _counted(known: _Host, blocks: NDArray[np.uint32]) -> _Host:
     while len(known.hashes) and len(known.hashes) + len(new) > MAX_BLOCKS:
         known = _kept(known, least=least)
         least += 1
-    places = np.searchsorted(known.hashes, new)
-    hashes = np.insert(known.hashes, places, new)
-    return _Host(known.pages, hashes, np.insert(known.counts, places, 1))
+    places = np.searchsorted(known.hashes, new) + np.arange(len(new))
+    size = len(known.hashes) + len(new)
+    is_old = np.ones(size, np.bool_)
+    is_old[places] = False
+    hashes, counts = np.empty(size, known.hashes.dtype), np.ones(size, known.counts.dtype)
+    hashes[places], hashes[is_old], counts[is_old] = new, known.hashes, known.counts
+    return _Host(known.pages, hashes, counts)
 
 
 def _kept(known: _Host, *, least: int) -> _Host:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from selectolax.lexbor import LexborHTMLParser
 
 from lycosa.lib.languages import stemmed_as
-from lycosa.lib.text import term_counts
+from lycosa.lib.text import counted
 from lycosa.model import Link, Page
 from lycosa.page.charset import as_utf8, find_charset
 from lycosa.page.declared import Declared, read_declared
@@ -59,7 +59,7 @@ def read_document(
     own_text = _cut(own.text, limits.max_text)
     language = detect_language(own_text, declared=document.language)
     stemmed_in = stemmed_as(language if limits.language == "auto" else limits.language)
-    terms = term_counts(f"{title} {own_text}", language=stemmed_in)
+    terms = counted(f"{title} {own_text}", language=stemmed_in)
     canonical = _canonical(document.canonical, found.base, resolver, limits)
     resolve = resolver(found.base)
     _add_declared(found, declared, resolve, url, limits)

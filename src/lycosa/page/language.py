@@ -4,20 +4,20 @@
    English prose and 12 % of reference manuals, but next to none in other languages. This takes 20 µs and settles most
    pages of an English crawl.
 2. For a short text the declaration of the document is used, if it is a two-letter code.
-3. Otherwise py3langid classifies a few hundred characters. That takes 0.2 ms; its model takes 0.8 s to load and about
-   100 MB, so it is loaded when the first page needs it. What it says of a language whose stop words are known has to be
-   borne out by them: a list of names is in no language, and must not be stemmed as if it were.
+3. Otherwise py3langid classifies a few hundred characters. That takes 0.1 ms; its model takes 0.5 s to load, so it is
+   loaded when the first page needs it, and shared by reader processes (`language_model`). What it says of a language
+   whose stop words are known has to be borne out by them: a list of names is in no language, and must not be stemmed as
+   if it were.
 
 Declarations are ignored if there is enough text: templates say `en` whatever their content.
 """
 
 from __future__ import annotations
 
-import py3langid
-
 from lycosa.lib import stopwords
 from lycosa.lib.languages import ENGLISH, stemmer_of
 from lycosa.lib.text import split_words
+from lycosa.page.language_model import label_of
 
 MIN_LETTERS = 20
 _FEW_LETTERS = 80
@@ -58,7 +58,7 @@ def detect_language(text: str, *, declared: str = "") -> str:
         code = _code(declared)
         if code or letters < MIN_LETTERS:
             return code
-    label: str = py3langid.classify(sample)[0]
+    label = label_of(sample)
     label = _MACRO_LANGUAGE.get(label, label)
     return label if len(label) == 2 and _is_borne_out(text, label) else ""
 

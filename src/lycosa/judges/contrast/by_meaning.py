@@ -39,6 +39,7 @@ class UsualMeaning(NamedTuple):
         return cls(mean, float(np.sqrt((first + float(((known - mean) ** 2).sum())) / count)))
 
     def bonus(self, cosines: NDArray[Any]) -> NDArray[np.float32]:
-        z = (np.nan_to_num(cosines, nan=self.mean) - self.mean) / self.spread
+        known = np.where(np.isnan(cosines), cosines.dtype.type(self.mean), cosines)
+        z = (known - self.mean) / self.spread
         bonus: NDArray[np.float32] = (EACH * np.clip(z - LEAST_Z, 0.0, MOST_Z - LEAST_Z)).astype(np.float32)
         return bonus

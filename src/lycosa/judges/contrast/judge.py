@@ -41,14 +41,14 @@ from typing import Self
 import numpy as np
 
 from lycosa.errors import ConfigError, InputError
-from lycosa.judges.contrast.page_vector import MAX_COUNT, ContrastView, telling_words
+from lycosa.judges.contrast.page_vector import MAX_COUNT, ContrastView, Floats, telling_words
 from lycosa.judges.contrast.study import ContrastStudy, ContrastTopic
 from lycosa.judges.contrast.verdict import VerdictView
 from lycosa.judges.contrast.weighing import ContrastSettings
 from lycosa.judges.meaning import UNKNOWN, Meaning
 from lycosa.judges.protocol import Judge, JudgeAbilities
 from lycosa.lib.text import term_counts
-from lycosa.lib.wordhash import numbers_of
+from lycosa.lib.wordhash import counted_numbers, stems_at
 from lycosa.model import Judgement, Page
 
 __all__ = ["ContrastJudge", "ContrastSettings", "ContrastStudy", "ContrastTopic", "telling_words"]
@@ -123,16 +123,23 @@ class ContrastJudge(Judge):
         )
 
     def judge(self, page: Page) -> Judgement:
-        relevance, shares = self._judged(page.terms, self._meaning(page) if self._meaning else UNKNOWN)
-        order = sorted(shares, key=lambda stem: (-abs(shares[stem]), stem))[:_DECIDING]
-        return Judgement(relevance, relevance >= self.threshold, terms={stem: shares[stem] for stem in order})
+        relevance, parts = self._judged(page.terms, self._meaning(page) if self._meaning else UNKNOWN)
+        return Judgement(relevance, relevance >= self.threshold, terms=_deciding(page.terms, parts))
 
     def score_text(self, text: str) -> float:
         return self._judged(term_counts(text))[0]
 
-    def _judged(self, terms: Mapping[str, int], meaning: float = UNKNOWN) -> tuple[float, dict[str, float]]:
+    def _judged(self, terms: Mapping[str, int], meaning: float = UNKNOWN) -> tuple[float, Floats]:
         """The relevance, and each word's contribution to it, for (above 0) or against (below 0) the topic."""
-        words = numbers_of(terms).astype(np.int64)
-        counts = np.minimum(np.fromiter(terms.values(), np.int64, len(terms)), MAX_COUNT)
-        relevance, parts = self._view.judged(words, counts, meaning)
-        return relevance, {stem: part for stem, part in zip(terms, parts.tolist(), strict=True) if part}
+        words, counts = counted_numbers(terms)
+        return self._view.judged(words.astype(np.int64), np.minimum(counts, MAX_COUNT), meaning)
+
+
+def _deciding(terms: Mapping[str, int], parts: Floats) -> dict[str, float]:
+    """The words that contribute most, for or against the topic, with what they contribute; equals by name."""
+    strength = np.abs(parts)
+    least = np.partition(strength, -_DECIDING)[-_DECIDING] if len(parts) > _DECIDING else np.float32(0)
+    places = np.flatnonzero((strength >= least) & (strength > 0))
+    shares = dict(zip(stems_at(terms, places.tolist()), parts[places].tolist(), strict=True))
+    order = sorted(shares, key=lambda stem: (-abs(shares[stem]), stem))[:_DECIDING]
+    return {stem: shares[stem] for stem in order}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lycosa.judges.background import background_shares
 from lycosa.judges.meaning import UNKNOWN
 from lycosa.lib.snapshot import Tree
-from lycosa.lib.wordhash import SIZE, numbers_of
+from lycosa.lib.wordhash import SIZE, counted_numbers
 
 Floats = NDArray[np.float32]
 Words = NDArray[np.uint16]
@@ -108,8 +108,8 @@ class ContrastView(NamedTuple):
 
 def telling_words(terms: Mapping[str, int], most: int) -> PageVector:
     """The most telling words of a page, by count and by how specific they are in general."""
-    words = numbers_of(terms)
-    counts = np.minimum(np.fromiter(terms.values(), np.int64, len(terms)), MAX_COUNT).astype(np.uint8)
+    words, counted = counted_numbers(terms)
+    counts = np.minimum(counted, MAX_COUNT).astype(np.uint8)
     if len(words) > most:
         telling = COUNT_WEIGHT[counts] * idf_of_table()[words]
         kept = np.sort(np.argpartition(-telling, most)[:most])

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from math import isnan
 from typing import NamedTuple
 from zlib import crc32
@@ -24,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.judges.meaning import UNKNOWN
-from lycosa.lib.wordhash import AT_MARK, MARK, NO_WORD, piece_numbers
+from lycosa.lib.wordhash import AT_MARK, MARK, NO_WORD, last_words, near_words, piece_numbers
 from lycosa.model import Link, Page
 from lycosa.strategies.hunter.guesses import MOST_ABOVE
 
@@ -163,6 +164,18 @@ def _columns(links: int) -> int:
 def words_near(links: Sequence[Link], language: str = "en") -> Words:
     """The words near each link of a page in this language: links × NEAR, with as many as a note can hold."""
     near = np.zeros((len(links), NEAR), dtype=np.uint16)
+    anchors, contexts = [link.anchor for link in links], [link.context for link in links]
+    most = MOST_LINK_WORDS
+    if near_words(
+        anchors[:most], contexts[:most], near[:most], own=OWN, columns=_columns(len(links)), language=language
+    ):
+        return near
+    return words_near_in_python(links, language)
+
+
+def words_near_in_python(links: Sequence[Link], language: str = "en") -> Words:
+    """The twin of what is compiled."""
+    near = np.zeros((len(links), NEAR), dtype=np.uint16)
     if not links:
         return near
     numbers = _numbers(links, language)
@@ -209,6 +222,12 @@ def _clean(text: str) -> str:
 def url_words(urls: Sequence[str]) -> NDArray[np.uint16]:
     """The last words of each URL's path, which are the most specific, in order: URLs × URL_WORDS."""
     found = np.zeros((len(urls), URL_WORDS), dtype=np.uint16)
+    return found if last_words([_path(url) for url in urls], found) else url_words_in_python(urls)
+
+
+def url_words_in_python(urls: Sequence[str]) -> NDArray[np.uint16]:
+    """The twin of what is compiled."""
+    found = np.zeros((len(urls), URL_WORDS), dtype=np.uint16)
     numbers = piece_numbers(f" {MARK} ".join([_path(url) for url in urls]))
     part = np.cumsum(numbers == AT_MARK)
     is_word = numbers > NO_WORD
@@ -228,6 +247,10 @@ def _path(url: str) -> str:
 
 def _places(url: str) -> tuple[int, int]:
     """Hashes of host and folder, from 1."""
-    folder, _, _ = url.partition("?")[0].rpartition("/")
+    return _places_of_folder(url.partition("?")[0].rpartition("/")[0])
+
+
+@lru_cache(maxsize=4096)
+def _places_of_folder(folder: str) -> tuple[int, int]:
     host = folder.split("/", 3)[2] if folder.count("/") >= 2 else folder
     return crc32(host.encode()) % (PLACES - 1) + 1, crc32(folder.encode()) % (PLACES - 1) + 1

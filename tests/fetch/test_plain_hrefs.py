@@ -1,0 +1,130 @@
+"""Hrefs that are joined without a parser: always what the parser makes of them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lycosa.fetch.plain_hrefs import joined, split_absolute
+from lycosa.fetch.urls import UrlRules, Urls
+
+HOSTS = [
+    "a.test",
+    "A.test",
+    "a.test:80",
+    "a.test:8080",
+    "a.test.",
+    "u:p@a.test",
+    "127.1",
+    "xn--x.test",
+    "ä.test",
+    "[::1]",
+]
+PATHS = [
+    "/",
+    "/x",
+    "/x/y/",
+    "/x//y",
+    "/x/%7e/y",
+    "/x/%2E%2E/y",
+    "/a;jsessionid=1/b",
+    "/x y/",
+    "/é/",
+    "/x?q=/z/",
+    "/x#/f",
+]
+bases = st.builds(
+    "{}://{}{}".format, st.sampled_from(["http", "https"]), st.sampled_from(HOSTS), st.sampled_from(PATHS)
+)
+PARTS = [
+    "../",
+    "./",
+    "/",
+    "a",
+    "b.html",
+    "C_d-e~f",
+    "..",
+    ".",
+    ".x",
+    "%7e",
+    "%20",
+    ";",
+    "?q=1",
+    "#f",
+    "\\",
+    " ",
+    "\t",
+    ":",
+]
+PARTS += [
+    "@",
+    "é",
+    "*",
+    "x.pdf",
+    "a/" * 21,
+    "long" * 60,
+    "http://",
+    "https://b.test/",
+    "http://b.test",
+    "HTTP://B.test/",
+]
+hrefs = st.lists(st.sampled_from(PARTS), min_size=1, max_size=6).map("".join)
+RULES = [UrlRules(), UrlRules(schemes=frozenset({"https"})), UrlRules(max_length=40, include=("http://a.test/*",))]
+
+
+@given(bases, hrefs, st.sampled_from(RULES))
+def test_the_same_as_by_the_parser(base, href, rules):
+    quick, slow = Urls(rules), Urls(rules)
+    slow._join_plain = lambda *_, **__: None  # type: ignore[method-assign]
+    assert quick.resolver(base)(href) == slow.resolver(base)(href)
+
+
+@pytest.mark.parametrize(
+    ("href", "url"),
+    [
+        ("c.html", "http://a.test/x/y/c.html"),
+        ("./c.html", "http://a.test/x/y/c.html"),
+        ("../c/", "http://a.test/x/c/"),
+        ("../../../c", "http://a.test/c"),
+        ("../", "http://a.test/x/"),
+        ("/c", "http://a.test/c"),
+        ("/", "http://a.test/"),
+        ("//c", None),
+        ("/../c", None),
+        ("a/../c", None),
+        ("..", None),
+        (".c", None),
+        ("c?d", None),
+        ("c%20d", None),
+        ("mailto:c", None),
+        ("c\n", None),
+        ("c" * 201, None),
+    ],
+)
+def test_joined(href, url):
+    assert joined("http://a.test/x/y/", "http://a.test", href) == url
+
+
+@pytest.mark.parametrize(
+    ("href", "parts"),
+    [
+        ("http://a.test/x.html", ("http://a.test", "/x.html")),
+        ("https://a.test:81/", ("https://a.test:81", "/")),
+        ("http://a.test", ("", "")),
+        ("http://a.test//x", ("", "")),
+        ("http:///x", ("", "")),
+        ("https:///x/y", ("https://", "/x/y")),  # which no parser spells so: it is not canonical
+    ],
+)
+def test_absolute(href, parts):
+    assert split_absolute(href) == parts
+
+
+def test_most_links_are_joined_without_a_parser():
+    urls = Urls(UrlRules())
+    resolve = urls.resolver("http://a.test/x/")
+    assert resolve("b.html") == ("http://a.test/x/b.html", "")  # the directory is found to be canonical
+    urls._join = lambda *_: pytest.fail("was parsed")  # type: ignore[method-assign]
+    assert resolve("../c.html") == ("http://a.test/c.html", "")
+    assert resolve("d.pdf") == ("http://a.test/x/d.pdf", "file extension")
