@@ -85,6 +85,16 @@ def serving(plan: WebPlan, folder: Path) -> Iterator[dict[str, object]]:
         process.wait()
 
 
+def _web_with_seeds(seed: int) -> WebPlan:
+    """Some webs are too small to have pages of the topic to start from; then another one will do."""
+    while True:
+        plan = WebPlan(seed=seed, pages=160, hosts=8, topics=3, out_degree=12, crawl_delay=0.1)
+        with suppress(ValueError):
+            GeneratedWeb(plan).seeds(0, 3, np.random.default_rng(3))
+            return plan
+        seed += 10_000
+
+
 class Episode:
     """One crawl, and what is done to it."""
 
@@ -94,7 +104,7 @@ class Episode:
         self.some = random.Random(number)
         self.strategy = STRATEGIES[number % len(STRATEGIES)]
         self.companion = COMPANIONS[number % len(COMPANIONS)]
-        self.plan = WebPlan(seed=number + 1, pages=160, hosts=8, topics=3, out_degree=12, crawl_delay=0.1)
+        self.plan = _web_with_seeds(number + 1)
         self.done: Counter[str] = Counter()
         self.clock = 0.0
 

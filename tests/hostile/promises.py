@@ -55,7 +55,7 @@ def check_nothing_lost(web: GeneratedWeb, seeds: list[int], fetched: list[str]) 
 
 
 def check_refreshed(database: Path, fetched: list[str]) -> None:
-    """After a refresh of all pages: the pages are the same, each was looked at in the last run, and in no run twice."""
+    """After a refresh of all pages: they are the same; the last run looked at each, and no run at one twice."""
     with closing(sqlite3.connect(database)) as db:
         urls = [row[0] for row in db.execute("select f.url from pages p join frontier f on f.id = p.id")]
         assert Counter(urls) == Counter(fetched), "a refresh changed which pages there are"
