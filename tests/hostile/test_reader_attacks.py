@@ -38,7 +38,7 @@ def reading() -> Reading:
 
 
 def page(title: str) -> Fetched:
-    return Fetched.page(Lease(1, "http://a.test/", 1, 0.0, 0, 0, 0), f"<title>{title}</title>")
+    return Fetched.page(Lease(1, "http://a.test/", 1, 0.0, 0, 0, 0), f"<title>{title}</title>" + "<p>x</p>" * 5000)
 
 
 def test_pages_of_others_do_not_wait_for_one_that_hangs():
@@ -172,9 +172,12 @@ def test_a_page_whose_reader_was_killed_by_others_is_read_once_more(title, kind,
         readers = Readers(Reading(urls=Urls(UrlRules()), judge=judge), count=1)  # type: ignore[arg-type]
         await readers.start()
         try:
-            return (await readers.read(page(title))).outcome.kind
+            # Pages that the reader has not taken from its socket make its death look different.
+            visit, *others = await asyncio.gather(*(readers.read(page(each)) for each in [title, *["fine"] * 4]))
+            assert [each.outcome.kind for each in others] == [Kind.FETCHED] * 4
+            return visit.outcome.kind
         finally:
             await readers.close()
 
     assert asyncio.run(go()) is kind
-    assert traces.read_text().splitlines() == [title] * times
+    assert traces.read_text().splitlines().count(title) == times

@@ -322,8 +322,8 @@ class _Reader(asyncio.Protocol):
         if self._is_closing:
             return
         # Memory ran out, or a person did it: that says nothing about the page, which gets another reader.
-        is_killed_by_others = code == -signal.SIGKILL and exc is None and not self._is_killed and not self._is_over
-        if self.jobs and is_killed_by_others and not self.jobs[0].is_second:
+        is_by_others = code == -signal.SIGKILL and not self._is_killed and not self._is_over
+        if self.jobs and is_by_others and not _is_our_refusal(exc) and not self.jobs[0].is_second:
             self.jobs[0].is_second = True
         elif self.jobs:
             job = self.jobs.popleft()
@@ -337,6 +337,11 @@ class _Reader(asyncio.Protocol):
             self._transport.close()
         self._process.kill()
         self._process.wait()
+
+
+def _is_our_refusal(exc: Exception | None) -> bool:
+    """Whether a connection ended because we could not make sense of what came; a reader that dies ends it otherwise."""
+    return exc is not None and not isinstance(exc, ConnectionError)
 
 
 # What travels: plain tuples.
