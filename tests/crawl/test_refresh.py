@@ -245,6 +245,13 @@ def test_young_pages_are_left_alone_and_hubs_come_first(site, crawl, tmp_path):
     assert len(site.log) == 8  # the others
 
 
+def test_pages_that_seem_to_be_from_tomorrow_are_looked_at_like_others(site, crawl, tmp_path):
+    """The machine's clock was a day ahead when they were fetched."""
+    with sqlite3.connect(tmp_path / "crawl" / "crawl.db") as db:
+        db.execute("update pages set fetched_at = fetched_at + 86400")
+    assert crawl.refresh(RefreshPlan(new=0)).reason.startswith("refreshed 11 of 11 pages")
+
+
 def test_a_server_that_is_down_says_nothing_about_its_pages(site, crawl, tmp_path):
     with sqlite3.connect(tmp_path / "crawl" / "crawl.db") as db:
         db.execute("delete from robots")

@@ -82,6 +82,11 @@ def test_what_came_before_a_stream_broke_off(name: str) -> None:
     assert PAGE.startswith(decoded.body)
 
 
+def test_a_stream_of_which_nothing_can_be_decoded_is_no_empty_page() -> None:
+    decoded = decode(gzip.compress(PAGE)[:12], "gzip", limits=LIMITS)
+    assert (decoded.reason, decoded.detail) == ("bad encoding", "gzip: it ends before anything can be decoded")
+
+
 def test_wrong_checksum() -> None:
     body = bytearray(gzip.compress(PAGE))
     body[-6] ^= 0xFF
@@ -157,8 +162,8 @@ def test_a_zstd_window_of_more_than_8_mib_is_not_granted() -> None:
 
 
 def test_empty_members_without_end() -> None:
-    assert decode(gzip.compress(b"") * 2000, "gzip", limits=LIMITS).is_truncated
-    assert decode(zstandard.compress(b"") * 2000, "zstd", limits=LIMITS).is_truncated
+    assert decode(gzip.compress(b"") * 2000, "gzip", limits=LIMITS).reason == "bad encoding"
+    assert decode(zstandard.compress(b"") * 2000, "zstd", limits=LIMITS).reason == "bad encoding"
 
 
 BOMBS = """

@@ -364,6 +364,12 @@ class TestAnswers:
         outcome = fetch_faked(url, {url: answer(url, 302)}).outcome
         assert (outcome.kind, outcome.reason, outcome.is_transient) == (Kind.HTTP_ERROR, "http 302", False)
 
+    @pytest.mark.parametrize("status", [204, 205, 206])
+    def test_what_is_no_page_although_all_went_well(self, status):
+        url = "http://a.test/"
+        outcome = fetch_faked(url, {url: answer(url, status, ("content-type", "text/html"), body=b"a part")}).outcome
+        assert (outcome.kind, outcome.reason, outcome.status) == (Kind.SKIPPED, f"http {status}", status)
+
     @pytest.mark.parametrize(
         ("status", "is_transient"),
         [(404, False), (410, False), (403, False), (408, True), (425, True), (429, True), (500, True), (503, True)],

@@ -54,6 +54,18 @@ def check_nothing_lost(web: GeneratedWeb, seeds: list[int], fetched: list[str]) 
     assert set(numbers.values()) == {1}
 
 
+def check_refreshed(database: Path, fetched: list[str]) -> None:
+    """After a refresh of all pages: they are the same; the last run looked at each, and no run at one twice."""
+    with closing(sqlite3.connect(database)) as db:
+        urls = [row[0] for row in db.execute("select f.url from pages p join frontier f on f.id = p.id")]
+        assert Counter(urls) == Counter(fetched), "a refresh changed which pages there are"
+        looks = Counter(db.execute("select run_id, page_id from checks"))
+        assert set(looks.values()) == {1}, "a page was looked at twice in one refresh"
+        last = max(run for run, _ in looks)
+        looked_at = sum(run == last for run, _ in looks)
+        assert looked_at == len(fetched), f"the last refresh looked at {looked_at} of {len(fetched)} pages"
+
+
 def check_archive(directory: Path, fetched: list[str]) -> None:
     """The archive is whole, and holds each of these pages once."""
     archived: Counter[str] = Counter()

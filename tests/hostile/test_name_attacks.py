@@ -10,7 +10,8 @@ import pytest
 
 from conftest import Rig
 from lycosa.fetch.dns import MOST_SLOW, Resolver
-from lycosa.model import Fetched, Lease
+from lycosa.frontier.schedule import UNRESOLVED_SLOTS
+from lycosa.model import Fetched, Kind, Lease, Outcome
 
 
 class Names:
@@ -92,3 +93,35 @@ def test_a_fetch_that_waits_for_a_name_takes_no_place(rig: Callable[..., Rig], h
     made.crawl("http://fair.test/", width=2, delay=0.0)
     first_slow = next(at for at, url in enumerate(made.asked) if "slow" in url)
     assert (first_slow == 7) is (not is_counted)
+
+
+def test_names_that_do_not_exist_leave_room_for_hosts_that_are_known(rig: Callable[..., Rig], html):
+    """A page that links to hundreds of names comes first; none of them resolves before the fair pages are there."""
+    fair = {f"http://fair.test/{number}": html() for number in range(6)}
+    names = [f"http://slow-{number}.test/" for number in range(400)]
+    made = rig({**fair, "http://fair.test/": html(*fair), "http://trap.test/": html(*names)})
+    fetcher = made.fetcher
+
+    class Waiting:
+        awaited_names = 0
+        asked = fetcher.asked
+        most = 0
+
+        async def fetch(self, lease: Lease) -> Fetched:
+            if "slow" in lease.url:
+                self.awaited_names += 1
+                self.most = max(self.most, self.awaited_names)
+                for _ in range(5000):
+                    if len(made.asked) >= 8:
+                        break
+                    await asyncio.sleep(0.001)
+                self.awaited_names -= 1
+                return Fetched(lease, Outcome(Kind.UNREACHABLE, "dns"))
+            return await fetcher.fetch(lease)
+
+    waiting = Waiting()
+    made.fetcher = waiting  # type: ignore[assignment]
+    made.awaited_names = lambda: waiting.awaited_names
+    made.crawl("http://trap.test/", "http://fair.test/", width=8, delay=0.0)
+    assert len(made.asked) == 8
+    assert waiting.most == UNRESOLVED_SLOTS

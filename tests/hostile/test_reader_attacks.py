@@ -38,7 +38,7 @@ def reading() -> Reading:
 
 
 def page(title: str) -> Fetched:
-    return Fetched.page(Lease(1, "http://a.test/", 1, 0.0, 0, 0, 0), f"<title>{title}</title>")
+    return Fetched.page(Lease(1, "http://a.test/", 1, 0.0, 0, 0, 0), f"<title>{title}</title>" + "<p>x</p>" * 5000)
 
 
 def test_pages_of_others_do_not_wait_for_one_that_hangs():
@@ -139,3 +139,45 @@ def is_alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+class DyingJudge:
+    """Its process is killed over pages called `once`, if nobody has been there before, and over `always`."""
+
+    name = "dying"
+
+    def __init__(self, traces: Path) -> None:
+        self._traces = traces
+
+    def judge(self, page: Page) -> Judgement:
+        is_first = not self._traces.exists()
+        with self._traces.open("a") as file:
+            file.write(f"{page.title}\n")
+        if page.title == "always" or (page.title == "once" and is_first):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if page.title == "crash":
+            os.abort()
+        return Judgement(1.0, True)
+
+
+@pytest.mark.parametrize(
+    ("title", "kind", "times"),
+    [("once", Kind.FETCHED, 2), ("always", Kind.UNREADABLE, 2), ("crash", Kind.UNREADABLE, 1)],
+)
+def test_a_page_whose_reader_was_killed_by_others_is_read_once_more(title, kind, times, tmp_path: Path):
+    traces = tmp_path / "traces"
+
+    async def go() -> Kind:
+        judge = DyingJudge(traces)
+        readers = Readers(Reading(urls=Urls(UrlRules()), judge=judge), count=1)  # type: ignore[arg-type]
+        await readers.start()
+        try:
+            # Pages that the reader has not taken from its socket make its death look different.
+            visit, *others = await asyncio.gather(*(readers.read(page(each)) for each in [title, *["fine"] * 4]))
+            assert [each.outcome.kind for each in others] == [Kind.FETCHED] * 4
+            return visit.outcome.kind
+        finally:
+            await readers.close()
+
+    assert asyncio.run(go()) is kind
+    assert traces.read_text().splitlines().count(title) == times

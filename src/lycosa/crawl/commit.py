@@ -274,7 +274,7 @@ class CrawlLedger:
     def _enter(self, visit: Visit, batch: Batch) -> None:
         lease, outcome, fetched = visit.lease, visit.outcome, visit.fetched
         host = self._state.hosts[lease.host]
-        self._state.hosts.meet(host, fetched.address)
+        self._state.hosts.meet(host, fetched)
         if outcome.kind is Kind.DEFERRED:
             robots = self._records.robots.get(origin(lease.url))
             host.crawl_delay = (robots.crawl_delay if robots else None) or 0.0

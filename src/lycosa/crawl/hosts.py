@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from lycosa.fetch.fetcher import ROBOTS_UNREACHABLE
 from lycosa.fetch.politeness import Politeness, is_host_failure
 from lycosa.frontier.frontier import Frontier
-from lycosa.model import Visit
+from lycosa.frontier.schedule import UNRESOLVED
+from lycosa.model import Fetched, Visit
 from lycosa.store.rows import TRAP, Batch, HostRow
 
 
@@ -74,6 +75,7 @@ class HostTable:
         host = Host(len(self._hosts) + 1, name)
         self._hosts.append(host)
         self._ids[name] = host.id
+        self._frontier.set_address(host.id, UNRESOLVED)
         return host
 
     def address_of(self, number: int) -> str:
@@ -91,8 +93,7 @@ class HostTable:
                 rested = rest_from + self._politeness.pause(seconds=0, crawl_delay=host.crawl_delay)
                 host.ready_at = max(host.ready_at, rested)
                 ready[host.address] = max(ready.get(host.address, 0.0), rested)
-            if host.address:
-                self._frontier.set_address(host.id, host.address)
+            self._frontier.set_address(host.id, host.address or UNRESOLVED)
             self._frontier.cool(host.id, host.ready_at)
             if host.set_aside:
                 self._frontier.set_aside(host.id)
@@ -141,11 +142,14 @@ class HostTable:
             self._frontier.readmit(host.id)
         batch.hosts[host.id] = host.row()
 
-    def meet(self, host: Host, address: str) -> None:
-        """The host was found at this address."""
+    def meet(self, host: Host, fetched: Fetched) -> None:
+        """The host was found at an address; if a fetcher does not tell which, it has one nevertheless."""
+        address = fetched.address
         if address and address != host.address:
             host.address = address
             self._frontier.set_address(host.id, address)
+        elif fetched.is_contact and not host.address:
+            self._frontier.set_address(host.id, "")
 
     def keep_clock(self, host: Host, visit: Visit, batch: Batch, *, now: float) -> str:
         """When this host and its address may be asked again; the reason if the host is now set aside."""

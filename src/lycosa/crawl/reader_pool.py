@@ -2,9 +2,11 @@
 
 Each reader is a process of its own with a memory limit. One that hangs on a page is killed after a time limit; a page
 that crashes its reader costs only itself: the pages queued behind it go to another reader, and a new process is
-started. Messages are length-prefixed. The reader gets the import path and pickled settings once, then marshalled
-tuples, which are pages or new settings; it sends back only marshalled tuples of plain values, of bounded length: no
-code travels that way.
+started. A page whose reader was killed by somebody else is read once more.
+
+Messages are length-prefixed. The reader gets the import path and pickled settings once, then marshalled tuples, which
+are pages or new settings; it sends back only marshalled tuples of plain values, of bounded length: no code travels that
+way.
 
 Pages that take long must not hold up those of other hosts. A reader that is slow over a page gets no other one: those
 queued behind it go back, and another process takes its place while it may finish.
@@ -212,11 +214,13 @@ class Readers:
 
 
 class _Job:
-    __slots__ = ("answer", "request")
+    __slots__ = ("answer", "is_second", "request")
 
     def __init__(self, request: bytes, answer: asyncio.Future[Read]) -> None:
         self.request = request
         self.answer = answer
+        self.is_second = False
+        """Its reader was killed before, by somebody else."""
 
 
 class _Reader(asyncio.Protocol):
@@ -236,6 +240,8 @@ class _Reader(asyncio.Protocol):
         self._looked_at = (0.0, 0.0)
         """When the page was begun that it was last seen to work on, and its processor time then."""
         self._is_closing = False
+        self._is_killed = False
+        """By us."""
         self._is_over = False
         """It was retired and has read its last page."""
 
@@ -312,19 +318,25 @@ class _Reader(asyncio.Protocol):
 
     def kill(self, why: str) -> None:
         self._death = why
+        self._is_killed = True
         self._process.kill()
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - how it ended does not matter
+    def connection_lost(self, exc: Exception | None) -> None:
         if not self.is_ready.done():
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(2.0)  # it may still be saying what is the matter
             self.is_ready.set_result(False)
         self._process.kill()
-        if self._process.wait() == -signal.SIGXCPU:
+        code = self._process.wait()
+        if code == -signal.SIGXCPU:
             self._death = self._pool.killed
         if self._is_closing:
             return
-        if self.jobs:
+        # Memory ran out, or a person did it: that says nothing about the page, which gets another reader.
+        is_by_others = code == -signal.SIGKILL and not self._is_killed and not self._is_over
+        if self.jobs and is_by_others and not _is_our_refusal(exc) and not self.jobs[0].is_second:
+            self.jobs[0].is_second = True
+        elif self.jobs:
             job = self.jobs.popleft()
             if not job.answer.done():
                 job.answer.set_result(Read(Outcome(Kind.UNREADABLE, self._death)))
@@ -336,6 +348,11 @@ class _Reader(asyncio.Protocol):
             self._transport.close()
         self._process.kill()
         self._process.wait()
+
+
+def _is_our_refusal(exc: Exception | None) -> bool:
+    """Whether a connection ended because we could not make sense of what came; a reader that dies ends it otherwise."""
+    return exc is not None and not isinstance(exc, ConnectionError)
 
 
 # What travels: plain tuples.

@@ -81,11 +81,12 @@ def due_pages(store: Store, plan: RefreshPlan, *, now: float) -> tuple[NDArray[n
         np.array([row.change != PageChange.SAME for row in counted], dtype=bool),
     )
     is_hub = _hubs(pages.citations, most=int(HUB_SHARE * (plan.requests or len(pages.ids))))
-    is_due = ~is_gone & (now - seen >= plan.older) & (pages.is_relevant | is_hub | plan.is_all)
+    age = np.maximum(0.0, now - seen)  # the machine's clock may have been set back since
+    is_due = ~is_gone & (age >= plan.older) & (pages.is_relevant | is_hub | plan.is_all)
     if plan.order == OLDEST:
-        urgency = now - seen
+        urgency = age
     else:
-        chance = chance_of_change(page_rates(looks, pages.hosts), now - seen)
+        chance = chance_of_change(page_rates(looks, pages.hosts), age)
         urgency = chance + (is_hub & (chance >= HUB_CHANCE))
     chosen = np.flatnonzero(is_due)
     chosen = chosen[np.argsort(-urgency[chosen], kind="stable")]

@@ -109,6 +109,8 @@ def _decode_layer(body: bytes, name: str, *, wire_bytes: int, limits: DecodeLimi
         if _is_text(body):
             return Decoded(body)
         return Decoded(b"", "bad encoding", f"{name}: {error}")
+    if is_truncated and not out:
+        return Decoded(b"", "bad encoding", f"{name}: it ends before anything can be decoded")
     return Decoded(bytes(out), is_truncated=is_truncated)
 
 

@@ -36,6 +36,8 @@ from lycosa.model import Fetched, Kind, Lease, Outcome, Response
 NOT_MODIFIED = 304
 UNAUTHORIZED = 401
 TRANSIENT = frozenset({408, 425, 429})
+NO_PAGE = {204: "no content", 205: "no content", 206: "a part of a page, which was not asked for"}
+"""Answers that say that all went well, and are no pages."""
 ROBOTS_UNREACHABLE = "robots.txt unreachable"
 HTTPS_UNREACHABLE = "https unreachable"
 """Reason why a URL given without a scheme is continued as http."""
@@ -275,6 +277,8 @@ class LiveFetcher:
         reason = f"http {status}"
         if unwanted := self._unwanted(response.url, status, response.headers):
             return Outcome(Kind.SKIPPED, "content type", unwanted[:200], status)
+        if status in NO_PAGE:
+            return Outcome(Kind.SKIPPED, reason, NO_PAGE[status], status)
         if 200 <= status < 300:
             return Outcome(Kind.FETCHED, reason, status=status)
         if status in REDIRECTS and (location := redirect_location(response)):

@@ -13,6 +13,9 @@ cooling) is parked at the gate. When the gate opens, only its best entry is put 
 marker; when the marker reaches the top, that one host becomes ready and the next marker follows. So a hundred thousand
 hosts behind one address cost O(log n) per fetch instead of a stampede.
 
+Hosts whose names have not been resolved share a gate, too (UNRESOLVED), with slots of its own: a page that links to
+thousands of names that do not exist must not take all the room there is from hosts that are known.
+
 The heaps are lazy. An entry is valid if its host is still in that state with that bound; invalid entries are discarded
 when they reach the top, or all at once when a heap has grown to twice its needed size. The bound of a host is never
 worse than its best key: a better key moves the host up at once, whereas the loss of its best link is only noticed when
@@ -33,6 +36,10 @@ HOST_BITS = 32
 HOST_MASK = (1 << HOST_BITS) - 1
 NEVER = float("-inf")
 """Earlier than any time: a clock that has not been set."""
+UNRESOLVED = "unresolved"
+"""In place of the address of a host whose name has not been resolved."""
+UNRESOLVED_SLOTS = 64
+"""Number of such hosts whose names may be resolved at a time."""
 SLACK = 1024
 """Size below which a heap is not worth cleaning."""
 
@@ -40,10 +47,11 @@ SLACK = 1024
 class Gate:
     """An address: the number of its links in flight, and the hosts that wait for it."""
 
-    __slots__ = ("address", "alarm", "hosts", "in_flight", "marker", "parked", "parked_limit", "until")
+    __slots__ = ("address", "alarm", "hosts", "in_flight", "marker", "parked", "parked_limit", "slots", "until")
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, slots: int) -> None:
         self.address = address
+        self.slots = slots
         self.until = NEVER
         self.in_flight = 0
         self.hosts = 0
@@ -305,11 +313,12 @@ class Schedule:
                 # A name server can invent addresses without end; unused ones are discarded.
                 self._gates = {g.address: g for g in self._gates.values() if g.hosts or g.until > self.now}
                 self._gates_limit = 2 * len(self._gates) + SLACK
-            gate = self._gates[address] = Gate(address)
+            slots = max(UNRESOLVED_SLOTS, self._slots_per_address) if address == UNRESOLVED else self._slots_per_address
+            gate = self._gates[address] = Gate(address, slots)
         return gate
 
     def _is_open(self, gate: Gate) -> bool:
-        return gate.in_flight < self._slots_per_address and gate.until <= self.now
+        return gate.in_flight < gate.slots and gate.until <= self.now
 
     def _park(self, host: ScheduledHost, gate: Gate) -> None:
         bound = host.bound
@@ -340,7 +349,7 @@ class Schedule:
 
     def _watch(self, gate: Gate) -> None:
         """Ensure that a gate with parked hosts is noticed: now if it is open, otherwise when it opens."""
-        if not gate.parked or gate.in_flight >= self._slots_per_address:
+        if not gate.parked or gate.in_flight >= gate.slots:
             return
         if gate.until > self.now:
             self._wait_for_gate(gate)
