@@ -29,7 +29,7 @@ from lycosa.crawl.commit import STEERED
 from lycosa.crawl.seeds import NO_SEED, seed_troubles
 from lycosa.crawl.watching import Watcher
 from lycosa.engine import Crawl
-from lycosa.errors import SeedError
+from lycosa.errors import ConfigError, SeedError
 from lycosa.fetch.urls import checked_seed, parse_seed
 from lycosa.seeds.bookmarks import read_bookmarks
 from lycosa.seeds.files import read_seeds
@@ -92,6 +92,13 @@ def crawl(
         help="Keep what the crawl knows in a PostgreSQL database instead of a file: postgresql://user@host/name. Given "
         "once; the directory remembers it (docs/scale.md).",
     ),
+    cluster: int = typer.Option(
+        0, "--cluster", min=0, help="Crawl with this many crawlers on Ray; needs --store and lycosa[cluster]."
+    ),
+    shards: int = typer.Option(
+        0, "--shards", min=0, help="Of a new cluster's crawl: the most crawlers it can ever have (default: --cluster)."
+    ),
+    ray: str = typer.Option("", "--ray", help="A Ray cluster: ray://host:10001. Without it, one is started here."),
     site: list[str] = SITE,
     under: list[str] = UNDER,
     exclude: list[str] = NOT,
@@ -229,9 +236,20 @@ def crawl(
     network = crawl.config.network
     if not network.contact and not network.allow and not quiet:
         err.print("[yellow]note:[/] no contact is set; --contact you@example.org lets site owners reach you")
-    with beside(crawl.workspace.directory, book) if with_dashboard else nullcontext():
-        watcher = _watcher(crawl, show, as_json=as_json, quiet=quiet)
-        report = start(lambda: crawl.run(watcher=watcher))
+    if cluster:
+        from lycosa.cli.clustered import run_cluster
+
+        report = start(
+            lambda: run_cluster(
+                crawl, store=store, crawlers=cluster, shards=shards, ray=ray, as_json=as_json, quiet=quiet
+            )
+        )
+    else:
+        if shards or ray:
+            raise ConfigError("--shards and --ray are for a crawl by several crawlers: give their number: --cluster 4")
+        with beside(crawl.workspace.directory, book) if with_dashboard else nullcontext():
+            watcher = _watcher(crawl, show, as_json=as_json, quiet=quiet)
+            report = start(lambda: crawl.run(watcher=watcher))
     if not quiet:
         with going_on_unread():
             summary(crawl.workspace, report.reason, as_json=as_json)

@@ -12,10 +12,16 @@ from lycosa.workspace import Workspace
 
 if TYPE_CHECKING:
     from lycosa.store.postgres import PostgresStore
+    from lycosa.store.postgres_cluster import ShardStore
 
 
 def open_store(workspace: Workspace, *, read_only: bool = False, is_crawler: bool = False) -> Reports:
     """The store of a crawl that was begun. `is_crawler`: whoever opens it crawls, and nobody else may meanwhile."""
+    if workspace.has_remote_store and read_only and workspace.has_shards:
+        from lycosa.store.postgres_cluster import ClusterReports
+
+        require_postgres()
+        return ClusterReports(workspace.remote_store(), path=workspace.remote_name, read_only=True)
     if workspace.has_remote_store:
         return open_url(workspace, workspace.remote_store(), read_only=read_only, is_crawler=is_crawler)
     return SqliteStore(workspace.database, read_only=read_only)
@@ -44,6 +50,14 @@ def begin_store(workspace: Workspace, url: str) -> Reports:
         )
     workspace.name_remote_store(url)
     return store
+
+
+def begin_shard_store(workspace: Workspace, url: str, shard: int, *, takes_over: bool = False) -> ShardStore:
+    """The store of one shard of a cluster. `takes_over`: whoever has it is given up for lost."""
+    from lycosa.store.postgres_cluster import ShardStore
+
+    workspace.name_remote_store(url)
+    return ShardStore(url, path=workspace.remote_name, shard=shard, patience=math.inf, takes_over=takes_over)
 
 
 def open_url(workspace: Workspace, url: str, *, read_only: bool = False, is_crawler: bool = False) -> PostgresStore:
