@@ -15,7 +15,7 @@ from typing import NamedTuple
 from lycosa.cluster.partitions import shard_by_host
 from lycosa.crawl.shard import Shard
 from lycosa.engine import Crawl
-from lycosa.errors import LycosaError, WorkspaceBusy
+from lycosa.errors import WorkspaceBusy
 from lycosa.store.postgres_cluster import shard_url
 
 WAIT_FOR_PREDECESSOR = 10.0
@@ -40,15 +40,15 @@ class CrawlerTask(NamedTuple):
 
 
 def run_shards(task: CrawlerTask) -> dict[int, str]:
-    """Crawl until all of these shards have ended; why each did. LycosaError if one has failed."""
+    """Crawl until all of these shards have ended; why each did. What ended one by a fault ends all."""
     ends: dict[int, str] = {}
-    failed: list[LycosaError] = []
+    failed: list[BaseException] = []
     crawls: dict[int, Crawl] = {}
 
     def run(shard: int) -> None:
         try:
             ends[shard] = _run_shard(task, shard, crawls)
-        except LycosaError as error:
+        except BaseException as error:  # raised again below, for whoever started this crawler
             failed.append(error)
             for other in list(crawls.values()):
                 other.stop("another shard of this crawler has failed")

@@ -204,7 +204,8 @@ class _Run:
                 self._ray.get(call)
             except self._ray.exceptions.RayTaskError as error:
                 if not isinstance(error.cause, LycosaError):
-                    raise
+                    self._replace(task, f"{type(error.cause).__name__}: {error.cause}")
+                    continue
                 self._error = self._error or error.cause
                 self._store.stop(f"a crawler has failed: {error.cause}")
             except self._ray.exceptions.RayError as error:
