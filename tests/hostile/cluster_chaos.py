@@ -46,7 +46,7 @@ LONGEST_WAIT = 60.0
 """Seconds for requests that a disturbance waits for."""
 LONGEST_EPISODE = 900.0
 END_SESSIONS = """
-select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = 'lycosa' and pid != pg_backend_pid()
+select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = 'lycosa'
 """
 
 
@@ -77,6 +77,7 @@ class ClusterEpisode:
                     if not self.wait_for_requests(process, self.some.randrange(0, 20)):
                         break
                     self.disturb(process, self.some.choice(DISTURBANCES))
+                    print(f"\repisode {self.number}: {dict(self.done)}", end="", file=sys.stderr, flush=True)
                 code = self.started(command).wait(timeout=LONGEST_EPISODE)
                 assert code == 0, f"the last run ended with {code}: {self.said()}"
                 pages = self.check(web, seeds)

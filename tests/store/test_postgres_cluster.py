@@ -94,10 +94,10 @@ class TestLetters:
     def test_they_are_taken_over_once(self, opened):
         sender, receiver = opened(0), opened(1)
         sender.write(Batch(letters=[letter(1), letter(2), letter(3)]))
-        receiver.write(Batch(taken=[(1, 0, 2)]))
+        receiver.write(Batch(taken=[(1, 0, 2, 14)]))
         assert receiver.letters(10) == [letter(3)]
         assert receiver.taken() == {0: 2}
-        receiver.write(Batch(taken=[(1, 0, 3)]))
+        receiver.write(Batch(taken=[(1, 0, 3, 7)]))
         assert receiver.letters(10) == []
         assert sender.sent() == {1: 3}  # though none is under way any more
 
@@ -105,7 +105,7 @@ class TestLetters:
         """A row that an old copy of the table has brought back."""
         sender, receiver = opened(0), opened(1)
         sender.write(Batch(letters=[letter(1)]))
-        receiver.write(Batch(taken=[(1, 0, 1)]))
+        receiver.write(Batch(taken=[(1, 0, 1, 7)]))
         with psycopg.connect(emptied, autocommit=True) as db:
             db.execute("insert into outbox values (1, 0, 1, 'again')")
         assert receiver.letters(10) == []

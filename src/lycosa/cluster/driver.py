@@ -315,7 +315,7 @@ class _Interrupts:
 @contextlib.contextmanager
 def _ray(ray: Any, address: str, crawlers: int) -> Iterator[None]:
     """Connected to a Ray cluster, or to one that is started here and ends with us."""
-    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "critical"}
     try:
         if address:
             ray.init(address=address, **options)

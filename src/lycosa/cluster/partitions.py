@@ -23,18 +23,19 @@ def partition_of(host: str) -> int:
 
 
 def dealt(items: int, owners: int, *, what: str) -> list[int]:
-    """The owner of each item: none has more than one item more than its share, and few change hands with `owners`.
+    """The owner of each item: all have the same number, or one more; and few change hands with `owners`.
 
     Rendezvous hashing with bounded loads: an item goes to the owner that it prefers by hash, and that has room. `what`
     names the items, so that two kinds of them are dealt out differently.
     """
-    most = -(-items // owners)
-    room = [most] * owners
+    share, extra = divmod(items, owners)
+    has = [0] * owners
     found = []
     for item in range(items):
         wishes = sorted(range(owners), key=lambda owner: _hash(f"{what} {item} {owner}"))
-        owner = next(owner for owner in wishes if room[owner])
-        room[owner] -= 1
+        owner = next(owner for owner in wishes if has[owner] < share or (extra and has[owner] == share))
+        extra -= has[owner] == share
+        has[owner] += 1
         found.append(owner)
     return found
 

@@ -7,6 +7,7 @@ or it is told to stop.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 
 import numpy as np
 
@@ -95,14 +96,16 @@ class Receiving:
         if not letters:
             return False
         batch = Batch()
+        sizes: Counter[int] = Counter()
         for letter in letters:
             self._check_number(letter)
+            sizes[letter.sender] += len(letter.value)
             found = opened_letter(letter.value)
             if isinstance(found, LinkLetter):
                 self._ledger.state.urls.add_sent(found.url, found.found, batch)
             else:
                 self._tell(letter, found, batch)
-        batch.taken.extend((self._store.shard, sender, number) for sender, number in self._last.items())
+        batch.taken.extend((self._store.shard, each, self._last[each], size) for each, size in sizes.items())
         self._write(batch, is_idle=False)
         return True
 

@@ -89,10 +89,10 @@ FORGET_ARCHIVED = tuple(
     f"update {table} set archive_file = '', archive_offset = -1 where archive_file = ? and archive_offset = ?"
     for table in ("pages", "outcomes")
 )
-FORGET_LETTERS = "delete from outbox where target = ? and sender = ? and number <= ?"
+FORGET_LETTERS = "delete from outbox where target = ?1 and sender = ?2 and number <= ?3"
 TAKEN = """
-insert into received (target, sender, number) values (?, ?, ?)
-on conflict (target, sender) do update set number = excluded.number
+insert into received (target, sender, number, bytes) values (?, ?, ?, ?)
+on conflict (target, sender) do update set number = excluded.number, bytes = received.bytes + excluded.bytes
 """
 FIGURES = """
 update shards set is_idle = ?, pages = ?, relevant = ?, downloaded = ?, waiting = ?, in_flight = ?, at = ?, front = ?
@@ -147,7 +147,7 @@ ORDER: tuple[tuple[NewRows | Statement, Callable[[rows.Batch], Collection[Any]]]
     (NewRows("state", ("name", "value"), ("name",)), lambda batch: batch.state.items()),
     (NewRows("foreign_pages", fields(rows.ForeignPage)), attrgetter("foreign_pages")),
     (NewRows("outbox", fields(rows.Letter)), attrgetter("letters")),
-    (Statement(FORGET_LETTERS), attrgetter("taken")),
+    (Statement(FORGET_LETTERS), lambda batch: [row[:3] for row in batch.taken]),
     (Statement(TAKEN), attrgetter("taken")),
     (Statement(FIGURES), lambda batch: () if batch.figures is None else [batch.figures]),
 )

@@ -6,7 +6,7 @@ transaction of a shard can also write to the shared tables. These are:
     cluster          one row: the number of shards, and why all should stop
     shards           how far each shard is, and how many pages it may fetch
     outbox           letters that have not been taken over, by target, sender and number
-    received         the number of the last letter that each shard has taken over from each other
+    received         the number of the last letter that each shard has taken over from each other, and the bytes of all
     address_leases   which shard may ask an address, and until when
 
 All else there are views with the names and columns of a crawl's tables, over the rows of all shards and with the shard
@@ -56,7 +56,8 @@ create table outbox (
     primary key (target, sender, number)
 );
 create table received (
-    target bigint not null, sender bigint not null, number bigint not null, primary key (target, sender)
+    target bigint not null, sender bigint not null, number bigint not null, bytes bigint not null,
+    primary key (target, sender)
 );
 create table address_leases (
     address text collate "C" primary key, shard bigint not null, until timestamptz not null,

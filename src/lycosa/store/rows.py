@@ -342,8 +342,9 @@ class Batch:
     """Named pieces of state that must agree with the rest: archive position, strategy."""
     letters: list[Letter] = field(default_factory=list)
     """To other shards of a cluster. These and the next three are for stores of shards only."""
-    taken: list[tuple[int, int, int]] = field(default_factory=list)
-    """(target, sender, number): the letters of a sender up to this number have been taken over in this batch."""
+    taken: list[tuple[int, int, int, int]] = field(default_factory=list)
+    """(target, sender, number, bytes): the letters of a sender up to this number are taken over by this batch, with the
+    number of their bytes."""
     foreign_pages: list[ForeignPage] = field(default_factory=list)
     figures: ShardFigures | None = None
 
