@@ -113,7 +113,7 @@ def crawled(web: GeneratedWeb, at: Served, server: Server, folder: Path, crawler
         sys.exit(f"the crawl by {crawlers} failed")
     sampling.over.set()
     sampling.join()
-    with opened(folder / str(crawlers)) as (_, _, found):
+    with opened(folder / str(crawlers), over_shards=True) as (_, _, found):
         rows = list(found.pages())
         seconds = next(found.query(TIMES)[1])[0]
         links, travelled = next(found.query(TRAVEL)[1])

@@ -15,7 +15,8 @@ from lycosa.crawl import address_turns, snapshots
 from lycosa.crawl.resume import retold
 from lycosa.crawl.snapshots import load
 from lycosa.engine import Crawl
-from lycosa.errors import ConfigError, StoreError
+from lycosa.errors import ConfigError, StoreError, WorkspaceError
+from lycosa.explaining import explanation
 from lycosa.fetch.urls import host_key
 from lycosa.judge_choice import snapshot_settings
 from lycosa.lab.generated.server import served
@@ -30,7 +31,7 @@ pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'ly
 from lycosa.cluster import crawler, driver
 from lycosa.cluster.crawler import CrawlerTask, crawl_of_shard
 from lycosa.cluster.driver import Cluster
-from lycosa.cluster.partitions import shard_by_host
+from lycosa.cluster.partitions import shard_by_host, shard_of_url
 
 PLAN = WebPlan(seed=5, pages=120, hosts=10, topics=3, out_degree=10)
 ADDRESSES = 6
@@ -97,7 +98,7 @@ def crawled(web, postgres_server, tmp_path_factory):
             return report, audience, ray
 
         first = run(2, BUDGET)
-        with opened(home) as (_, _, found):
+        with opened(home, over_shards=True) as (_, _, found):
             budgeted = found.totals()
         second = run(3, 100_000)
     return SimpleNamespace(home=home, store=store, seeds=seeds, first=first, budgeted=budgeted, second=second)
@@ -119,7 +120,7 @@ def test_every_page_is_fetched_once_and_none_is_lost(crawled, web):
     report, _, ray = crawled.second
     assert len(ray.calls) == 3
     assert "frontier empty" in report.reason
-    with opened(crawled.home) as (_, _, store):
+    with opened(crawled.home, over_shards=True) as (_, _, store):
         urls = [page.url for page in store.pages()]
         assert [page.number for page in store.pages()] == list(range(1, len(urls) + 1))
         assert store.totals().waiting == 0
@@ -129,7 +130,7 @@ def test_every_page_is_fetched_once_and_none_is_lost(crawled, web):
 
 def test_each_host_is_the_business_of_one_shard(crawled):
     owner = shard_by_host(3)
-    with opened(crawled.home) as (_, _, store):
+    with opened(crawled.home, over_shards=True) as (_, _, store):
         _, rows = store.query("select h.name, p.shard from pages p join frontier f on f.id = p.id "
                               "join hosts h on h.id = f.host_id group by 1, 2")  # fmt: skip
         found = dict(rows)
@@ -139,14 +140,14 @@ def test_each_host_is_the_business_of_one_shard(crawled):
 
 def test_archives_hold_each_page_once(crawled):
     for shard in range(3):
-        with opened(crawled.home) as (_, _, store):
+        with opened(crawled.home, over_shards=True) as (_, _, store):
             _, rows = store.query(f"select f.url from pages p join frontier f on f.id = p.id where p.shard = {shard}")
             urls = [url for (url,) in rows]
-        check_archive(crawled.home / "archive" / f"{shard:04d}", urls)
+        check_archive(crawled.home / "shards" / f"{shard:04d}" / "archive", urls)
 
 
 def test_links_of_all_shards_are_exported(crawled, tmp_path, web):
-    with opened(crawled.home) as (workspace, _, store):
+    with opened(crawled.home, over_shards=True) as (workspace, _, store):
         texts = ArchivedPages.of_text(workspace.archive, store)
         target = tmp_path / "pages.jsonl"
         assert export(store, target, texts=texts, wanted=selection_for(target, Selection())) == store.totals().pages
@@ -189,8 +190,18 @@ def test_one_process_does_not_go_on_with_it(crawled):
     crawl = Crawl(directory=crawled.home)
     with pytest.raises(StoreError, match=r"holds a crawl of a cluster.*--cluster N"):
         crawl.run()
-    with pytest.raises(StoreError, match="cluster"):
-        open_store(crawl.workspace)
+    with pytest.raises(WorkspaceError, match=r"the crawl of a cluster.*shards/0000"):
+        open_store(crawl.workspace, read_only=True)
+
+
+def test_a_url_is_explained_by_its_shard(crawled, web):
+    with opened(crawled.home, over_shards=True) as (_, _, store):
+        urls = [page.url for page in store.pages()][::30]
+    for url in urls:
+        with opened(shard_of_url(crawled.home, url)) as (workspace, config, store):
+            facts = dict(explanation(workspace, config, store, url))
+        assert facts["state"] == "fetched"
+        assert facts["page"].startswith("number ")
 
 
 def test_more_crawlers_than_shards(crawled):

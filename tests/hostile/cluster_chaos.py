@@ -90,7 +90,7 @@ class ClusterEpisode:
         }  # fmt: skip
 
     def check(self, web: GeneratedWeb, seeds: list[int]) -> int:
-        with opened(self.crawl) as (_, _, store):
+        with opened(self.crawl, over_shards=True) as (_, _, store):
             found = [(page.url, page.archive_file) for page in store.pages()]
             assert store.totals().waiting == 0, f"{store.totals().waiting} links still wait"
             tries = [row.link_id for row in store.outcomes() if row.kind == "fetched"]
@@ -98,7 +98,7 @@ class ClusterEpisode:
         check_nothing_lost(web, seeds, [url for url, _ in found])
         for shard in range(CRAWLERS):
             urls = [url for url, file in found if file.startswith(f"{shard:04d}/")]
-            check_archive(self.crawl / "archive" / f"{shard:04d}", urls)
+            check_archive(self.crawl / "shards" / f"{shard:04d}" / "archive", urls)
         return len(found)
 
     def said(self) -> str:

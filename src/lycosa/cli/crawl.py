@@ -36,7 +36,7 @@ from lycosa.seeds.files import read_seeds
 from lycosa.seeds.metasearch.panel import FINE
 from lycosa.seeds.metasearch.settings import engine_option
 from lycosa.stopping.outlook import OUTLOOK
-from lycosa.store.opening import open_store
+from lycosa.store.opening import open_store, require_postgres
 from lycosa.workspace import Workspace
 
 
@@ -237,6 +237,7 @@ def crawl(
     if not network.contact and not network.allow and not quiet:
         err.print("[yellow]note:[/] no contact is set; --contact you@example.org lets site owners reach you")
     if cluster:
+        require_postgres()
         from lycosa.cli.clustered import run_cluster
 
         report = start(
@@ -301,7 +302,7 @@ def _watcher(crawl: Crawl, show: Show, *, as_json: bool, quiet: bool) -> Watcher
 
 def _check_any_page(workspace: Workspace, ending: str) -> None:
     """If nothing at all was fetched, and it is not that somebody stopped the crawl, the seeds are to blame: say so."""
-    with closing(open_store(workspace, read_only=True)) as store:
+    with closing(open_store(workspace, read_only=True, over_shards=True)) as store:
         totals = store.totals()
         if totals.pages or (totals.waiting and not ending.startswith(NO_SEED)):
             return
@@ -324,7 +325,7 @@ def _check_any_page(workspace: Workspace, ending: str) -> None:
 
 def summary(workspace: Workspace, ending: str, *, as_json: bool) -> None:
     """What was found, and where it is."""
-    store = open_store(workspace, read_only=True)
+    store = open_store(workspace, read_only=True, over_shards=True)
     try:
         totals = store.totals()
         sites = [site for site in islice(store.sites(), 10) if site.relevant]

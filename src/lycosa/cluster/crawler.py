@@ -17,11 +17,11 @@ from lycosa.crawl.shard import Shard
 from lycosa.engine import Crawl
 from lycosa.errors import WorkspaceBusy
 from lycosa.store.postgres_cluster import shard_url
+from lycosa.workspace import Workspace
 
 WAIT_FOR_PREDECESSOR = 10.0
 """Seconds that a predecessor has to end by itself, before its sessions are ended and what it sends is refused."""
 GIVE_UP_AFTER = 60.0
-ARCHIVE, SHARDS = "archive", "shards"
 
 
 class CrawlerTask(NamedTuple):
@@ -77,9 +77,13 @@ def _run_shard(task: CrawlerTask, shard: int, crawls: dict[int, Crawl]) -> str:
             time.sleep(0.5)
 
 
+def shard_directory(home: Path, shard: int) -> Path:
+    return Workspace(home).shards / f"{shard:04d}"
+
+
 def crawl_of_shard(task: CrawlerTask, shard: int, *, takes_over: bool = False) -> Crawl:
     home = Path(task.directory)
-    directory = home / SHARDS / f"{shard:04d}"
+    directory = shard_directory(home, shard)
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     place = Shard(number=shard, count=task.shard_count, owner_of=shard_by_host(task.shard_count), takes_over=takes_over)
     settings = tomllib.loads(task.config)
@@ -87,8 +91,6 @@ def crawl_of_shard(task: CrawlerTask, shard: int, *, takes_over: bool = False) -
         settings.setdefault("readers", {})["count"] = 1
     # The cluster decides when all is over, not a shard.
     settings.setdefault("stall", {}).update(seed_patience=0, longest_rest=0)
-    crawl = Crawl(
+    return Crawl(
         config=settings, directory=directory, store=shard_url(task.url, shard), shard=place, book=home / "topics.db"
     )
-    crawl.workspace.archive = home / ARCHIVE / f"{shard:04d}"
-    return crawl

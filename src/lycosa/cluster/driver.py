@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from typing import Any, NamedTuple, Protocol
 
-from lycosa.cluster.crawler import ARCHIVE, SHARDS, CrawlerTask, run_shards
+from lycosa.cluster.crawler import CrawlerTask, run_shards
 from lycosa.cluster.grants import Standing, grants
 from lycosa.cluster.partitions import PARTITIONS, shards_of_crawlers
 from lycosa.config import Config
@@ -102,6 +102,11 @@ class Cluster:
         """Crawl until there is a reason to stop. Ctrl-C ends all crawlers in order; a second one at once."""
         config = self._crawl.settled_config()
         workspace = self.workspace
+        if workspace.has_crawl and not workspace.has_shards:
+            raise ConfigError(
+                f"{workspace.directory}: holds a crawl of one process; begin one of a cluster in another directory, -o"
+            )
+        workspace.archive = workspace.shards  # each has its own
         with workspace.locked():
             count = prepare_cluster(self._url, where=shown(self._url), path=workspace.remote_name, shards=self._shards)
             if count < self._crawlers:
@@ -111,8 +116,6 @@ class Cluster:
                 )
             workspace.name_remote_store(self._url)
             workspace.write_config(config.to_toml())
-            for name in (ARCHIVE, SHARDS):
-                (workspace.directory / name).mkdir(mode=0o700, exist_ok=True)
             with (
                 closing(ClusterStore(self._url, path=workspace.remote_name, patience=math.inf)) as store,
                 _ray(self._ray, self._address, self._crawlers),

@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from hashlib import blake2b
+from pathlib import Path
 
 from lycosa.fetch.registrable import registrable_domain
+from lycosa.fetch.urls import host_key, parse_seed
+from lycosa.workspace import Workspace
 
 PARTITIONS = 1_024
 HOSTS_REMEMBERED = 1 << 16
@@ -60,6 +63,15 @@ def shards_of_crawlers(shards: int, crawlers: int) -> list[list[int]]:
     """The shards that each crawler runs."""
     owners = dealt(shards, crawlers, what="shard")
     return [[shard for shard, owner in enumerate(owners) if owner == crawler] for crawler in range(crawlers)]
+
+
+def shard_of_url(directory: Path, url: str) -> Path:
+    """The directory of the shard to which a URL belongs; that of a crawl by one process as it is."""
+    workspace = Workspace(directory)
+    if not workspace.has_shards:
+        return directory
+    count = sum(each.is_dir() for each in workspace.shards.iterdir())
+    return workspace.shards / f"{shard_by_host(count)(host_key(parse_seed(url))):04d}"
 
 
 def _hash(text: str) -> int:

@@ -100,11 +100,13 @@ class Sending:
         return not self._shard.owns(url)
 
     def add_page(self, visit: Visit, page: Page, targets: Links, batch: Batch) -> None:
-        """A page was told to the strategy: the owners of its links hear of it."""
+        """A page was told to the strategy: the owners of its links hear of it; of a seed, all do, as it is an example
+        of the topic."""
         owners = [self._shard.owner_of(host_key(link.url)) for link in page.links]
-        for target in sorted(set(owners) - {self._shard.number}):
+        listeners = set(owners) if visit.lease.distance else set(range(self._shard.count))
+        for target in sorted(listeners - {self._shard.number}):
             places = [place for place, owner in enumerate(owners) if owner == target]
-            digest = self._part(page.digest, np.array(places)) if self._part and page.digest else b""
+            digest = self._part(page.digest, np.array(places, dtype=np.int64)) if self._part and page.digest else b""
             self._add(target, page_letter(visit, page, [page.links[place] for place in places], digest), batch)
             self._told.update(targets[places].tolist())
 

@@ -15,16 +15,29 @@ if TYPE_CHECKING:
     from lycosa.store.postgres_cluster import ShardStore
 
 
-def open_store(workspace: Workspace, *, read_only: bool = False, is_crawler: bool = False) -> Reports:
-    """The store of a crawl that was begun. `is_crawler`: whoever opens it crawls, and nobody else may meanwhile."""
-    if workspace.has_remote_store and read_only and workspace.has_shards:
-        from lycosa.store.postgres_cluster import ClusterReports
-
-        require_postgres()
-        return ClusterReports(workspace.remote_store(), path=workspace.remote_name, read_only=True)
+def open_store(
+    workspace: Workspace, *, read_only: bool = False, is_crawler: bool = False, over_shards: bool = False
+) -> Reports:
+    """The store of a crawl that was begun. `is_crawler`: whoever opens it crawls, and nobody else may meanwhile.
+    `over_shards`: whoever opens it for reading can also read a cluster's, in which numbers have gaps."""
+    if workspace.has_shards and not is_crawler:
+        if not (read_only and over_shards):
+            raise WorkspaceError(
+                f"{workspace.directory}: the crawl of a cluster, of which as a whole only crawl, status, sql and "
+                f"export can be asked; name one of its shards: {workspace.shards / '0000'}"
+            )
+        return open_shards(workspace)
     if workspace.has_remote_store:
         return open_url(workspace, workspace.remote_store(), read_only=read_only, is_crawler=is_crawler)
     return SqliteStore(workspace.database, read_only=read_only)
+
+
+def open_shards(workspace: Workspace) -> Reports:
+    """All shards of a cluster, for reading only."""
+    require_postgres()
+    from lycosa.store.postgres_cluster import ClusterReports
+
+    return ClusterReports(workspace.remote_store(), path=workspace.remote_name, read_only=True)
 
 
 def begin_store(workspace: Workspace, url: str) -> Reports:

@@ -33,6 +33,7 @@ from lycosa.store.asking import select
 from lycosa.store.postgres import CRAWLING, HOLDER, PostgresStore
 from lycosa.store.postgres_connection import Database, PostgresConnection
 from lycosa.store.postgres_dialect import in_postgres
+from lycosa.store.postgres_errors import explained
 from lycosa.store.postgres_schema import CLUSTER, LOCKS, relations
 from lycosa.store.schema import VERSION, parts
 
@@ -292,6 +293,11 @@ def prepare_cluster(url: str, *, where: str, path: Path, shards: int) -> int:
 
     `shards`: of a new cluster. One that is there keeps its own.
     """
+    with explained(where):
+        return _prepared(url, where, path, shards)
+
+
+def _prepared(url: str, where: str, path: Path, shards: int) -> int:
     base = base_schema(url)
     with psycopg.connect(url, autocommit=True) as db:
         found = cluster_row(db)
@@ -359,7 +365,8 @@ def _rows_of(base: str, shard: int, table: str, columns: tuple[str, ...]) -> str
         if column in _NUMBER.get(table, ()):
             values.append(f"{column} * {NUMBERS} + {shard} as {column}")
         elif column == "archive_file":
-            values.append(f"case when archive_file = '' then '' else '{shard:04d}/' || archive_file end as {column}")
+            place = f"'{shard:04d}/archive/' || archive_file"
+            values.append(f"case when archive_file = '' then '' else {place} end as {column}")
         else:
             values.append(column)
     # What a crawl keeps for itself alone says nothing of the others.
