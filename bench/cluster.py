@@ -33,7 +33,7 @@ from postgres import Server, postgres
 from table import table
 
 PAGES, WEBS, CRAWLERS = 600, 3, (1, 2, 4)
-ADDRESSES = 100
+ADDRESSES = 200
 TRAVEL = """
 select count(*), coalesce(sum(case when f.state = 'elsewhere' then 1 else 0 end), 0)
 from links l join frontier f on f.id = l.target_id

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_AHEAD = 16
+MOST_AHEAD = 24
 """Number of pages that a shard may have been granted and not fetched, unless it is faster than that."""
-AHEAD_SECONDS = 1.5
+AHEAD_SECONDS = 2.0
 """Seconds' worth of pages that are granted in advance."""
 FIRST = 2
 """Number of pages granted to a shard of whose links nothing is known."""
@@ -37,8 +37,7 @@ def grants(shards: Sequence[Standing], left: int) -> Mapping[int, int]:
     """Number of pages to grant to each shard; `left`: of the budget, not granted yet."""
     found: dict[int, int] = {}
     offers: list[tuple[float, int]] = []
-    used = 0.0
-    room = 0.0
+    room = used = 0.0
     for each in shards:
         most = max(MOST_AHEAD, AHEAD_SECONDS * each.speed)
         room += most
@@ -49,7 +48,7 @@ def grants(shards: Sequence[Standing], left: int) -> Mapping[int, int]:
         if not each.ahead and not len(each.scores) and left > 0:
             found[each.shard] = min(FIRST, left)
             left -= found[each.shard]
-    count = max(0, min(left, int(room / 2 - used)))
+    count = max(0, min(left, int(room - used)))
     offers.sort(key=lambda offer: (-offer[0], offer[1]))
     for _, shard in offers[:count]:
         found[shard] = found.get(shard, 0) + 1
