@@ -4,13 +4,15 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 BENCH_STAMP := .venv/.installed-bench
 TEXT_STAMP := .venv/.installed-bench-text
+CLUSTER_STAMP := .venv/.installed-cluster
 
 BENCHES := bench-frontier bench-replay bench-text bench-judges bench-distill bench-evolve bench-gp bench-hunter bench-trust \
-           bench-forecast bench-resume bench-refresh bench-person bench-search bench-dashboard bench-postgres bench-crawl \
-           bench-reading bench-scale bench-scrapy
+           bench-forecast bench-resume bench-refresh bench-person bench-search bench-dashboard bench-postgres bench-cluster \
+           bench-crawl bench-reading bench-scale bench-scrapy
 PAPERS := reproduce-fc reproduce-ar reproduce-gp reproduce-ga reproduce-tc
 
-.PHONY: help demo test lint unit docs wheel clean chaos fuzz browser screenshots sequences bench $(BENCHES) reproduce $(PAPERS) metasearch
+.PHONY: help demo test lint unit docs wheel clean chaos chaos-cluster scale-simulation fuzz browser screenshots sequences bench \
+        $(BENCHES) reproduce $(PAPERS) metasearch
 
 help:            ## This list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -23,6 +25,10 @@ $(STAMP): pyproject.toml $(wildcard src/lycosa/*/_*.c)
 
 $(BENCH_STAMP): $(STAMP)
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev,bench]'
+	@touch $@
+
+$(CLUSTER_STAMP): $(STAMP)
+	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev,bench,cluster]'
 	@touch $@
 
 # One after the other: pip 23 fails when both ask for the same extra of lxml.
@@ -53,6 +59,9 @@ bench: $(BENCHES)    ## All benchmarks
 
 chaos: $(STAMP)           ## Kill, stop and starve crawls at random moments (KILLS=1000), and check what they promise
 	@cd tests && ../$(BIN)/python -m hostile.chaos --kills $(or $(KILLS),1000)
+
+chaos-cluster: $(CLUSTER_STAMP)   ## The same for a cluster: its crawlers, driver and database sessions (KILLS=200)
+	@cd tests && ../$(BIN)/python -m hostile.cluster_chaos --kills $(or $(KILLS),200)
 
 fuzz: $(STAMP)            ## Ten minutes of hostile input for every parser (MINUTES=10)
 	@cd tests && ../$(BIN)/python -m fuzz --minutes $(or $(MINUTES),10)
@@ -109,6 +118,12 @@ bench-dashboard: $(STAMP) ## The dashboard on a crawl of 1,000,000 pages: first 
 
 bench-postgres: $(STAMP)  ## PostgreSQL against SQLite: the same crawl, and ten million links
 	@$(BIN)/python bench/postgres.py
+
+bench-cluster: $(CLUSTER_STAMP)   ## The same crawl by one process and by clusters of 2 and 4 crawlers
+	@$(BIN)/python bench/cluster.py
+
+scale-simulation: $(STAMP)   ## What 10 to 1,000 crawlers would do: balance, links that travel, pages a second
+	@$(BIN)/python bench/scale_simulation.py
 
 screenshots: $(STAMP)     ## Pictures of every view of the dashboard, light and dark, wide and narrow, into docs/images/dashboard
 	@$(BIN)/python -m tests.web.screenshots

@@ -36,8 +36,10 @@ from lycosa.crawl.lists import EVENT as SITEMAP
 from lycosa.crawl.lists import SitemapLookAhead
 from lycosa.crawl.log_file import LogFile
 from lycosa.crawl.loop import run
+from lycosa.crawl.own_study import OwnStudy
 from lycosa.crawl.reader_pool import Readers
 from lycosa.crawl.reading import Reading
+from lycosa.crawl.receiving import Receiving
 from lycosa.crawl.refresh import Refreshing, RefreshPlan
 from lycosa.crawl.rejudge import Learning, Rejudge
 from lycosa.crawl.rendering import BrowserAdvice, RenderingReader
@@ -52,6 +54,7 @@ from lycosa.crawl.resume import (
 )
 from lycosa.crawl.revisits import archived_answers
 from lycosa.crawl.seeds import SeedWatch
+from lycosa.crawl.shard import GrantedStop, Sending, Shard, SharedStore
 from lycosa.crawl.snapshots import SNAPSHOT, Refused, Snapshotting, load
 from lycosa.crawl.stall import Lookout
 from lycosa.crawl.visits import Fetcher, LiveVisitor
@@ -97,13 +100,13 @@ from lycosa.judge_choice import (
 )
 from lycosa.judges.protocol import CompletedJudge, Judge, LearnedTopic, PlainJudge
 from lycosa.lib.clock import SystemClock
-from lycosa.live import live_browser, live_fetcher, live_search, query_words
+from lycosa.live import address_turns, live_browser, live_fetcher, live_search, query_words
 from lycosa.results.check import naming_damage
 from lycosa.results.report import Report
 from lycosa.stopping.forecaster import Forecaster
 from lycosa.stopping.outlook import OUTLOOK, outlook
 from lycosa.stopping.rules import Stop
-from lycosa.store.opening import begin_store, check_url, open_store
+from lycosa.store.opening import begin_shard_store, begin_store, check_url, open_store
 from lycosa.store.protocol import Reports
 from lycosa.store.rows import Batch
 from lycosa.strategies.protocol import Strategy, StrategyParts
@@ -147,6 +150,7 @@ class Crawl:
         fetcher: Fetcher | None = None,
         answers: Mapping[str, bool] | None = None,
         config: Config | str | Path | Mapping[str, Any] | None = None,
+        shard: Shard | None = None,
         layers: Iterable[Layer] = (),
         **settings: Any,
     ) -> None:
@@ -160,10 +164,11 @@ class Crawl:
         and a page that has not been fetched is awaited.
         `config`: a TOML file (default: the one that LYCOSA_CONFIG names), a mapping of settings, or a `Config`;
         `settings`: settings and sections by name, such as politeness={"delay": 2}; `layers`: further settings, each
-        with a name for messages. Later ones win.
+        with a name for messages. Later ones win. `shard`: the part of a cluster's crawl that this one is.
         """
         self._book = Path(book)
         self._store_url = store
+        self._shard = shard
         if store:
             check_url(store)
         if good:
@@ -178,6 +183,7 @@ class Crawl:
         self._has_text = False
         self._running: Running | None = None
         self._plan: RefreshPlan | None = None
+        self._shared: SharedStore | None = None
         given: dict[str, Any] = {
             "topic": named,
             "topics": list(topics),
@@ -381,9 +387,29 @@ class Crawl:
 
     # ── a run ─────────────────────────────────────────────────────────────────────────────────────────────
 
+    def settled_config(self) -> Config:
+        """The settings with which it would run; an error if it could not. Nothing but the topic book is written."""
+        return self._settled(self.config)
+
     async def _crawl(self, config: Config, watcher: Watcher) -> Report:
         if self._running is not None:
             raise LycosaError(f"{self.workspace.directory}: this crawl is running already")
+        config = self._settled(config)
+        self._running = Running(self._listeners, watcher)
+        try:
+            with (
+                naming_damage(self.workspace),
+                self.workspace.locked(),
+                closing(self._begin_store()) as store,
+            ):
+                store.refuse_damage()
+                async with AsyncExitStack() as stack:
+                    reason = await self._run(config, store, self._running, stack)
+        finally:
+            self._running = None
+        return Report.of(self.workspace.directory, reason)
+
+    def _settled(self, config: Config) -> Config:
         self._bring_book(config)
         if self._judge is None:
             config = settled(config, self._strategy)
@@ -396,19 +422,15 @@ class Crawl:
         Guard(config.network.allow)  # refuses a malformed network before anything is written,
         Access(config.access, now=time.time())  # and files with secrets that cannot be used
         strategy_named(self._strategy or config.strategy, settings=config.constants)
-        self._running = Running(self._listeners, watcher)
-        try:
-            with (
-                naming_damage(self.workspace),
-                self.workspace.locked(),
-                closing(begin_store(self.workspace, self._store_url)) as store,
-            ):
-                store.refuse_damage()
-                async with AsyncExitStack() as stack:
-                    reason = await self._run(config, store, self._running, stack)
-        finally:
-            self._running = None
-        return Report.of(self.workspace.directory, reason)
+        return config
+
+    def _begin_store(self) -> Reports:
+        if self._shard is None:
+            return begin_store(self.workspace, self._store_url)
+        self._shared = begin_shard_store(
+            self.workspace, self._store_url, self._shard.number, takes_over=self._shard.takes_over
+        )
+        return self._shared
 
     async def _run(self, config: Config, store: Reports, running: Running, stack: AsyncExitStack) -> str:
         # What refuses a setting comes first: a configuration that cannot work must not become the crawl's own.
@@ -419,6 +441,9 @@ class Crawl:
         reading = replace(config.reading(judge), digest=abilities.digest)
         seeds = checked_seeds(config, reading.urls)
         said = canonical_answers(self._answers, reading.urls)
+        if self._shard is not None:
+            seeds = {url: plain for url, plain in seeds.items() if self._shard.owns(url)}
+            said = {url: answer for url, answer in said.items() if self._shard.owns(url)}
         clock = SystemClock()
         started = clock.now()
         moved = settle_clocks(store, now=started)
@@ -442,11 +467,16 @@ class Crawl:
             covered=covered,
             traps=config.traps,
         )
+        if study is not None and self._shard is not None:
+            study = OwnStudy(study, state.foreign)
         records, lost = self._records(config, store, stack)
         archived = archived_answers(store, self.workspace.archive)
         live, fetcher = None, self._fetcher
         if fetcher is None:
             fetcher = live = live_fetcher(config, reading.urls, state, records, archived, clock, stack, seeds)
+        turns = None
+        if self._shared is not None:
+            fetcher = turns = address_turns(fetcher, self._shared, state, config, clock)
         readers = Readers(
             reading,
             count=config.readers.processes,
@@ -466,8 +496,15 @@ class Crawl:
         )
         self.workspace.write_config(config.to_toml())
         number = store.begin_run(started_at=started, pid=os.getpid(), version=__version__, config=config.to_toml())
+        sending = Sending(self._shard, self._shared.sent(), abilities) if self._shard and self._shared else None
         ledger = CrawlLedger(
-            state, records=records, urls=reading.urls, politeness=config.politeness, judge=judge.name, clock=clock
+            state,
+            records=records,
+            urls=reading.urls,
+            politeness=config.politeness,
+            judge=judge.name,
+            clock=clock,
+            sending=sending,
         )
         log = self._open_log(stack, number)
         ledger.log_event = log.event
@@ -502,6 +539,10 @@ class Crawl:
         if self._plan is not None:
             stop = Stop(replace(config.budget, pages=NO_PAGE_LIMIT, bytes=0), started=started)
             refreshing = Refreshing(self._plan, ledger=ledger, stop=stop, now=clock.now)
+        receiving = None
+        if self._shared is not None and sending is not None and turns is not None:
+            stop = granted = GrantedStop(config.budget, started=started)
+            receiving = Receiving(self._shared, ledger=ledger, sending=sending, turns=turns, stop=granted, clock=clock)
         lookout = Lookout(
             config.stall,
             frontier=frontier,
@@ -586,6 +627,8 @@ class Crawl:
                 part.look()
             if searching is not None:
                 searching.look()
+            if receiving is not None:
+                receiving.look(visitor.in_flight)
             if refreshing is None and (found := sitemaps.look()):
                 ledger.write(found[0], event=(SITEMAP, found[1]))
             for message in store.passed_troubles():
@@ -629,7 +672,11 @@ class Crawl:
             await searching.begin()
         if refreshing is not None:
             refreshing.begin()
+        if receiving is not None:
+            receiving.begin()
         reason = await go()
+        while receiving is not None and await receiving.wait():
+            reason = await go()
         while searching is not None and not stop.reason(ledger.figures(), frontier, now=clock.now()):
             if not await searching.rescue():
                 break
@@ -643,6 +690,9 @@ class Crawl:
             advice.look(is_last=True)
         browser_advice.look(is_last=True)
         snapshotting.look(is_last=True)
+        if receiving is not None:
+            receiving.end()
+            reason = stop.reason(ledger.figures(), frontier, now=clock.now()) or reason
         running.look(ledger)
         commands.write_figures()
         expected = json.dumps(outlook(forecaster(), forecaster.calibration()))

@@ -15,11 +15,13 @@ from pathlib import Path
 import numpy as np
 
 from lycosa.config import Config
+from lycosa.crawl.address_turns import AddressTurns
 from lycosa.crawl.commit import CrawlLedger, Records
 from lycosa.crawl.found_pages import SEARCH, LiveBoard, LiveSites, engine_clocks
 from lycosa.crawl.resume import CrawlState
 from lycosa.crawl.searching import MetaSearch, Searching
-from lycosa.crawl.visits import LiveVisitor
+from lycosa.crawl.shard import SharedStore
+from lycosa.crawl.visits import Fetcher, LiveVisitor
 from lycosa.fetch.access import Access
 from lycosa.fetch.browser import Browser
 from lycosa.fetch.decode import DecodeLimits, decode
@@ -82,6 +84,20 @@ def live_fetcher(
         archived=archived,
         plain_http={url: plain for url, plain in seeds.items() if plain},
         access=access,
+    )
+
+
+def address_turns(
+    fetcher: Fetcher, store: SharedStore, state: CrawlState, config: Config, clock: SystemClock
+) -> AddressTurns:
+    """The fetcher of a shard: other shards may have hosts at the same addresses."""
+    return AddressTurns(
+        fetcher,
+        store,
+        hosts=state.hosts,
+        politeness=config.politeness,
+        deadline=config.http.deadline,
+        clock=clock,
     )
 
 

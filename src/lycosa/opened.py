@@ -14,11 +14,11 @@ from lycosa.workspace import Workspace
 
 
 @contextmanager
-def opened(directory: Path) -> Iterator[tuple[Workspace, Config, Reports]]:
-    """A crawl, for reading only."""
+def opened(directory: Path, *, over_shards: bool = False) -> Iterator[tuple[Workspace, Config, Reports]]:
+    """A crawl, for reading only. `over_shards`: also that of a cluster as a whole."""
     workspace = Workspace.existing(directory)
     config = config_of(workspace)
-    with naming_damage(workspace), closing(open_store(workspace, read_only=True)) as store:
+    with naming_damage(workspace), closing(open_store(workspace, read_only=True, over_shards=over_shards)) as store:
         yield workspace, config, store
 
 

@@ -7,6 +7,7 @@ archive/        the answers of the web, as WARC files
 snapshots/      what the strategy knows, for a quick resume; may be deleted
 search.db       the full-text index (lycosa search); may be deleted
 topics.db       its own copy of the topic book, if it crawls for trained topics
+shards/         of a crawl by a cluster: a directory like this one for each shard, with its own archive
 log.jsonl       what happened, a line of JSON for each event; may be deleted
 lock            locked by the process that is crawling, and holds its pid
 
@@ -38,7 +39,8 @@ class Workspace:
         self.config = directory / "lycosa.toml"
         self.database = directory / "crawl.db"
         self.remote_name = directory / "store.url"
-        self.archive = directory / "archive"
+        self.shards = directory / "shards"
+        self.archive = self.shards if self.shards.is_dir() else directory / "archive"
         self.snapshots = directory / "snapshots"
         self.search = directory / "search.db"
         self.topics = directory / "topics.db"
@@ -65,6 +67,11 @@ class Workspace:
     def has_remote_store(self) -> bool:
         """If there is a crawl.db as well, it is left over from a move."""
         return self.remote_name.exists()
+
+    @property
+    def has_shards(self) -> bool:
+        """Whether the crawl is one of a cluster."""
+        return self.shards.is_dir()
 
     @property
     def store_name(self) -> str:

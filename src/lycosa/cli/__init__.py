@@ -16,6 +16,7 @@
     access                  --proxy, --logins, --cookies, --header
     dialogue, keys          questions to a person, and what is pressed
     progress, shown_pages   how a running crawl shows itself; pages shown as they are found
+    clustered               lycosa crawl --cluster: a crawl by several crawlers
     completion              what the shell completes
     terminal                what may go to a terminal
 

@@ -29,14 +29,14 @@ from lycosa.crawl.commit import STEERED
 from lycosa.crawl.seeds import NO_SEED, seed_troubles
 from lycosa.crawl.watching import Watcher
 from lycosa.engine import Crawl
-from lycosa.errors import SeedError
+from lycosa.errors import ConfigError, SeedError
 from lycosa.fetch.urls import checked_seed, parse_seed
 from lycosa.seeds.bookmarks import read_bookmarks
 from lycosa.seeds.files import read_seeds
 from lycosa.seeds.metasearch.panel import FINE
 from lycosa.seeds.metasearch.settings import engine_option
 from lycosa.stopping.outlook import OUTLOOK
-from lycosa.store.opening import open_store
+from lycosa.store.opening import open_store, require_postgres
 from lycosa.workspace import Workspace
 
 
@@ -92,6 +92,13 @@ def crawl(
         help="Keep what the crawl knows in a PostgreSQL database instead of a file: postgresql://user@host/name. Given "
         "once; the directory remembers it (docs/scale.md).",
     ),
+    cluster: int = typer.Option(
+        0, "--cluster", min=0, help="Crawl with this many crawlers on Ray; needs --store and lycosa[cluster]."
+    ),
+    shards: int = typer.Option(
+        0, "--shards", min=0, help="Of a new cluster's crawl: the most crawlers it can ever have (default: --cluster)."
+    ),
+    ray: str = typer.Option("", "--ray", help="A Ray cluster: ray://host:10001. Without it, one is started here."),
     site: list[str] = SITE,
     under: list[str] = UNDER,
     exclude: list[str] = NOT,
@@ -229,9 +236,21 @@ def crawl(
     network = crawl.config.network
     if not network.contact and not network.allow and not quiet:
         err.print("[yellow]note:[/] no contact is set; --contact you@example.org lets site owners reach you")
-    with beside(crawl.workspace.directory, book) if with_dashboard else nullcontext():
-        watcher = _watcher(crawl, show, as_json=as_json, quiet=quiet)
-        report = start(lambda: crawl.run(watcher=watcher))
+    if cluster:
+        require_postgres()
+        from lycosa.cli.clustered import run_cluster
+
+        report = start(
+            lambda: run_cluster(
+                crawl, store=store, crawlers=cluster, shards=shards, ray=ray, as_json=as_json, quiet=quiet
+            )
+        )
+    else:
+        if shards or ray:
+            raise ConfigError("--shards and --ray are for a crawl by several crawlers: give their number: --cluster 4")
+        with beside(crawl.workspace.directory, book) if with_dashboard else nullcontext():
+            watcher = _watcher(crawl, show, as_json=as_json, quiet=quiet)
+            report = start(lambda: crawl.run(watcher=watcher))
     if not quiet:
         with going_on_unread():
             summary(crawl.workspace, report.reason, as_json=as_json)
@@ -283,7 +302,7 @@ def _watcher(crawl: Crawl, show: Show, *, as_json: bool, quiet: bool) -> Watcher
 
 def _check_any_page(workspace: Workspace, ending: str) -> None:
     """If nothing at all was fetched, and it is not that somebody stopped the crawl, the seeds are to blame: say so."""
-    with closing(open_store(workspace, read_only=True)) as store:
+    with closing(open_store(workspace, read_only=True, over_shards=True)) as store:
         totals = store.totals()
         if totals.pages or (totals.waiting and not ending.startswith(NO_SEED)):
             return
@@ -306,7 +325,7 @@ def _check_any_page(workspace: Workspace, ending: str) -> None:
 
 def summary(workspace: Workspace, ending: str, *, as_json: bool) -> None:
     """What was found, and where it is."""
-    store = open_store(workspace, read_only=True)
+    store = open_store(workspace, read_only=True, over_shards=True)
     try:
         totals = store.totals()
         sites = [site for site in islice(store.sites(), 10) if site.relevant]

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from lycosa.cli.opened import DIRECTORY, opened
 from lycosa.cli.terminal import json_line, out, plain
+from lycosa.cluster.partitions import shard_of_url
 from lycosa.explaining import explanation
 
 
@@ -21,7 +22,7 @@ def explain(
 
     In a crawl with hard focus, decay or tunnelling: also the rule that let it in, moved it or turned it away.
     """
-    with opened(directory) as (workspace, config, store):
+    with opened(shard_of_url(directory, url)) as (workspace, config, store):
         facts = explanation(workspace, config, store, url)
     if as_json:
         print(json_line(facts))

@@ -48,7 +48,7 @@ def export(
     complete; Ctrl-C leaves what was there before.
     """
     wanted = {target: selection_for(target, Selection(relevant, min_relevance, distinct)) for target in to}
-    with opened(directory) as (workspace, _, store):
+    with opened(directory, over_shards=True) as (workspace, _, store):
         pages = store.totals().pages
         for target in to:
             texts = ArchivedPages.of_text(workspace.archive, store) if text else None

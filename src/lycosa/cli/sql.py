@@ -28,7 +28,7 @@ def sql(
 
     Ctrl-C ends a query that takes too long.
     """
-    with opened(directory) as (_, _, store):
+    with opened(directory, over_shards=True) as (_, _, store):
         store.limit(seconds=seconds, hint=", or give it longer with --seconds")
         names, rows = store.query(query)
         form = form or ("table" if is_terminal() else "csv")

@@ -27,7 +27,7 @@ def status(
     directory: Path = DIRECTORY, as_json: bool = typer.Option(False, "--json", help="As one JSON object.")
 ) -> None:
     """Where a crawl stands: pages, harvest rate, what happened, what waits."""
-    with opened(directory) as (workspace, config, store):
+    with opened(directory, over_shards=True) as (workspace, config, store):
         totals = store.totals()
         recent = store.recent_relevance(1000)
         run = store.last_run()

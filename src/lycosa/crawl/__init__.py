@@ -21,6 +21,14 @@
     resume        the state a crawl goes on from, loaded from the store
     snapshots     what the strategy knows, saved now and then, so that a resumed crawl need not be told all visits
 
+A shard of a cluster, which is a crawl like any other but for this:
+
+    shard         which links are its own; those of others leave with the page's transaction
+    receiving     what other shards send is told to the strategy, and enters the frontier
+    letters       what is sent, as bytes
+    address_turns   an address that several shards have hosts at is asked by one of them at a time
+    own_study     what a study says of the pages that this shard has fetched
+
 Beside the line, after each turn of the loop:
 
     answers       what people say of pages, while it runs or before

@@ -19,6 +19,7 @@ from lycosa.crawl.lists import take_list
 from lycosa.crawl.redirects import redirect_target
 from lycosa.crawl.resume import ARCHIVE, FURNITURE, FURNITURE_SINCE, STRATEGY, TRAPS, CrawlState
 from lycosa.crawl.revisits import change_of, later_edges
+from lycosa.crawl.shard import Sending
 from lycosa.crawl.traps import is_reader_death
 from lycosa.crawl.visit_rows import Place, is_relevant, judgement_row, outcome_row, page_row, robots_row, signed
 from lycosa.fetch.archive import Archive
@@ -87,9 +88,17 @@ class CrawlLedger:
     """Turns visits into rows, and tells frontier and strategy. One per run."""
 
     def __init__(
-        self, state: CrawlState, *, records: Records, urls: Urls, politeness: Politeness, judge: str, clock: Clock
+        self,
+        state: CrawlState,
+        *,
+        records: Records,
+        urls: Urls,
+        politeness: Politeness,
+        judge: str,
+        clock: Clock,
+        sending: Sending | None = None,
     ) -> None:
-        """`judge`: the name that judgements are stored under."""
+        """`judge`: the name that judgements are stored under. `sending`: of a shard, its letters to others."""
         self._state = state
         self._records = records
         self._urls = urls
@@ -97,6 +106,9 @@ class CrawlLedger:
         self._judge = judge
         self._clock = clock
         self._abilities = state.strategy.abilities
+        self._sending = sending
+        if sending is not None:
+            state.urls.is_elsewhere = sending.is_elsewhere
         self._run = 0
         self._synced_at = 0.0
         self._furniture_saved_at = clock.now()
@@ -213,6 +225,8 @@ class CrawlLedger:
         if records.cache is not None:
             records.cache.commit()
         self._save_furniture(batch)
+        if self._sending is not None:
+            self._sending.add_rest(batch)
         if learned := self._state.strategy.save():
             batch.state[STRATEGY] = learned
         self._state.store.write(batch)
@@ -434,7 +448,7 @@ class CrawlLedger:
         """The first page with exactly this fingerprint, if it is not this one."""
         if not page.fingerprint:
             return None
-        first, is_new = self._state.fingerprints.find_or_add_one(page.fingerprint, link)
+        first, _ = self._state.fingerprints.find_or_add_one(page.fingerprint, link)
         return None if first == link else first
 
     def _expand(self, visit: Visit, page: Page, batch: Batch) -> float:
@@ -444,6 +458,8 @@ class CrawlLedger:
         self._state.tally.add_page(visit.lease.id, targets, is_relevant=is_relevant(visit))
         scores = self._state.strategy.tell(visit.guiding, targets)
         self._state.urls.expand(visit.lease, page, numbers, is_new, scores, batch)
+        if self._sending is not None:
+            self._sending.add_page(visit, page, targets, batch)
         if self._abilities.guessing is not None and (self._state.urls.rules.follow_nofollow or not page.is_nofollow):
             self._guess(visit.guiding, self._abilities.guessing, batch)
         if note := self._abilities.note():

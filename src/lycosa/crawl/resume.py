@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.crawl.hosts import HostTable
+from lycosa.crawl.letters import PageLetter, opened_letter
 from lycosa.crawl.link_rules import LinkRules
 from lycosa.crawl.traps import Traps, TrapSettings
 from lycosa.crawl.url_index import UrlIndex
@@ -59,6 +60,8 @@ class Covered(NamedTuple):
     """Of the answers that were taken over after that page, those that it knows."""
     urls: Tree | None = None
     """The index of URLs at that time."""
+    foreign: int = 0
+    """Number of pages of other shards."""
 
     def has(self, answer: AnswerRow) -> bool:
         """Whether it knows an answer that has been taken over."""
@@ -94,6 +97,8 @@ class CrawlState:
     """Links that the frontier's buffer has no room for any more."""
     traps: Traps
     """Places that bring nothing."""
+    foreign: list[int]
+    """For each page of another shard that the strategy was told of, the number of own pages by then."""
     furniture: Furniture
     """What stands on many pages of a host. A kill loses what the pages of the last moments have added to it."""
 
@@ -168,6 +173,7 @@ def resume(
         fetched_again=set(),
         threshold=float(threshold) if threshold else None,
         dropped=dropped,
+        foreign=[row.after_pages for row in store.foreign_pages()],
         traps=Traps.restored(store.state(TRAPS), traps),
         furniture=Furniture.restored(store.state(FURNITURE), store.state(FURNITURE_SINCE)),
     )
@@ -199,8 +205,10 @@ def retold(
     for row in answers:
         if row.after_pages is not None and row.page_id is not None and not covered.has(row):
             told[row.after_pages][row.page_id] = row.is_relevant
+    foreign = _foreign_visits(store, covered.foreign)
     if learn is not None and covered.pages in told:
         learn(told[covered.pages])
+    waiting = _tell_foreign(tell, foreign, next(foreign, None), covered.pages)
     for count, (visit, targets) in enumerate(store.visits(covered.pages), start=covered.pages + 1):
         answered = own.get(visit.lease.id)
         if answered is not None and visit.judgement is not None:
@@ -210,6 +218,32 @@ def retold(
         yield visit, targets
         if learn is not None and count in told:
             learn(told[count])
+        waiting = _tell_foreign(tell, foreign, waiting, count)
+
+
+class _Foreign(NamedTuple):
+    after_pages: int
+    visit: Visit
+    targets: NDArray[np.int64]
+
+
+def _foreign_visits(store: Store, after: int) -> Iterator[_Foreign]:
+    """Pages of other shards that the strategy was told of."""
+    for row in store.foreign_pages(after):
+        letter = opened_letter(row.value)
+        if isinstance(letter, PageLetter):
+            targets = np.frombuffer(row.targets, dtype=np.int64)
+            yield _Foreign(row.after_pages, letter.visit(row.link_id, row.host_id, row.note), targets)
+
+
+def _tell_foreign(
+    tell: Callable[[Visit, Links], Scores], visits: Iterator[_Foreign], first: _Foreign | None, pages: int
+) -> _Foreign | None:
+    """Tell those of them that came when the crawl had this many pages; return the next."""
+    while first is not None and first.after_pages <= pages:
+        tell(first.visit, first.targets)
+        first = next(visits, None)
+    return first
 
 
 def _before(answer: AnswerRow, judgement: Judgement) -> Judgement:

@@ -73,7 +73,7 @@ def load(strategy: Strategy, store: Store, directory: Path, settings: Settings) 
         _check(tree, store, _as_json(settings))
         gc.disable()  # many small objects are made, and none of them is garbage
         snapshots.load(tree["contents"])
-        return Covered(tree["pages"], frozenset(tree["answered"]), tree["urls"])
+        return Covered(tree["pages"], frozenset(tree["answered"]), tree["urls"], tree.get("foreign", 0))
     except Refused:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
@@ -236,6 +236,7 @@ class Snapshotting:
             "last_page": int(since.ids[0]),
             "answered": [row.id for row in store.answers() if row.after_pages == pages],
             "judged": _judged(store, pages, is_needed=not self._is_judged_by_study),
+            "foreign": len(self._ledger.state.foreign),
             "urls": self._ledger.state.urls.take(),
             "contents": self._snapshots.take(),
         }

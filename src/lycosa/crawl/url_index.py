@@ -40,6 +40,10 @@ def no_pattern(_url: str) -> str:
     return ""
 
 
+def _nowhere_else(_url: str) -> bool:
+    return False
+
+
 class UrlIndex:
     """Numbers for URLs, and the way from a page's links into the frontier."""
 
@@ -65,6 +69,8 @@ class UrlIndex:
         self._next = store.count_links() + 1
         self.shut_out: Callable[[str], str] = no_pattern
         """The pattern by which a person has excluded a URL; empty if none has."""
+        self.is_elsewhere: Callable[[str], bool] = _nowhere_else
+        """Whether a URL belongs to another shard of the cluster."""
         self.raised: set[int] = set()
         """Links that a person has put before all others."""
         self._dormant = set(dormant)
@@ -116,6 +122,17 @@ class UrlIndex:
         if not is_new:
             self._raise(np.array([number]), np.array([True]), np.array([score]), batch)
         return number, is_new
+
+    def add_foreign(self, url: str, distance: int, batch: Batch) -> int:
+        """The number of a page that another shard has fetched."""
+        self._add(url, None, FoundLink(distance, 0, 0.0), batch)
+        number = self.find(url)
+        assert number is not None
+        return number
+
+    def add_sent(self, url: str, target: FoundLink, batch: Batch) -> None:
+        """Queue a link that another shard has found."""
+        self._add(url, None, target, batch)
 
     def _add(self, url: str, parent: Lease | None, target: FoundLink, batch: Batch) -> bool:
         value = url_hash(url)
@@ -179,6 +196,25 @@ class UrlIndex:
         assert number == self._next, f"link {number} out of turn, expected {self._next}"
         self._next += 1
         host = self._hosts.named(host_key(link.url))
+        if self.is_elsewhere(link.url):
+            batch.hosts[host.id] = host.row()
+            row = LinkRow(
+                number,
+                link.url,
+                value,
+                host.id,
+                State.ELSEWHERE,
+                found.score,
+                found.distance,
+                found.redirects,
+                0,
+                parent.id if parent else None,
+                link.anchor,
+                found.reason,
+                "",
+            )
+            batch.links.append(row)
+            return row
         pattern = self.shut_out(link.url)
         reason = found.reason or (EXCLUDED_BY_PERSON if pattern else "")
         reason = reason or self.rules.why_not(distance=found.distance, links_of_host=host.links)

@@ -30,7 +30,7 @@ LARGEST_HEAD = 1 << 20
 
 _STATUS_LINE = re.compile(rb"HTTP/[0-9](?:\.[0-9])? ([0-9]{3})(?![0-9])")
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
-_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
+_FILE_NAME = re.compile(r"(?:[0-9]{4}/archive/)?[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
 
 
 class Location(NamedTuple):

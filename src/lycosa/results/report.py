@@ -40,7 +40,7 @@ class Report:
         """Pages in the order of the crawl, one dictionary each: url, title, relevance, is_relevant, text and more."""
         if which not in ("all", "relevant"):
             raise ConfigError(f"there are no {which!r} pages: ask for 'all' or 'relevant'")
-        with closing(open_store(Workspace(self.directory), read_only=True)) as store:
+        with closing(open_store(Workspace(self.directory), read_only=True, over_shards=True)) as store:
             texts = ArchivedPages.of_text(self.directory / "archive", store) if text else None
             yield from page_rows(store, texts, Selection(is_relevant=which == "relevant"))
 
@@ -62,7 +62,7 @@ class Report:
 
     @classmethod
     def of(cls, directory: Path, reason: str = "") -> Report:
-        with closing(open_store(Workspace(directory), read_only=True)) as store:
+        with closing(open_store(Workspace(directory), read_only=True, over_shards=True)) as store:
             totals = store.totals()
         return cls(directory, reason, totals.pages, totals.relevant, totals.waiting)
 

@@ -16,6 +16,7 @@
     postgres_connection  its sessions: reading, and waiting for a server that went away
     postgres_schema      its tables, made and migrated
     postgres_dialect     what differs between the two kinds of SQL
+    postgres_cluster     what the shards of a cluster share, and views over all of them
     postgres_errors      what goes wrong with a server, in words
     transfer             a crawl's database moves from one store to another, and is compared
     search_index         the full-text index of a crawl, a file of its own

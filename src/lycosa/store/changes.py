@@ -89,6 +89,15 @@ FORGET_ARCHIVED = tuple(
     f"update {table} set archive_file = '', archive_offset = -1 where archive_file = ? and archive_offset = ?"
     for table in ("pages", "outcomes")
 )
+FORGET_LETTERS = "delete from outbox where target = ?1 and sender = ?2 and number <= ?3"
+TAKEN = """
+insert into received (target, sender, number, bytes) values (?, ?, ?, ?)
+on conflict (target, sender) do update set number = excluded.number, bytes = received.bytes + excluded.bytes
+"""
+FIGURES = """
+update shards set is_idle = ?, pages = ?, relevant = ?, downloaded = ?, waiting = ?, in_flight = ?, at = ?, front = ?
+where shard = ?
+"""
 EDGE = ("source_id", "position", "target_id", "anchor", "rel")
 SEARCH_RESULT = ("link_id", "search_id", "engine")
 ONCE: tuple[tuple[()], ...] = ((),)
@@ -136,6 +145,11 @@ ORDER: tuple[tuple[NewRows | Statement, Callable[[rows.Batch], Collection[Any]]]
     (NewRows("commands", ("at", "kind", "target")), attrgetter("commands")),
     (Statement(TAKE_COMMAND), attrgetter("commands_taken")),
     (NewRows("state", ("name", "value"), ("name",)), lambda batch: batch.state.items()),
+    (NewRows("foreign_pages", fields(rows.ForeignPage)), attrgetter("foreign_pages")),
+    (NewRows("outbox", fields(rows.Letter)), attrgetter("letters")),
+    (Statement(FORGET_LETTERS), lambda batch: [row[:3] for row in batch.taken]),
+    (Statement(TAKEN), attrgetter("taken")),
+    (Statement(FIGURES), lambda batch: () if batch.figures is None else [batch.figures]),
 )
 """What a batch may change, in the order in which it is done, and which of its values say so."""
 

@@ -12,13 +12,32 @@ from lycosa.workspace import Workspace
 
 if TYPE_CHECKING:
     from lycosa.store.postgres import PostgresStore
+    from lycosa.store.postgres_cluster import ShardStore
 
 
-def open_store(workspace: Workspace, *, read_only: bool = False, is_crawler: bool = False) -> Reports:
-    """The store of a crawl that was begun. `is_crawler`: whoever opens it crawls, and nobody else may meanwhile."""
+def open_store(
+    workspace: Workspace, *, read_only: bool = False, is_crawler: bool = False, over_shards: bool = False
+) -> Reports:
+    """The store of a crawl that was begun. `is_crawler`: whoever opens it crawls, and nobody else may meanwhile.
+    `over_shards`: whoever opens it for reading can also read a cluster's, in which numbers have gaps."""
+    if workspace.has_shards and not is_crawler:
+        if not (read_only and over_shards):
+            raise WorkspaceError(
+                f"{workspace.directory}: the crawl of a cluster, of which as a whole only crawl, status, sql and "
+                f"export can be asked; name one of its shards: {workspace.shards / '0000'}"
+            )
+        return open_shards(workspace)
     if workspace.has_remote_store:
         return open_url(workspace, workspace.remote_store(), read_only=read_only, is_crawler=is_crawler)
     return SqliteStore(workspace.database, read_only=read_only)
+
+
+def open_shards(workspace: Workspace) -> Reports:
+    """All shards of a cluster, for reading only."""
+    require_postgres()
+    from lycosa.store.postgres_cluster import ClusterReports
+
+    return ClusterReports(workspace.remote_store(), path=workspace.remote_name, read_only=True)
 
 
 def begin_store(workspace: Workspace, url: str) -> Reports:
@@ -44,6 +63,14 @@ def begin_store(workspace: Workspace, url: str) -> Reports:
         )
     workspace.name_remote_store(url)
     return store
+
+
+def begin_shard_store(workspace: Workspace, url: str, shard: int, *, takes_over: bool = False) -> ShardStore:
+    """The store of one shard of a cluster. `takes_over`: whoever has it is given up for lost."""
+    from lycosa.store.postgres_cluster import ShardStore
+
+    workspace.name_remote_store(url)
+    return ShardStore(url, path=workspace.remote_name, shard=shard, patience=math.inf, takes_over=takes_over)
 
 
 def open_url(workspace: Workspace, url: str, *, read_only: bool = False, is_crawler: bool = False) -> PostgresStore:

@@ -20,6 +20,8 @@ from lycosa.store.schema import MIGRATIONS, VERSION, parts
 LOCKS = 0x6C79636F
 """First half of the numbers of our advisory locks; the second says of what schema, and of what kind."""
 MIGRATING = "select pg_advisory_xact_lock($1::int, hashtext(current_schema()))"
+CLUSTER = "cluster"
+"""A table that only the schema has that the shards of a cluster share (`postgres_cluster`)."""
 RELATIONS = "select relname from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'v')"
 COLUMNS = """
 select c.relname, a.attname from pg_attribute a join pg_class c on c.oid = a.attrelid
@@ -43,6 +45,8 @@ def prepare(db: Connection[Any], where: str, *, read_only: bool) -> None:
     found = db.execute("select current_schema()").fetchone()
     if found is None or found[0] is None:
         raise StoreError(f"{where}: no schema of the search path exists; make it: create schema NAME")
+    if CLUSTER in relations(db):
+        raise StoreError(f"{where}: holds a crawl of a cluster; go on with it by lycosa crawl -o DIR --cluster N")
     version = _version(db)
     if version > VERSION:
         raise StoreError(
@@ -65,7 +69,7 @@ def prepare(db: Connection[Any], where: str, *, read_only: bool) -> None:
 
 def _version(db: Connection[Any]) -> int:
     """0: there are no tables of ours."""
-    if "lycosa" not in _relations(db):
+    if "lycosa" not in relations(db):
         return 0
     row = db.execute("select max(version) from lycosa").fetchone()
     return int(row[0]) if row and row[0] is not None else 0
@@ -77,7 +81,7 @@ def _migrate(db: Connection[Any], where: str, version: int) -> None:
             db.execute(in_postgres(MIGRATIONS[number]).encode())
         db.execute("update lycosa set version = $1", (VERSION,))
         return
-    if theirs := sorted(_relations(db) & {*parts(), "lycosa", "writers"}):
+    if theirs := sorted(relations(db) & {*parts(), "lycosa", "writers"}):
         raise StoreError(
             f"{where}: has a table {theirs[0]} that is not Lycosa's; give an empty database, or a schema of its own"
         )
@@ -87,7 +91,7 @@ def _migrate(db: Connection[Any], where: str, version: int) -> None:
     db.execute("insert into lycosa values ($1)", (VERSION,))
 
 
-def _relations(db: Connection[Any]) -> set[str]:
+def relations(db: Connection[Any]) -> set[str]:
     return {name for (name,) in db.execute(RELATIONS)}
 
 
@@ -96,9 +100,9 @@ def strangers(db: Connection[Any]) -> Iterator[Flaw]:
     found: dict[str, list[str]] = {}
     for table, column in db.execute(COLUMNS):
         found.setdefault(table, []).append(column)
-    relations = _relations(db)
+    known = relations(db)
     for part in parts().values():
-        if part.kind != "index" and part.name not in relations:
+        if part.kind != "index" and part.name not in known:
             yield Flaw(part.name, f"the {part.kind} is missing")
         elif part.kind == "table" and tuple(found[part.name]) != part.columns:
             yield Flaw(part.name, "is not the table that Lycosa makes")

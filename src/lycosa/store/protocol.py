@@ -83,6 +83,9 @@ class Store(Protocol):
         guides the crawl.
         """
 
+    def foreign_pages(self, after: int = 0) -> Iterator[rows.ForeignPage]:
+        """Pages of other shards of a cluster that the strategy was told of, in that order, after the first `after`."""
+
     def citing_visits(self, link: int, *, parent: int | None, upto: int) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
         """Of the visits to pages with a `number` up to `upto`: those to pages that cite a link, and to `parent`."""
 

@@ -40,7 +40,7 @@ select case state
               when tries < {MOST_TRIES} then tries else {MOST_TRIES} end
        when '{State.DROPPED}' then -1 - case when tries < {MOST_TRIES} then tries else {MOST_TRIES} end
        when '{State.EXCLUDED}' then case when reason in ('{NOFOLLOW}', '{NOT_WORTH}') then -1 else 0 end
-       when '{State.DONE}' then 0 when '{State.FAILED}' then 0 end, score
+       when '{State.DONE}' then 0 when '{State.FAILED}' then 0 when '{State.ELSEWHERE}' then 0 end, score
 from frontier order by id
 """
 """Of all links, as a single scan is fast and numbers have no gaps: host and tier of a waiting one, the tier of a
@@ -99,10 +99,10 @@ select f.url, p.number, p.words, j.relevance, j.is_relevant
 from frontier f join pages p on p.id = f.id left join judgements j on j.page_id = f.id
 where f.distance = 0 order by p.number
 """
-LOST_SEEDS = """
+LOST_SEEDS = f"""
 select f.id, f.url, f.host_id, f.state, f.tries, f.reason, f.detail, h.ready_at, h.set_aside
 from frontier f join hosts h on h.id = f.host_id
-where f.distance = 0 and f.id not in (select id from pages)
+where f.distance = 0 and f.state != '{State.ELSEWHERE}' and f.id not in (select id from pages)
       and f.id not in (select link_id from outcomes where kind in ('redirected', 'listed'))
 order by f.id
 """
@@ -176,6 +176,9 @@ class CrawlReading(Asking):
 
     def visits(self, after: int = 0) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
         return visits(self, after)
+
+    def foreign_pages(self, after: int = 0) -> Iterator[rows.ForeignPage]:  # noqa: ARG002 - only shards have some
+        return iter(())
 
     def citing_visits(self, link: int, *, parent: int | None, upto: int) -> Iterator[tuple[Visit, NDArray[np.int64]]]:
         return citing_visits(self, link, parent=parent or 0, upto=upto)

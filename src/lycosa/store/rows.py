@@ -26,6 +26,8 @@ class State:
     FAILED = "failed"
     EXCLUDED = "excluded"
     DROPPED = "dropped"
+    ELSEWHERE = "elsewhere"
+    """It belongs to another shard of the cluster, whose crawler decides on it."""
 
 
 OPEN, SKIPPED, ASKED = "open", "skipped", "asked"
@@ -238,6 +240,63 @@ class SearchResultRow(NamedTuple):
     rank: int
 
 
+class Letter(NamedTuple):
+    """What one shard has to tell another: a page with links that belong there, or a link alone."""
+
+    target: int
+    sender: int
+    number: int
+    """Counts from 1 for each pair of shards, without gaps."""
+    value: bytes
+
+
+class ForeignPage(NamedTuple):
+    """A page of another shard that links to pages of this one, as the strategy was told of it."""
+
+    id: int
+    """Counts from 1 in the order of telling."""
+    after_pages: int
+    """Number of pages that this shard had fetched by then."""
+    link_id: int
+    host_id: int
+    targets: bytes
+    """Numbers of its links, 8 bytes each in native order."""
+    value: bytes
+    note: bytes
+    """What the strategy keeps of it."""
+
+
+class ShardFigures(NamedTuple):
+    """How far a shard is, for whoever runs the cluster."""
+
+    is_idle: bool
+    """Nothing is left to fetch unless another shard sends something."""
+    pages: int
+    relevant: int
+    downloaded: int
+    waiting: int
+    in_flight: int
+    at: float
+    front: bytes
+    """Scores of the links that it would fetch next, best first, as 32-bit floats."""
+    shard: int
+
+
+class Orders(NamedTuple):
+    """What a shard is told by whoever runs the cluster."""
+
+    granted: int
+    """Number of pages that it may fetch, over all runs."""
+    stop: str
+    """Why it should stop; empty if it should not."""
+
+
+class AddressLease(NamedTuple):
+    is_ours: bool
+    seconds: float
+    """For which it is whose it is."""
+
+
 @dataclass(slots=True)
 class Batch:
     """All changes of one step of the crawl. What is not in a written batch did not happen."""
@@ -281,6 +340,13 @@ class Batch:
     """(at, result in words, number): commands that the crawl has carried out."""
     state: dict[str, bytes] = field(default_factory=dict)
     """Named pieces of state that must agree with the rest: archive position, strategy."""
+    letters: list[Letter] = field(default_factory=list)
+    """To other shards of a cluster. These and the next three are for stores of shards only."""
+    taken: list[tuple[int, int, int, int]] = field(default_factory=list)
+    """(target, sender, number, bytes): the letters of a sender up to this number are taken over by this batch, with the
+    number of their bytes."""
+    foreign_pages: list[ForeignPage] = field(default_factory=list)
+    figures: ShardFigures | None = None
 
 
 class WaitingLinks(NamedTuple):

@@ -89,6 +89,8 @@ class Abilities:
     """It goes by what the judge says of pages, so that judging them is part of its cost in comparisons."""
     digest: Callable[[Page], bytes] | None = None
     """Computes what it needs of a page, in the reader (`page.digest`); must be picklable."""
+    digest_part: Callable[[bytes, Links], bytes] | None = None
+    """From the digest of a page to that of the same page with only the links at these places."""
     studies_topic: bool = False
     """It learns the topic during the crawl, if the judge can start a study."""
     is_retold: bool = False

@@ -41,7 +41,7 @@ from lycosa.strategies.hunter.evidence import Evidence
 from lycosa.strategies.hunter.fixed_relevance import FixedRelevance
 from lycosa.strategies.hunter.guesses import urls_above
 from lycosa.strategies.hunter.learner import Learner
-from lycosa.strategies.hunter.notes import MOST_GONE, Digest, LinkAddresses, Note, digest
+from lycosa.strategies.hunter.notes import MOST_GONE, Digest, LinkAddresses, Note, digest, digest_part
 from lycosa.strategies.hunter.predictions import Predictions
 from lycosa.strategies.hunter.tables import FEATURES, GROUPS, HUB_RATE
 from lycosa.strategies.protocol import Abilities, Strategy, StrategyParts
@@ -137,6 +137,7 @@ class Hunter(Strategy):
     def abilities(self) -> Abilities:
         return Abilities(
             digest=self._digest,
+            digest_part=digest_part,
             studies_topic=True,
             is_retold=True,
             note=lambda: self._note.to_bytes() if self._note else b"",

@@ -80,6 +80,11 @@ class Digest(NamedTuple):
         columns = (self.addresses.places, self.addresses.words, self.near, self.words, self.counts)
         return b"".join((head, *(column.tobytes() for column in columns)))
 
+    def part(self, places: NDArray[np.int64]) -> Digest:
+        """Of the same page with only the links at these places."""
+        words, hashes = self.addresses
+        return self._replace(near=self.near[places], addresses=LinkAddresses(words[places], hashes[places]))
+
     @classmethod
     def from_bytes(cls, digest: bytes) -> Digest:
         """The reverse of `to_bytes`, in the same crawl."""
@@ -97,6 +102,10 @@ class Digest(NamedTuple):
 
 
 _DIGEST_HEAD = struct.Struct("<IIf")
+
+
+def digest_part(digest: bytes, places: NDArray[np.int64]) -> bytes:
+    return Digest.from_bytes(digest).part(places).to_bytes()
 
 
 def digest(page: Page, vector: Vector, meaning: Callable[[Page], float] | None = None) -> bytes:

@@ -1,0 +1,336 @@
+"""Runs a cluster: starts crawlers on Ray, replaces those that die, grants pages, and says when all is over.
+
+Ray starts, places and restarts; nothing of value is in its calls. All that counts is in the store, and the driver asks
+that: it may be killed, and another driver goes on by the same command.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from typing import Any, NamedTuple, Protocol
+
+from lycosa.cluster.crawler import CrawlerTask, run_shards
+from lycosa.cluster.grants import Standing, grants
+from lycosa.cluster.partitions import PARTITIONS, shards_of_crawlers
+from lycosa.config import Config
+from lycosa.engine import Crawl
+from lycosa.errors import ConfigError, LycosaError
+from lycosa.frontier.frontier import Frontier
+from lycosa.results.report import Report
+from lycosa.stopping.figures import Figures
+from lycosa.stopping.rules import Stop, StopRules
+from lycosa.store.opening import shown
+from lycosa.store.postgres_cluster import ClusterStore, ShardRow, prepare_cluster
+
+TICK = 0.25
+"""Seconds between two looks at the shards."""
+SPEED_SECONDS = 5.0
+MOST_DEATHS = 8
+"""Number of times that a crawler may die without a page fetched in between."""
+RULES = ("relevant", "irrelevant")
+"""Stop rules that are kept over all shards."""
+
+
+class ClusterProgress(NamedTuple):
+    """The whole crawl at one moment."""
+
+    pages: int
+    relevant: int
+    waiting: int
+    in_flight: int
+    letters: int
+    """Under way between shards."""
+    crawlers: int
+    speed: float
+    """Pages a second of late."""
+
+
+class Audience(Protocol):
+    """Who hears of a running cluster."""
+
+    def progress(self, now: ClusterProgress) -> None: ...
+
+    def event(self, kind: str, message: str) -> None: ...
+
+
+def require_ray() -> Any:
+    try:
+        import ray
+    except ImportError as error:
+        raise ConfigError(
+            f"a cluster needs Ray, which cannot be loaded ({str(error).splitlines()[0]}): pip install 'lycosa[cluster]'"
+        ) from error
+    return ray
+
+
+class Cluster:
+    """A crawl by several crawlers. Making one checks the settings; nothing is started or written."""
+
+    def __init__(
+        self, crawl: Crawl, *, store: str, crawlers: int, shards: int = 0, address: str = "", ray: Any = None
+    ) -> None:
+        """`crawl`: as it would be run by one process. `store`: the URL of its database, if it is not begun yet.
+        `shards`: of a new crawl; by default one for each crawler. `address`: of a Ray cluster; without it, one is
+        started here. `ray`: the module, or what stands for it in a test."""
+        self._ray = ray or require_ray()
+        self._crawl = crawl
+        self.workspace = crawl.workspace
+        if not store and not self.workspace.has_remote_store:
+            raise ConfigError(
+                "a cluster keeps what it knows in PostgreSQL: give --store postgresql://user@host/database"
+            )
+        self._url = store or self.workspace.remote_store()
+        most = shards or crawlers
+        if not 1 <= crawlers <= PARTITIONS or not crawlers <= most <= PARTITIONS:
+            raise ConfigError(
+                f"{crawlers} crawlers and {most} shards: there are at least as many shards as crawlers, and at most "
+                f"{PARTITIONS:,}"
+            )
+        self._crawlers = crawlers
+        self._shards = most
+        self._address = address
+        _check(crawl.config)
+
+    def run(self, audience: Audience) -> Report:
+        """Crawl until there is a reason to stop. Ctrl-C ends all crawlers in order; a second one at once."""
+        config = self._crawl.settled_config()
+        workspace = self.workspace
+        if workspace.has_crawl and not workspace.has_shards:
+            raise ConfigError(
+                f"{workspace.directory}: holds a crawl of one process; begin one of a cluster in another directory, -o"
+            )
+        workspace.archive = workspace.shards  # each has its own
+        with workspace.locked():
+            count = prepare_cluster(self._url, where=shown(self._url), path=workspace.remote_name, shards=self._shards)
+            if count < self._crawlers:
+                raise ConfigError(
+                    f"{workspace.directory}: this crawl has {count} shards, and so at most as many crawlers: "
+                    f"--cluster {count}"
+                )
+            workspace.name_remote_store(self._url)
+            workspace.write_config(config.to_toml())
+            with (
+                closing(ClusterStore(self._url, path=workspace.remote_name, patience=math.inf)) as store,
+                _ray(self._ray, self._address, self._crawlers),
+                _Interrupts() as interrupts,
+            ):
+                store.on_wait = lambda words: audience.event("stall", words)
+                run = _Run(self._ray, store, config, self._tasks(config, count), audience, interrupts)
+                reason = run.until_the_end()
+        return Report.of(workspace.directory, reason)
+
+    def _tasks(self, config: Config, count: int) -> list[CrawlerTask]:
+        home = str(self.workspace.directory.resolve())
+        owned = shards_of_crawlers(count, self._crawlers)
+        return [CrawlerTask(home, self._url, count, config.to_toml(), tuple(shards)) for shards in owned if shards]
+
+
+def _check(config: Config) -> None:
+    """ConfigError if a setting cannot be kept over several crawlers."""
+    if config.metasearch.is_on:
+        raise ConfigError("metasearch.is_on: a cluster asks no search engines; give seeds, or crawl with one process")
+    plain = StopRules()
+    for name in StopRules.__dataclass_fields__:
+        if name not in (*RULES, "window", "community_size", "forecast_pages") and getattr(config.stop, name) != getattr(
+            plain, name
+        ):
+            raise ConfigError(f"stop.{name}: a cluster keeps the stop rules {' and '.join(RULES)}, and budgets")
+
+
+class _Run:
+    """One run of a cluster."""
+
+    def __init__(
+        self,
+        ray: Any,
+        store: ClusterStore,
+        config: Config,
+        tasks: list[CrawlerTask],
+        audience: Audience,
+        interrupts: _Interrupts,
+    ) -> None:
+        self._ray = ray
+        self._store = store
+        self._budget = config.budget
+        self._audience = audience
+        self._interrupts = interrupts
+        rules = StopRules(relevant=config.stop.relevant, irrelevant=config.stop.irrelevant)
+        self._stop = Stop(config.budget, started=time.time(), rules=rules)
+        self._no_frontier = Frontier()
+        self._actor = ray.remote(num_cpus=1, max_restarts=0)(CrawlerActor)
+        self._tasks = tasks
+        self._running: dict[Any, tuple[Any, CrawlerTask]] = {}
+        """By the call that is under way: the actor, and what it does."""
+        self._deaths: dict[CrawlerTask, tuple[int, int]] = {}
+        """By task: pages of the whole crawl at the last death, and deaths since."""
+        self._past: deque[tuple[float, dict[int, int]]] = deque()
+        self._error: LycosaError | None = None
+        self._failures: list[str] = []
+
+    def until_the_end(self) -> str:
+        self._store.begin()
+        for task in self._tasks:
+            self._start(task)
+        reason = ""
+        while self._running:
+            shards = self._store.overview()
+            self._tell(shards)
+            if not reason and (reason := self._why_stop(shards)):
+                self._store.stop(reason)
+            if not reason:
+                self._grant(shards)
+            if self._interrupts.count > 1:
+                raise KeyboardInterrupt
+            self._wait(is_ending=bool(reason))
+        if self._error is not None:
+            raise self._error
+        self._tell(self._store.overview())
+        return reason
+
+    def _start(self, task: CrawlerTask) -> None:
+        actor = self._actor.options(scheduling_strategy="SPREAD").remote()
+        self._running[actor.run.remote(task)] = (actor, task)
+
+    def _wait(self, *, is_ending: bool) -> None:
+        """Until the next look, or until a crawler has ended; those that died are replaced."""
+        ended, _ = self._ray.wait(list(self._running), num_returns=1, timeout=TICK)
+        for call in ended:
+            actor, task = self._running.pop(call)
+            try:
+                self._ray.get(call)
+            except self._ray.exceptions.RayTaskError as error:
+                if not isinstance(error.cause, LycosaError):
+                    self._replace(task, f"{type(error.cause).__name__}: {error.cause}")
+                    continue
+                self._error = self._error or error.cause
+                self._store.stop(f"a crawler has failed: {error.cause}")
+            except self._ray.exceptions.RayError as error:
+                self._replace(task, str(error).splitlines()[0])
+                continue
+            self._ray.kill(actor)
+            if not is_ending and self._error is None:  # somebody else has asked its shards to stop
+                self._error = LycosaError(f"shards {', '.join(map(str, task.shards))} have ended before the others")
+                self._store.stop(str(self._error))
+
+    def _replace(self, task: CrawlerTask, why: str) -> None:
+        pages = sum(row.pages for row in self._store.overview())
+        before, deaths = self._deaths.get(task, (-1, 0))
+        deaths = deaths + 1 if pages == before else 1
+        self._deaths[task] = pages, deaths
+        if deaths > MOST_DEATHS:
+            raise LycosaError(
+                f"the crawler of shards {', '.join(map(str, task.shards))} has died {deaths} times in a row without a "
+                f"page fetched: {why}; its log is in the crawl's directory"
+            )
+        self._audience.event("crawler", f"the crawler of shards {', '.join(map(str, task.shards))} died; replaced")
+        self._start(task)
+
+    def _tell(self, shards: list[ShardRow]) -> None:
+        now = time.monotonic()
+        self._past.append((now, {row.shard: row.pages for row in shards}))
+        while len(self._past) > 2 and now - self._past[1][0] > SPEED_SECONDS:
+            self._past.popleft()
+        self._audience.progress(
+            ClusterProgress(
+                pages=sum(row.pages for row in shards),
+                relevant=sum(row.relevant for row in shards),
+                waiting=sum(row.waiting for row in shards),
+                in_flight=sum(row.in_flight for row in shards),
+                letters=shards[0].letters,
+                crawlers=len(self._running),
+                speed=sum(self._speeds().values()),
+            )
+        )
+
+    def _speeds(self) -> Mapping[int, float]:
+        (first, before), (last, after) = self._past[0], self._past[-1]
+        seconds = max(last - first, TICK)
+        return {shard: (pages - before.get(shard, 0)) / seconds for shard, pages in after.items()}
+
+    def _why_stop(self, shards: list[ShardRow]) -> str:
+        if self._interrupts.count:
+            return f"interrupted by {self._interrupts.name}"
+        figures = Figures(
+            pages=sum(row.pages for row in shards),
+            relevant=sum(row.relevant for row in shards),
+            bytes=sum(row.downloaded for row in shards),
+        )
+        if reason := self._stop.reason(figures, self._no_frontier, now=time.time()):
+            return reason
+        # All of them as of one moment: an idle shard wakes up by letters alone, and there are none.
+        if all(row.is_idle for row in shards) and not shards[0].letters:
+            return self._stop.exhausted(sum(row.waiting for row in shards))
+        return shards[0].stop
+
+    def _grant(self, shards: list[ShardRow]) -> None:
+        speeds = self._speeds()
+        idle = [row.shard for row in shards if row.is_idle and row.granted > row.pages]
+        self._store.reclaim(idle)
+        standings = [
+            Standing(row.shard, row.granted - row.pages, speeds.get(row.shard, 0.0), row.scores)
+            for row in shards
+            if not row.is_idle
+        ]
+        left = self._budget.pages - sum(row.granted for row in shards)
+        self._store.grant(dict(grants(standings, left)))
+
+
+class CrawlerActor:
+    """What Ray starts on a node."""
+
+    def run(self, task: CrawlerTask) -> dict[int, str]:
+        return run_shards(task)
+
+
+class _Interrupts:
+    """Ctrl-C and SIGTERM, counted, while this is entered in the main thread."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.name = ""
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> _Interrupts:
+        if threading.current_thread() is threading.main_thread():
+            for number, name in ((signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "SIGTERM")):
+                self._before[number] = signal.signal(number, self._handler(name))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _handler(self, name: str) -> Callable[[int, object], None]:
+        def heard(number: int, frame: object) -> None:  # noqa: ARG001 - as signal calls it
+            self.count += 1
+            self.name = name
+
+        return heard
+
+
+@contextlib.contextmanager
+def _ray(ray: Any, address: str, crawlers: int) -> Iterator[None]:
+    """Connected to a Ray cluster, or to one that is started here and ends with us."""
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "critical"}
+    try:
+        if address:
+            ray.init(address=address, **options)
+        else:
+            ray.init(address="local", num_cpus=max(crawlers, 1), include_dashboard=False, **options)
+    except Exception as error:  # Ray's own have no common base
+        place = address or "this machine"
+        raise ConfigError(
+            f"no Ray cluster at {place} ({' '.join(str(error).split())[:300]}): start one with ray start --head, and "
+            "give its address as --ray ray://host:10001, or leave --ray out"
+        ) from error
+    try:
+        yield
+    finally:
+        ray.shutdown()

@@ -1,0 +1,218 @@
+"""Crawls by a cluster whose crawlers, driver and sessions are killed; whether they keep what they promise.
+
+    python -m hostile.cluster_chaos --kills 200 --output ../out/cluster-chaos      # in tests/; or: make chaos-cluster
+
+An episode crawls a generated web to its end with three crawlers on Ray and a PostgreSQL of its own. On the way crawlers
+are killed (SIGKILL) or stopped for a while, the driver is killed with all that it has started, and sessions of the
+database are ended, each at a random moment. Afterwards every reachable page has to be there once, in the database and
+in the archives, and the server's log has to show that no host and no address was asked too soon.
+
+Every finished episode is a line of results.jsonl; the same command goes on after the last one. Ctrl-C loses at most the
+episode under way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import psutil
+import psycopg
+
+from hostile.chaos import serving
+from hostile.promises import check_archive, check_nothing_lost, check_politeness
+from lycosa.lab.generated.web import GeneratedWeb, WebPlan
+from lycosa.opened import opened
+from postgres_server import running_server
+
+TESTS = Path(__file__).parents[1]
+DELAY = 0.1
+CRAWLERS = 3
+DISTURBANCES = (*["crawler"] * 6, *["sessions"] * 4, "driver", "stop")
+"""How often each comes up."""
+KILLS_AN_EPISODE = 25
+LONGEST_WAIT = 60.0
+"""Seconds for requests that a disturbance waits for."""
+LONGEST_EPISODE = 900.0
+END_SESSIONS = """
+select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = 'lycosa'
+"""
+
+
+class ClusterEpisode:
+    def __init__(self, number: int, folder: Path, store: str) -> None:
+        self.number = number
+        self.folder = folder
+        self.store = store
+        self.some = random.Random(number)
+        self.strategy = ("hunter", "best-first")[number % 2]
+        self.plan = WebPlan(seed=number + 1, pages=400, hosts=16, topics=3, out_degree=12, crawl_delay=0.2)
+        self.done: Counter[str] = Counter()
+        self.driver: subprocess.Popen[bytes] | None = None
+
+    @property
+    def crawl(self) -> Path:
+        return self.folder / "crawl"
+
+    def run(self) -> dict[str, object]:
+        began = time.monotonic()
+        try:
+            with serving(self.plan, self.folder) as facts:
+                web = GeneratedWeb(self.plan)
+                seeds = web.seeds(0, 3, np.random.default_rng(3))
+                command = self.command(web, [web.url(page, port=facts["port"]) for page in seeds], facts["overrides"])
+                while sum(self.done.values()) < KILLS_AN_EPISODE:
+                    process = self.started(command)
+                    if not self.wait_for_requests(process, self.some.randrange(0, 20)):
+                        break
+                    self.disturb(process, self.some.choice(DISTURBANCES))
+                    print(f"\repisode {self.number}: {dict(self.done)}", end="", file=sys.stderr, flush=True)
+                code = self.started(command).wait(timeout=LONGEST_EPISODE)
+                assert code == 0, f"the last run ended with {code}: {self.said()}"
+                pages = self.check(web, seeds)
+                requests = check_politeness(self.folder / "requests.jsonl", DELAY)
+        finally:
+            self.end_driver()
+        return {
+            "episode": self.number, "strategy": self.strategy, "pages": pages, "requests": requests,
+            "seconds": round(time.monotonic() - began), "kills": sum(self.done.values()), **self.done,
+        }  # fmt: skip
+
+    def check(self, web: GeneratedWeb, seeds: list[int]) -> int:
+        with opened(self.crawl, over_shards=True) as (_, _, store):
+            found = [(page.url, page.archive_file) for page in store.pages()]
+            assert store.totals().waiting == 0, f"{store.totals().waiting} links still wait"
+            tries = [row.link_id for row in store.outcomes() if row.kind == "fetched"]
+            assert len(tries) == len(set(tries)) == len(found), "a page was counted twice"
+        check_nothing_lost(web, seeds, [url for url, _ in found])
+        for shard in range(CRAWLERS):
+            urls = [url for url, file in found if file.startswith(f"{shard:04d}/")]
+            check_archive(self.crawl / "shards" / f"{shard:04d}" / "archive", urls)
+        return len(found)
+
+    def said(self) -> str:
+        return (self.folder / "stderr").read_text(errors="replace")[-800:]
+
+    def command(self, web: GeneratedWeb, urls: list[str], overrides: object) -> list[str]:
+        assert isinstance(overrides, dict)
+        lines = "\n".join(f'"{host}" = "{address}"' for host, address in overrides.items())
+        config = self.folder / "settings.toml"
+        config.write_text(
+            f"[politeness]\ndelay = {DELAY}\nfetch_time_factor = 0.0\n[readers]\ncount = 1\n[budget]\npages = 100000\n"
+            f'[http]\ndeadline = 5.0\n[network]\nallow = ["127.0.0.0/8"]\n[network.resolve]\n{lines}\n'
+        )
+        words = [sys.executable, "-c", "from lycosa.cli import main; main()", "crawl", web.topic_keywords(0)]
+        words += ["--quiet", "--strategy", self.strategy, "--store", self.store, "--cluster", str(CRAWLERS)]
+        return [*words, "-o", str(self.crawl), "-c", str(config), *(word for url in urls for word in ("--seed", url))]
+
+    def started(self, command: list[str]) -> subprocess.Popen[bytes]:
+        """The driver, which may be running."""
+        if self.driver is None:
+            with (self.folder / "stderr").open("ab") as errors:
+                self.driver = subprocess.Popen(command, stderr=errors, stdout=errors, start_new_session=True)
+        return self.driver
+
+    def family(self) -> list[psutil.Process]:
+        """All that the driver has started."""
+        with suppress(psutil.NoSuchProcess):
+            if self.driver is not None:
+                return psutil.Process(self.driver.pid).children(recursive=True)
+        return []
+
+    def crawlers(self) -> list[psutil.Process]:
+        found = []
+        for process in self.family():
+            with suppress(psutil.Error):
+                if "CrawlerActor" in " ".join(process.cmdline()):
+                    found.append(process)
+        return found
+
+    def disturb(self, process: subprocess.Popen[bytes], what: str) -> None:
+        time.sleep(self.some.uniform(0, 0.1))
+        if what == "sessions":
+            with psycopg.connect(self.store, autocommit=True) as db:
+                row = db.execute(END_SESSIONS.encode()).fetchone()
+            self.done["sessions"] += bool(row and row[0])
+        elif what == "driver":
+            self.end_driver()
+            self.done["driver"] += 1
+        elif crawlers := self.crawlers():
+            victim = self.some.choice(crawlers)
+            with suppress(psutil.NoSuchProcess):
+                if what == "stop":
+                    victim.send_signal(signal.SIGSTOP)
+                    time.sleep(self.some.uniform(0.5, 4.0))
+                    victim.send_signal(signal.SIGCONT)
+                else:
+                    victim.kill()
+                self.done[what] += 1
+
+    def end_driver(self) -> None:
+        """Kill the driver; what it has started should end by itself, and is killed if it has not."""
+        family = self.family()
+        if self.driver is not None:
+            self.driver.kill()
+            self.driver.wait()
+            self.driver = None
+        _, alive = psutil.wait_procs(family, timeout=30)
+        for process in alive:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+
+    def wait_for_requests(self, process: subprocess.Popen[bytes], count: int) -> bool:
+        """Whether the crawl still runs."""
+        log = self.folder / "requests.jsonl"
+        before = log.read_bytes().count(b"\n") if log.exists() else 0
+        deadline = time.monotonic() + LONGEST_WAIT
+        while process.poll() is None and time.monotonic() < deadline:
+            if log.exists() and log.read_bytes().count(b"\n") >= before + count:
+                return True
+            time.sleep(0.05)
+        return process.poll() is None
+
+
+def main(words: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="hostile.cluster_chaos", description=__doc__.splitlines()[0])
+    parser.add_argument("--kills", type=int, default=200, help="number of disturbances over all episodes")
+    parser.add_argument("--output", type=Path, default=TESTS.parent / "out" / "cluster-chaos")
+    arguments = parser.parse_args(words)
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    results = arguments.output / "results.jsonl"
+    done = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
+    while sum(each.get("kills", 0) for each in done) < arguments.kills:
+        number = len(done)
+        folder = arguments.output / f"episode-{number}"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        with running_server() as server:
+            try:
+                result = ClusterEpisode(number, folder, server.url).run()
+            except (AssertionError, subprocess.TimeoutExpired) as broken:
+                result = {"episode": number, "broken": str(broken)[:500]}
+            else:
+                shutil.rmtree(folder)
+        done.append(result)
+        with results.open("a") as file:
+            file.write(json.dumps(result) + "\n")
+        print(json.dumps({**result, "load": round(os.getloadavg()[0], 1)}), flush=True)
+    total: Counter[str] = Counter()
+    for each in done:
+        total.update({name: value for name, value in each.items() if isinstance(value, int) and name != "episode"})
+    broken_promises = [each["broken"] for each in done if "broken" in each]
+    print(json.dumps({"episodes": len(done), **total, "broken promises": broken_promises}))
+    return 1 if broken_promises else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
