@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.fetch.plain_hrefs import joined, split_absolute
@@ -73,6 +73,7 @@ hrefs = st.lists(st.sampled_from(PARTS), min_size=1, max_size=6).map("".join)
 RULES = [UrlRules(), UrlRules(schemes=frozenset({"https"})), UrlRules(max_length=40, include=("http://a.test/*",))]
 
 
+@settings(deadline=None)
 @given(bases, hrefs, st.sampled_from(RULES))
 def test_the_same_as_by_the_parser(base, href, rules):
     quick, slow = Urls(rules), Urls(rules)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.lib import hashindex
@@ -25,6 +25,7 @@ def hashes(values: list[int]) -> np.ndarray:
     return np.array(values, dtype=np.uint64)
 
 
+@settings(deadline=None)
 @given(st.lists(st.one_of(HASHES, st.integers(-(2**63), -1)), max_size=300))
 def test_one_at_a_time_or_together(values: list[int]) -> None:
     single, together, model = HashIndex(), HashIndex(), {}

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.lib import text, wordhash
@@ -21,6 +21,7 @@ PIECES = [*ORDINARY.split(), "x" * 15, "x" * 16, "x" * 17, "y" * 41, "é–" * 9
 texts = st.one_of(st.lists(st.sampled_from(PIECES), max_size=80).map(" ".join), st.text())
 
 
+@settings(deadline=None)
 @given(texts, st.sampled_from(["en", "de", "hi"]))
 def test_the_same_as_a_dict(given_text, language):
     terms, plain = text.counted(given_text, language=language), text.counts_in_python(given_text, language=language)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
@@ -88,10 +88,12 @@ documents = st.lists(st.sampled_from(PARTS), max_size=14).map(b"".join)
 
 
 class TestSearchThroughTheBytes:
+    @settings(deadline=None)
     @given(documents)
     def test_compiled_code_says_what_its_twin_says(self, source):
         assert may_declare(source) == may_declare_in_python(source)
 
+    @settings(deadline=None)
     @given(documents.map(lambda source: source.replace(b"\0", b"")))
     def test_nothing_is_hidden_by_it(self, source):
         parser = LexborHTMLParser(source)

@@ -55,6 +55,7 @@ static const Tag UNKNOWN = {"", INLINE, 0, 0};
 #define TAG_SLOTS 512
 static const Tag *tag_slots[TAG_SLOTS];
 static uint32_t crc_table[8][256];
+static unsigned char is_plain[256]; /* visible ASCII but &, and what follows the first byte of other characters */
 
 enum { MAX_NAME = 32 };
 
@@ -304,10 +305,16 @@ static int add_text(Scan *scan, const char *from, const char *end, int is_raw)
             scan->characters++;
             continue;
         }
-        do { /* a run of plain characters */
-            scan->characters += (*at & 0xC0) != 0x80;
-            scan->text[scan->bytes++] = (char)*at++;
-        } while (at < stop && ((*at > ' ' && *at < 0x7F && *at != '&') || (*at & 0xC0) == 0x80));
+        /* A run of plain characters, with single spaces between words: most of any text. */
+        char *to = scan->text + scan->bytes;
+        Py_ssize_t characters = 0;
+        const unsigned char *from_here = at;
+        do {
+            characters += (*at & 0xC0) != 0x80;
+            *to++ = (char)*at++;
+        } while (at < stop && (is_plain[*at] || (*at == ' ' && at + 1 < stop && is_plain[at[1]])));
+        scan->bytes += at - from_here;
+        scan->characters += characters;
     }
     return 0;
 }
@@ -940,6 +947,7 @@ PyMODINIT_FUNC PyInit__scan(void)
         for (int bit = 0; bit < 8; bit++)
             crc = crc & 1 ? 0xEDB88320u ^ crc >> 1 : crc >> 1;
         crc_table[0][byte] = crc;
+        is_plain[byte] = (byte > ' ' && byte < 0x7F && byte != '&') || (byte & 0xC0) == 0x80;
     }
     for (uint32_t byte = 0; byte < 256; byte++)
         for (int table = 1; table < 8; table++)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lycosa.lib.wordhash import MARK, last_words, near_words
@@ -29,11 +29,13 @@ def links(draw, parts=plain):
     return Link("http://a.test/", anchor, context)
 
 
+@settings(deadline=None)
 @given(st.lists(links(), max_size=8), st.sampled_from(["en", "de"]))
 def test_words_near_links(found, language):
     np.testing.assert_array_equal(near(found, language), near_in_python(found, language))
 
 
+@settings(deadline=None)
 @given(st.lists(links(odd), max_size=5))
 def test_with_marks_and_halves_of_characters(found):
     np.testing.assert_array_equal(near(found), near_in_python(found))
@@ -47,6 +49,7 @@ def test_pages_with_many_links(count):
     np.testing.assert_array_equal(found, near_in_python(some))
 
 
+@settings(deadline=None)
 @given(st.lists(plain.map(lambda path: f"http://a.test/{path}"), max_size=6))
 def test_words_of_urls(urls):
     np.testing.assert_array_equal(url_words(urls), url_words_in_python(urls))
