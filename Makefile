@@ -10,7 +10,7 @@ BENCHES := bench-frontier bench-replay bench-text bench-judges bench-distill ben
            bench-scrapy
 PAPERS := reproduce-fc reproduce-ar reproduce-gp reproduce-ga reproduce-tc
 
-.PHONY: help demo test lint unit docs clean chaos fuzz browser screenshots sequences bench $(BENCHES) reproduce $(PAPERS) metasearch
+.PHONY: help demo test lint unit docs clean chaos hostile bench-tarpit fuzz browser screenshots sequences bench $(BENCHES) reproduce $(PAPERS) metasearch
 
 help:            ## This list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -53,6 +53,12 @@ bench: $(BENCHES)    ## All benchmarks
 
 chaos: $(STAMP)           ## Kill, stop and starve crawls at random moments (KILLS=1000), and check what they promise
 	@cd tests && ../$(BIN)/python -m hostile.chaos --kills $(or $(KILLS),1000)
+
+hostile: $(BENCH_STAMP)   ## Send Lycosa and Scrapy through the suite of hostile behaviours, and write the table in docs/hostile.md
+	@cd tests && ../$(BIN)/python -m hostile.suite --crawler lycosa --crawler scrapy --write
+
+bench-tarpit: $(STAMP)    ## A tarpit beside 30 fair hosts, 20,000 fetches: what goes into it, and what the fair hosts lose
+	@cd tests && ../$(BIN)/python -m hostile.tarpit
 
 fuzz: $(STAMP)            ## Ten minutes of hostile input for every parser (MINUTES=10)
 	@cd tests && ../$(BIN)/python -m fuzz --minutes $(or $(MINUTES),10)
