@@ -11,8 +11,8 @@ BENCHES := bench-frontier bench-replay bench-text bench-judges bench-distill ben
            bench-crawl bench-reading bench-scale bench-scrapy
 PAPERS := reproduce-fc reproduce-ar reproduce-gp reproduce-ga reproduce-tc
 
-.PHONY: help demo test lint unit docs wheel clean chaos chaos-cluster scale-simulation fuzz browser screenshots sequences bench \
-        $(BENCHES) reproduce $(PAPERS) metasearch
+.PHONY: help demo test lint unit docs wheel clean chaos chaos-cluster hostile scale-simulation bench-tarpit fuzz browser screenshots \
+        sequences bench $(BENCHES) reproduce $(PAPERS) metasearch
 
 help:            ## This list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -62,6 +62,12 @@ chaos: $(STAMP)           ## Kill, stop and starve crawls at random moments (KIL
 
 chaos-cluster: $(CLUSTER_STAMP)   ## The same for a cluster: its crawlers, driver and database sessions (KILLS=200)
 	@cd tests && ../$(BIN)/python -m hostile.cluster_chaos --kills $(or $(KILLS),200)
+
+hostile: $(BENCH_STAMP)   ## Send Lycosa and Scrapy through the suite of hostile behaviours, and write the table in docs/hostile.md
+	@cd tests && ../$(BIN)/python -m hostile.suite --crawler lycosa --crawler scrapy --write
+
+bench-tarpit: $(STAMP)    ## A tarpit beside 30 fair hosts, 20,000 fetches: what goes into it, and what the fair hosts lose
+	@cd tests && ../$(BIN)/python -m hostile.tarpit
 
 fuzz: $(STAMP)            ## Ten minutes of hostile input for every parser (MINUTES=10)
 	@cd tests && ../$(BIN)/python -m fuzz --minutes $(or $(MINUTES),10)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from lycosa import config, engine
-from lycosa.crawl import reader_pool, reading
+from lycosa.crawl import reader_answers, reader_pool, reading
 from lycosa.crawl.commit import CrawlLedger
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.watching import Silence, View
@@ -45,8 +45,8 @@ CRAWL_PARTS: Parts = (
     ("robots.txt: matching", Robots, ("verdict",)),
     ("readers: marshal, hand over", reader_pool, ("_request",)),
     ("readers: marshal, hand over", reader_pool._Reader, ("give",)),
-    ("readers: take back, unmarshal", reader_pool, ("_unpack",)),
-    ("readers: take back, unmarshal", reader_pool._Reader, ("data_received",)),
+    ("readers: take back, unpack", reader_pool, ("unpack",)),
+    ("readers: take back, unpack", reader_pool._Reader, ("data_received",)),
     ("WARC: digests, compression", Archive, ("append",)),
     ("WARC: write, sync to disk", Archive, ("sync", "position")),
     ("ledger: numbers for links, rows", CrawlLedger, ("commit",)),
@@ -66,7 +66,7 @@ READER_PARTS: Parts = (
     ("fingerprint", html, ("simhash",)),
     ("hashes of links", reading, ("_hashes",)),
     ("judge", KeywordJudge, ("judge",)),
-    ("marshal", reader_pool, ("_pack",)),
+    ("packing the answer", reader_pool, ("pack",)),
 )
 READER_REST = "reading, the rest"
 WARM_UP = 100
@@ -189,7 +189,7 @@ def time_reading(settings: config.Config, requests: list[bytes]) -> dict[str, An
 
     def read_again(request: bytes) -> None:
         *answered, furniture, _ = marshal.loads(request)
-        reader_pool._pack(reading.read_response(Response(*answered), how, furniture), whole_pages=False)
+        reader_answers.pack(reading.read_response(Response(*answered), how, furniture), whole_pages=False)
 
     detect_language(FOREIGN)
     for request in requests[:WARM_UP]:  # fills the memos

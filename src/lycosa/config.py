@@ -158,14 +158,29 @@ class ReaderSettings:
     """Time limit for reading one page, after which the page is given up and its reader killed."""
     memory: int = 2 << 30
     """Maximum address space of a reader, in bytes; its libraries alone take 300 MB."""
+    confined: str = "auto"
+    """Whether readers have no network and cannot change files, where the system can enforce that (Linux): on or off.
+    auto: on, unless the judge or the strategy is one of your own, which may need either."""
 
     def __post_init__(self) -> None:
+        if self.confined not in ("auto", "on", "off"):
+            raise ConfigError(f"readers.confined is {self.confined!r}: it must be auto, on or off")
         require_at_least(self, "readers", count=0, seconds=0.001, memory=1 << 29)
         require_at_most(self, "readers", count=MOST_READERS)
 
     @property
     def processes(self) -> int:
         return self.count or len(os.sched_getaffinity(0))
+
+    def confines(self, *parts: object) -> bool:
+        """Whether readers are confined that run these parts: a judge, and what a strategy computes."""
+        return self.confined == "on" or (self.confined == "auto" and all(map(_is_ours, parts)))
+
+
+def _is_ours(part: object) -> bool:
+    made_by = getattr(part, "func", part)  # of a partial
+    module = getattr(made_by, "__module__", None) or type(made_by).__module__
+    return part is None or str(module).partition(".")[0] == "lycosa"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

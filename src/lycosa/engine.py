@@ -482,6 +482,7 @@ class Crawl:
             count=config.readers.processes,
             seconds=config.readers.seconds,
             memory=config.readers.memory,
+            confined=config.readers.confines(reading.judge, reading.digest),
             whole_pages=abilities.needs_whole_pages or self._has_text,
         )
         stack.push_async_callback(readers.close)

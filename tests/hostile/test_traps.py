@@ -128,6 +128,32 @@ def test_copies_are_said_and_set_aside_where_nothing_else_is_crawled(rig, invent
     assert "copies" in events(made)[0]
 
 
+def dated(url: str) -> str:
+    """A calendar whose days differ by their date alone, and link to days that others link to."""
+    number = int(url.rpartition("/")[2] or 0)
+    links = "".join(f'<a href="/{number + step}">x</a>' for step in (1, 7, 31))
+    return f"<title>Calendar</title><p>day {number * 7919}</p>{links}"
+
+
+def test_a_calendar_of_days_that_are_all_different_has_an_end(rig):
+    made = rig(EndlessWeb(dated, fair_hosts=0))
+    made.crawl("http://trap.test/", strategy="breadth-first", pages=3000, width=4)
+    assert len(made.pages) <= 250
+    assert "next to no text" in events(made)[0]
+
+
+def test_thin_pages_survive_a_restart():
+    traps = Traps()
+    for number in range(150):
+        assert not traps.add_page(f"http://a.test/{number}", is_copy=False, is_relevant=False, new_links=0.3, words=3)
+    again = Traps.restored(traps.save(), TrapSettings())
+    found = [
+        again.add_page(f"http://a.test/b{n}", is_copy=False, is_relevant=False, new_links=0.3, words=3)
+        for n in range(60)
+    ]
+    assert any(found)
+
+
 def test_what_was_found_out_survives_a_restart(rig):
     made = rig(EndlessWeb(wildcard))
     made.crawl("http://fair-0.test/0", "http://trap.test/", strategy="breadth-first", pages=3000, width=16, delay=0.1)

@@ -379,7 +379,13 @@ class CrawlLedger:
     def _avoid_traps(self, visit: Visit, is_copy: bool, new_links: float, batch: Batch) -> None:
         """`new_links`: the share of the page's links that are new."""
         traps, host = self._state.traps, self._state.hosts[visit.lease.host]
-        found = traps.add_page(visit.lease.url, is_copy=is_copy, is_relevant=is_relevant(visit), new_links=new_links)
+        found = traps.add_page(
+            visit.lease.url,
+            is_copy=is_copy,
+            is_relevant=is_relevant(visit),
+            new_links=new_links,
+            words=visit.page.words if visit.page is not None else 0,
+        )
         self._set_aside(found, batch)
         if rest := traps.extra_rest(host.name, self._politeness.delay):
             self._state.hosts.rest_longer(host, rest)

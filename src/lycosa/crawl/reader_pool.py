@@ -5,8 +5,7 @@ that crashes its reader costs only itself: the pages queued behind it go to anot
 started. A page whose reader was killed by somebody else is read once more.
 
 Messages are length-prefixed. The reader gets the import path and pickled settings once, then marshalled tuples, which
-are pages or new settings; it sends back only marshalled tuples of plain values, of bounded length: no code travels that
-way.
+are pages or new settings. What it sends back is of bounded length, and checked (`reader_answers`).
 
 Pages that take long must not hold up those of other hosts. A reader that is slow over a page gets no other one: those
 queued behind it go back, and another process takes its place while it may finish.
@@ -23,25 +22,25 @@ import pickle
 import resource
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections import deque
 from collections.abc import Coroutine
 from typing import Any
 
 import cloudpickle
 
+from lycosa.crawl.reader_answers import LENGTH, LONGEST, pack, unpack
+from lycosa.crawl.reader_confinement import confine
 from lycosa.crawl.reader_limits import allow_processor_time, die_with_parent, processor_time
 from lycosa.crawl.reading import Read, Reading, compared, read, read_response
 from lycosa.errors import LycosaError
-from lycosa.model import Fetched, Guidance, Judgement, Kind, Link, Outcome, Page, Response, Visit
+from lycosa.model import Fetched, Kind, Outcome, Response, Visit
 from lycosa.page import language_model
 
-LENGTH = struct.Struct("=I")
-LONGEST_ANSWER = 256 << 20
 NEEDED_HEADERS = frozenset({"content-type", "content-encoding", "x-robots-tag"})
 START_SECONDS = 60.0
 """Seconds after which a reader that is not ready never will be."""
@@ -83,11 +82,14 @@ class Readers:
         seconds: float = 10.0,
         memory: int = 2 << 30,
         whole_pages: bool = False,
+        confined: bool = False,
     ) -> None:
+        """`confined`: readers have neither network nor files that they could change (`reader_confinement`)."""
         self._readers: list[_Reader] = []
         self._memory = memory
         self._seconds = seconds
         self._whole_pages = whole_pages
+        self._confined = confined
         self._settings = b""
         self.adopt(reading)
         self.count = count
@@ -129,7 +131,7 @@ class Readers:
     def adopt(self, reading: Reading) -> None:
         """Read like this from now on, for example with another judge; this does not affect pages sent before."""
         # By value where the class is of `__main__` or of a notebook, which a reader cannot import.
-        self._settings = cloudpickle.dumps((reading, self._memory, self._seconds, self._whole_pages))
+        self._settings = cloudpickle.dumps((reading, self._memory, self._seconds, self._whole_pages, self._confined))
         news = marshal.dumps((self._settings,))
         for reader in self._readers:
             reader.send(news)
@@ -280,7 +282,7 @@ class _Reader(asyncio.Protocol):
         start = 0
         while len(self._buffer) >= start + LENGTH.size:
             (length,) = LENGTH.unpack_from(self._buffer, start)
-            if length > LONGEST_ANSWER:
+            if length > LONGEST:
                 self.kill("reader crashed")
                 return
             end = start + LENGTH.size + length
@@ -299,7 +301,7 @@ class _Reader(asyncio.Protocol):
         if self._is_over:  # pages that were taken back when it was retired: others read them
             return
         # If this fails, asyncio closes the connection: the page counts as one that crashed its reader.
-        result = _unpack(marshal.loads(message))  # noqa: S302 - plain values, see module docstring
+        result = unpack(message)
         message.release()
         job = self.jobs.popleft()
         if not job.answer.done():
@@ -371,82 +373,25 @@ def _sent(response: Response) -> tuple[Any, ...]:
     return response.url, response.status, headers, response.body
 
 
-def _pack(result: Read, *, whole_pages: bool) -> bytes:
-    outcome, page, judgement = result.outcome, result.page, result.judgement
-    page_fields: tuple[Any, ...] | None = None
-    if page is not None:
-        page_fields = (
-            page.url,
-            page.title,
-            page.text if whole_pages else "",
-            page.language,
-            page.charset,
-            [tuple(link) if whole_pages else _light(link) for link in page.links],
-            dict(page.rejected),
-            dict(page.dropped),
-            page.canonical,
-            page.is_noindex,
-            page.is_nofollow,
-            page.fingerprint,
-            dict(page.terms) if whole_pages else {},
-            page.words,
-            page.link_hashes,
-            page.digest,
-            page.own_text if whole_pages else "",
-            page.blocks,
-            page.stemmed_in,
-        )
-    judgement_fields = None
-    if judgement is not None:
-        judgement_fields = (
-            judgement.relevance,
-            judgement.is_relevant,
-            dict(judgement.scores),
-            dict(judgement.terms),
-            judgement.best,
-            judgement.guide and tuple(judgement.guide),
-            judgement.margin,
-        )
-    plain = (str(outcome.kind), outcome.reason, outcome.detail, outcome.status, outcome.location)
-    return marshal.dumps((plain, page_fields, judgement_fields, result.is_same))
-
-
-def _light(link: Link) -> tuple[Any, ...]:
-    """Without context and path."""
-    return (link[0], link[1], "", "", link[4], link[5], link[6])
-
-
-def _unpack(message: tuple[Any, ...]) -> Read:
-    (kind, reason, detail, status, location), page_fields, judgement_fields, is_same = message
-    page = None
-    if page_fields is not None:
-        url, title, text, language, charset, links, *rest = page_fields
-        page = Page(url, title, text, language, charset, [Link._make(link) for link in links], *rest)
-    judgement = None
-    if judgement_fields is not None:
-        relevance, is_relevant, scores, terms, best, guide, margin = judgement_fields
-        guided = Guidance._make(guide) if guide else None
-        judgement = Judgement(relevance, is_relevant, scores, terms, best, guided, margin)
-    return Read(Outcome(Kind(kind), reason, detail, status, location=location), page, judgement, is_same)
-
-
 # The reader's side.
 
 
 def serve(sock: socket.socket) -> None:
     """Read pages until the other side goes away."""
-    with sock, sock.makefile("rb") as stream:
+    with sock.makefile("rb") as stream:
         # Last, so that nothing there hides a module of Python's or ours; a judge may have to be imported from there.
         sys.path += [entry for entry in marshal.loads(_receive(stream)) if entry not in sys.path]  # noqa: S302 - our parent
-        reading, memory, seconds, whole_pages = pickle.loads(_receive(stream))  # noqa: S301 - from the crawl, our parent
+        reading, memory, seconds, whole_pages, confined = pickle.loads(_receive(stream))  # noqa: S301 - from the crawl, our parent
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if confined:
+            confine()
         gc.freeze()  # modules and settings are here to stay: there is no garbage to be looked for among them
         sock.sendall(LENGTH.pack(0))  # ready
         while message := _receive(stream):
             given = marshal.loads(message)  # noqa: S302 - from the crawl, our parent
             if len(given) == 1:
-                reading, _, _, whole_pages = pickle.loads(given[0])  # noqa: S301 - from the crawl, our parent
+                reading, _, _, whole_pages, _ = pickle.loads(given[0])  # noqa: S301 - from the crawl, our parent
                 continue
             *answered, furniture, known = given
             allow_processor_time(seconds)
@@ -455,7 +400,7 @@ def serve(sock: socket.socket) -> None:
                 result = compared(result, Response(*known) if known else None, reading, furniture)
             except Exception as error:
                 result = Read(Outcome(Kind.UNREADABLE, "reader fault", f"{type(error).__name__}: {error}"[:300]))
-            answer = _pack(result, whole_pages=whole_pages)
+            answer = pack(result, whole_pages=whole_pages)
             sock.sendall(LENGTH.pack(len(answer)) + answer)
 
 
@@ -469,5 +414,12 @@ if __name__ == "__main__":
     os.nice(1)  # the crawl's own process goes first: it keeps the readers fed
     if len(sys.argv) > 3:
         language_model.share(int(sys.argv[3]))
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+    try:
         serve(socket.socket(fileno=int(sys.argv[1])))
+    except (BrokenPipeError, ConnectionResetError):
+        pass
+    except Exception:
+        traceback.print_exc()
+        # At once: a process that has closed its socket and is still about to end would be killed by the crawl, and
+        # could not be told from one that somebody else has killed.
+        os._exit(1)

@@ -7,11 +7,12 @@ as moving averages,
     copies    the share that had exactly the text of a page fetched before: soft 404s, session ids, empty calendars
     novelty   the share of their links that nobody had seen before: menus make it small on a site made by people; where
               pages are invented as they are asked for it stays near 1
+    thin      the share that had next to no text of their own: a calendar without events
 
 and how many pages in a row were not relevant, or copies (`barren`). A place is a trap if almost all of its pages are
-copies; if half of them are, and it has been barren for long; or if it has been barren for longer and its links are
-still new. Before that, a host that may be endless loses its share of the crawl: it rests longer with every page. A host
-whose pages hang or crash readers is set aside, too.
+copies; if half of them are, or almost all are thin, and it has been barren for long; or if it has been barren for
+longer and its links are still new. Before that, a host that may be endless loses its share of the crawl: it rests
+longer with every page. A host whose pages hang or crash readers is set aside, too.
 
 Each is said as an event, with the reason. A link that was a seed is fetched in any case. Replays have no traps.
 """
@@ -37,6 +38,10 @@ LEAST_REST = 0.05
 """Seconds, where the delay is shorter: what the growing rest of an endless host is a multiple of."""
 REST_GROWS_EVERY = 20
 """Number of barren pages after which this rest is one delay longer."""
+FEW_WORDS = 10
+"""Number of words, without stop words, below which a page has next to no text."""
+THIN = 0.9
+"""Share of such pages that makes a place a trap if it is barren."""
 SITE_FACTOR = 3
 """How many times as many reader deaths a site may have as a host."""
 READER_DEATHS = ("reader killed", "reader crashed")
@@ -54,7 +59,8 @@ class TrapSettings:
     """Share of copies among its latest pages that makes a place a trap."""
     barren: int = 400
     """Number of pages in a row without a new relevant one after which a place is a trap if its links are still new; a
-    quarter of it if half of its pages are copies. A host loses its share of the crawl from a quarter of it on."""
+    quarter of it if half of its pages are copies, half of it if they have next to no text. A host loses its share of
+    the crawl from a quarter of it on."""
     novelty: float = 0.7
     """Share of new links among those of its latest pages, from which a place may be endless."""
     reader_deaths: int = 3
@@ -75,12 +81,14 @@ class Place:
     novelty: float = 0.0
     barren: int = 0
     deaths: int = 0
+    thin: float = 0.0
 
-    def add(self, *, is_copy: bool, is_useful: bool, new_links: float) -> None:
+    def add(self, *, is_copy: bool, is_useful: bool, new_links: float, is_thin: bool) -> None:
         self.pages += 1
         weight = 1 / min(self.pages, WINDOW)
         self.copies += weight * (is_copy - self.copies)
         self.novelty += weight * (new_links - self.novelty)
+        self.thin += weight * (is_thin - self.thin)
         self.barren = 0 if is_useful else self.barren + 1
 
     def why_a_trap(self, settings: TrapSettings, *, is_site: bool) -> str:
@@ -94,6 +102,8 @@ class Place:
         since = f"{self.barren:,} pages in a row without a new relevant one"
         if self.barren >= settings.barren / 4 and self.copies >= 0.5:
             return f"{since}, {self.copies:.0%} of the latest are copies"
+        if self.barren >= settings.barren / 2 and self.thin >= THIN:
+            return f"{since}, {self.thin:.0%} of the latest have next to no text of their own"
         if self.barren >= settings.barren and self.novelty >= settings.novelty:
             return f"{since}, and {self.novelty:.0%} of their links were never seen before: it may be endless"
         return ""
@@ -112,7 +122,9 @@ class Traps:
     is_changed: bool = False
     """A trap was found, or a reader died, since `save`."""
 
-    def add_page(self, url: str, *, is_copy: bool, is_relevant: bool, new_links: float) -> list[str]:
+    def add_page(
+        self, url: str, *, is_copy: bool, is_relevant: bool, new_links: float, words: int = FEW_WORDS
+    ) -> list[str]:
         """A page was fetched; the places that are traps from now on. `new_links`: share of its links never seen."""
         if not self.settings.is_on:
             return []
@@ -120,7 +132,7 @@ class Traps:
         found = []
         for name in self._names(url):
             place = self._place(name)
-            place.add(is_copy=is_copy, is_useful=is_useful, new_links=new_links)
+            place.add(is_copy=is_copy, is_useful=is_useful, new_links=new_links, is_thin=words < FEW_WORDS)
             found += self._judged(name, place)
         return found
 
@@ -159,7 +171,7 @@ class Traps:
     def save(self) -> bytes:
         self.is_changed = False
         largest = sorted(self._places.items(), key=lambda item: -item[1].pages - 100 * item[1].deaths)[:MOST_KEPT]
-        kept = {name: [p.pages, p.copies, p.novelty, p.barren, p.deaths] for name, p in largest}
+        kept = {name: [p.pages, p.copies, p.novelty, p.barren, p.deaths, p.thin] for name, p in largest}
         return json.dumps({"places": kept, "traps": self.condemned}).encode()
 
     @classmethod
@@ -170,8 +182,10 @@ class Traps:
             return traps
         try:
             read = json.loads(kept)
-            for name, (pages, copies, novelty, barren, deaths) in read["places"].items():
-                place = Place(int(pages), float(copies), float(novelty), int(barren), int(deaths))
+            for name, (pages, copies, novelty, barren, deaths, *thin) in read["places"].items():
+                place = Place(
+                    int(pages), float(copies), float(novelty), int(barren), int(deaths), *map(float, thin[:1])
+                )
                 traps._places[str(name)] = place
             traps.condemned = {str(name): str(why) for name, why in read["traps"].items()}
         except (ValueError, TypeError, KeyError, AttributeError):

@@ -18,6 +18,7 @@ from hostile.suite.server import SuiteServer, serving
 
 TESTS = Path(__file__).parents[2]
 CRAWLERS = {name: [sys.executable, "-m", f"hostile.suite.crawlers.{name}"] for name in ("lycosa", "scrapy")}
+NOT_ASKED = "was not asked at all"
 GRACE = 45.0
 """Seconds after the end of its time in which a crawler has to end, and to write its pages."""
 
@@ -105,8 +106,6 @@ def _verdict(behaviour: Behaviour, server: SuiteServer, pages: list[Kept], ended
         ended,
     )
     if not seen.asked:
-        return Verdict(False, f"was not asked at all; the crawler {ended}" if ended else "was not asked at all")
+        return Verdict(False, f"{NOT_ASKED}; the crawler {ended}" if ended else NOT_ASKED)
     faults = [fault for check in behaviour.checks if (fault := check(seen))]
-    if faults and ended:
-        faults[0] += f"; the crawler {ended}"
     return Verdict(not faults, faults[0] if faults else "")

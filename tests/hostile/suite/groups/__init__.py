@@ -23,6 +23,7 @@ GROUPS = {
     "http": Group("HTTP", http.BEHAVIOURS),
     "redirects": Group("Redirects", redirects.BEHAVIOURS),
     "encodings": Group("Compression and character sets", encodings.BEHAVIOURS),
+    "heavy": Group("Heavy pages", pages.HEAVY, seconds=60.0),
     "pages": Group("Pages", pages.BEHAVIOURS),
     "urls": Group("URLs", urls.BEHAVIOURS),
     "lists": Group("Feeds and sitemaps", lists.BEHAVIOURS),

@@ -43,7 +43,7 @@ MOST = 24_000_000
 
 
 def _odd(
-    name: str, does: str, good: str, served: Served, *checks: Check, is_quick: bool = False, tries: int = 6
+    name: str, does: str, good: str, served: Served, *checks: Check, is_quick: bool = False, tries: int = 8
 ) -> Behaviour:
     pages = {"/": served, "/fine": FINE}
     return Behaviour(
@@ -167,10 +167,10 @@ BEHAVIOURS = (
     _odd("unauthorized", "answers 401", "keeps no page, and does not try again and again",
          response(BODY, ("WWW-Authenticate", "Basic realm=x"), status="401 Unauthorized"), not_kept("/"), tries=4),
     _odd("teapot", "answers 418 with a page", "keeps no page", response(BODY, status="418 I'm a teapot"), not_kept("/"), tries=4),
-    _odd("always-500", "answers 500 for ever", "tries a few times", FAILURE, not_kept("/"), tries=6, is_quick=True),
+    _odd("always-500", "answers 500 for ever", "tries a few times", FAILURE, not_kept("/"), is_quick=True),
     Behaviour("once-500", "answers 500 once", "tries again", (kept("/", about="named again"),),
               {"/": lambda ask: page("again") if ask.number else FAILURE}),
-    _odd("cut-always", "breaks off every time", "tries a few times", response(BODY[:50], length="9999"), not_kept("/"), tries=6),
+    _odd("cut-always", "breaks off every time", "tries a few times", response(BODY[:50], length="9999"), not_kept("/")),
     Behaviour("retry-after", "answers 429 with Retry-After: 2", "waits two seconds",
               (rests(2.0, after="/later"), asked("/later")),
               {"/later": _turned_away("2", times=1)}, seeds=("/later",), is_quick=True),

@@ -42,7 +42,7 @@ def _meta(name: str, content: str) -> str:
 
 
 BODY = prose("odd") + NEXT
-BEHAVIOURS = (
+HEAVY = (
     _heavy("deep-divs", "nests 200,000 elements", "<div>" * 200_000 + BODY, is_quick=True),
     _heavy("deep-tables", "nests 5,000 tables", "<table><tr><td>" * 5000 + BODY),
     _heavy("deep-fonts", "nests 3,000 formatting elements, and closes none", "<b><i><font><p>" * 3000 + BODY),
@@ -72,6 +72,8 @@ BEHAVIOURS = (
     Behaviour("xhtml-external", "asks for a file by an entity in XHTML", "does not read it", (nowhere("root:"), STILL),
               {"/": response(b'<!DOCTYPE html [<!ENTITY x SYSTEM "file:///etc/passwd">]><html><body>&x;</body></html>',
                              kind="application/xhtml+xml"), "/fine": FINE}, seeds=("/", "/fine")),
+)  # fmt: skip
+BEHAVIOURS = (
     _reads("link-in-script", "has a link in a script and in a comment", "does not follow it",
            prose("x") + '<script>document.write(\'<a href="/hidden">x</a>\')</script><!--<a href="/hidden2">x</a>-->' + NEXT,
            not_asked("/hidden"), asked("/next"), is_quick=True),
