@@ -7,7 +7,7 @@ import pytest
 
 from lycosa.crawl.letters import LinkLetter, PageLetter, link_letter, opened_letter, page_letter, without_digest
 from lycosa.crawl.link_rules import FoundLink
-from lycosa.crawl.shard import Sending, Shard
+from lycosa.crawl.shard import FIRST_PAGES, Sending, Shard
 from lycosa.errors import ConfigError, StoreError
 from lycosa.fetch.urls import url_hash
 from lycosa.model import Fetched, Guidance, Judgement, Kind, Lease, Link, Outcome, Page, Visit
@@ -87,22 +87,28 @@ class TestSending:
 
     def test_links_go_to_their_owner_and_numbers_go_on(self):
         batch, sending = Batch(), self.made(to1=4)
-        sending.add_page(visit(), PAGE, np.array([1, 2, 3]), batch)
-        sending.add_page(visit(), PAGE, np.array([1, 2, 3]), batch)
+        sending.add_page(visit(), PAGE, np.array([1, 2, 3]), batch, number=FIRST_PAGES)
+        sending.add_page(visit(), PAGE, np.array([1, 2, 3]), batch, number=FIRST_PAGES)
         assert [(letter.target, letter.sender, letter.number) for letter in batch.letters] == [(1, 0, 5), (1, 0, 6)]
         assert [link.url for link in opened_letter(batch.letters[0].value).page.links] == ["http://b.test/2"]
 
     def test_all_hear_of_a_seed(self):
         batch = Batch()
-        self.made().add_page(visit(distance=0), PAGE, np.array([1, 2, 3]), batch)
+        self.made().add_page(visit(distance=0), PAGE, np.array([1, 2, 3]), batch, number=FIRST_PAGES)
         assert [letter.target for letter in batch.letters] == [1, 2]
         assert opened_letter(batch.letters[1].value).page.links == []
+
+    def test_all_hear_of_the_first_pages(self):
+        batch, sending = Batch(), self.made()
+        for number in (1, FIRST_PAGES // 3, FIRST_PAGES // 3 + 1):
+            sending.add_page(visit(), PAGE, np.array([1, 2, 3]), batch, number=number)
+        assert [letter.target for letter in batch.letters] == [1, 2, 1, 2, 1]
 
     def test_what_is_found_otherwise_is_sent_alone_and_once(self):
         row = LinkRow(2, "http://b.test/2", 2, 1, State.ELSEWHERE, 0.5, 3, 1, 0, 1, "", "", "")
         others = [row._replace(id=9, url="http://c.test/"), row._replace(id=10, state=State.WAITING)]
         batch, sending = Batch(links=[row, *others]), self.made()
-        sending.add_page(visit(), PAGE, np.array([1, 2, 3]), batch)  # tells of link 2
+        sending.add_page(visit(), PAGE, np.array([1, 2, 3]), batch, number=FIRST_PAGES)  # tells of link 2
         sending.add_rest(batch)
         alone = [opened_letter(letter.value) for letter in batch.letters[1:]]
         assert alone == [LinkLetter("http://c.test/", FoundLink(3, 1, 0.5, ""))]
