@@ -33,6 +33,8 @@ from postgres import Server, postgres
 from table import table
 
 PAGES, WEBS, CRAWLERS = 600, 3, (1, 2, 4)
+FETCHES = 16
+"""At a time, by all crawlers together: what is under way was chosen without knowing what the rest would bring."""
 ADDRESSES = 200
 TRAVEL = """
 select count(*), coalesce(sum(case when f.state = 'elsewhere' then 1 else 0 end), 0)
@@ -98,7 +100,7 @@ def crawled(web: GeneratedWeb, at: Served, server: Server, folder: Path, crawler
     names = "\n".join(f'"{host}" = "{address}"' for host, address in at.overrides.items())
     config.write_text(
         "[politeness]\ndelay = 0.0\nfetch_time_factor = 0.0\n[readers]\ncount = 1\n"
-        f'[network]\nallow = ["127.0.0.0/8"]\n[network.resolve]\n{names}\n'
+        f'[network]\nfetches = {FETCHES // crawlers}\nallow = ["127.0.0.0/8"]\n[network.resolve]\n{names}\n'
     )
     words = [sys.executable, "-c", "from lycosa.cli import main; main()", "crawl", web.topic_keywords(0), "-q"]
     words += ["-c", str(config), "-o", str(folder / str(crawlers)), "--store", store, "-n", str(pages)]

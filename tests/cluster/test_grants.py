@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lycosa.cluster.grants import FIRST, MOST_AHEAD, Standing, grants
+from lycosa.cluster.grants import FIRST, LEAST_AHEAD, Standing, grants
 
 
 def standing(shard: int, scores: list[float], ahead: int = 0, speed: float = 20.0) -> Standing:
@@ -14,6 +14,12 @@ def standing(shard: int, scores: list[float], ahead: int = 0, speed: float = 20.
 def test_the_best_links_of_all_are_granted():
     found = grants([standing(0, [0.9] * 50), standing(1, [0.1] * 50)], left=10)
     assert found == {0: 10}
+
+
+def test_there_is_not_enough_for_all():
+    """A shard with worse links gets what the other cannot use."""
+    found = grants([standing(0, [0.9] * 200), standing(1, [0.1] * 200)], left=1_000)
+    assert found[0] > 2 * found.get(1, 0)
 
 
 def test_no_more_than_is_left():
@@ -33,10 +39,10 @@ def test_a_shard_of_which_nothing_is_known_may_begin():
 
 
 def test_a_shard_whose_hosts_all_rest_does_not_keep_others_waiting():
-    resting = standing(0, [0.9] * 50, ahead=MOST_AHEAD, speed=0.0)
+    resting = standing(0, [0.9] * 50, ahead=LEAST_AHEAD, speed=0.0)
     assert grants([resting, standing(1, [0.2] * 50)], left=100).get(1, 0) > 0
 
 
 def test_nobody_is_granted_far_in_advance():
     found = grants([standing(0, [0.9] * 256, speed=0.0)], left=1_000)
-    assert found[0] <= MOST_AHEAD
+    assert found[0] <= LEAST_AHEAD

@@ -7,16 +7,18 @@ granted never exceeds the budget, so the budget is exact.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_AHEAD = 24
-"""Number of pages that a shard may have been granted and not fetched, unless it is faster than that."""
 AHEAD_SECONDS = 2.0
-"""Seconds' worth of pages that are granted in advance."""
+"""Seconds' worth of pages of all shards that are granted ahead: more would be granted before the best links are known,
+less would keep crawlers waiting for the driver's next look."""
+LEAST_AHEAD = 6
+"""Number of pages that a shard may have ahead, however slow it is."""
 FIRST = 2
 """Number of pages granted to a shard of whose links nothing is known."""
 
@@ -37,18 +39,17 @@ def grants(shards: Sequence[Standing], left: int) -> Mapping[int, int]:
     """Number of pages to grant to each shard; `left`: of the budget, not granted yet."""
     found: dict[int, int] = {}
     offers: list[tuple[float, int]] = []
-    room = used = 0.0
+    # Not enough for all of them: so that those with the best links get most of it, and become the fastest.
+    room = max(LEAST_AHEAD * len(shards) / 2, AHEAD_SECONDS * sum(each.speed for each in shards))
     for each in shards:
-        most = max(MOST_AHEAD, AHEAD_SECONDS * each.speed)
-        room += most
         # Of a shard whose hosts all rest, what lies idle keeps no other from being granted more.
-        used += min(each.ahead, AHEAD_SECONDS * each.speed + 1)
-        waiting = each.scores[each.ahead : each.ahead + max(0, int(most) - each.ahead)]
-        offers += [(float(score), each.shard) for score in waiting]
+        room -= min(each.ahead, AHEAD_SECONDS * each.speed + 1)
+        most = int(max(LEAST_AHEAD, 2 * AHEAD_SECONDS * each.speed))
+        offers += [(float(score), each.shard) for score in each.scores[each.ahead : max(most, each.ahead)]]
         if not each.ahead and not len(each.scores) and left > 0:
             found[each.shard] = min(FIRST, left)
             left -= found[each.shard]
-    count = max(0, min(left, int(room - used)))
+    count = max(0, min(left, math.ceil(room)))
     offers.sort(key=lambda offer: (-offer[0], offer[1]))
     for _, shard in offers[:count]:
         found[shard] = found.get(shard, 0) + 1

@@ -465,7 +465,7 @@ class CrawlLedger:
         scores = self._state.strategy.tell(visit.guiding, targets)
         self._state.urls.expand(visit.lease, page, numbers, is_new, scores, batch)
         if self._sending is not None:
-            self._sending.add_page(visit, page, targets, batch)
+            self._sending.add_page(visit, page, targets, batch, number=self.pages)
         if self._abilities.guessing is not None and (self._state.urls.rules.follow_nofollow or not page.is_nofollow):
             self._guess(visit.guiding, self._abilities.guessing, batch)
         if note := self._abilities.note():

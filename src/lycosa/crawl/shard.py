@@ -30,6 +30,9 @@ from lycosa.store.protocol import Store
 from lycosa.store.rows import AddressLease, Batch, Letter, Orders, State
 from lycosa.strategies.protocol import Abilities, Links
 
+FIRST_PAGES = 400
+"""Number of pages of all shards together that all of them are told of."""
+
 
 class SharedStore(Store, Protocol):
     """What a shard asks of its store beyond what any crawl does."""
@@ -99,11 +102,12 @@ class Sending:
     def is_elsewhere(self, url: str) -> bool:
         return not self._shard.owns(url)
 
-    def add_page(self, visit: Visit, page: Page, targets: Links, batch: Batch) -> None:
-        """A page was told to the strategy: the owners of its links hear of it; of a seed, all do, as it is an example
-        of the topic."""
+    def add_page(self, visit: Visit, page: Page, targets: Links, batch: Batch, *, number: int) -> None:
+        """A page was told to the strategy: the owners of its links hear of it. Of a seed and of the shard's first pages
+        all do, so that all know what the topic is and is not before they spend much. `number`: that of the page."""
         owners = [self._shard.owner_of(host_key(link.url)) for link in page.links]
-        listeners = set(owners) if visit.lease.distance else set(range(self._shard.count))
+        is_for_all = not visit.lease.distance or number * self._shard.count <= FIRST_PAGES
+        listeners = set(range(self._shard.count)) if is_for_all else set(owners)
         for target in sorted(listeners - {self._shard.number}):
             places = [place for place, owner in enumerate(owners) if owner == target]
             digest = self._part(page.digest, np.array(places, dtype=np.int64)) if self._part and page.digest else b""
