@@ -1,8 +1,9 @@
 """The model by which py3langid tells languages, loaded once for all reader processes.
 
 It is 70 MB of tables, of which a text looks up a few kilobytes, and it takes half a second to unpack. The first process
-that needs it writes it into a file that all of them share (`share`), and all map it: what one of them looks up is in
-memory once, and the rest not at all. Where that is not possible, each process loads its own.
+that is started writes it into a file that all of them share (`share`), and all map it: what one of them looks up is in
+memory once, and the rest not at all. Where that is not possible (it takes Linux's /proc), each process loads its own
+when it needs it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import json
 import mmap
 import os
 import struct
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,30 +24,29 @@ from py3langid.modelio import load_model
 _HEAD = struct.Struct("<Q")
 """At the beginning of the file: the size of the description that follows; 0 until everything is there."""
 _ALIGNED = 64
-_descriptor = -1
+_model: LanguageIdentifier | None = None
+"""That of the file."""
 
 
 def share(descriptor: int) -> None:
-    """From now on, use the model in this file, which is open for reading and writing, and empty at first."""
-    global _descriptor
-    _descriptor = descriptor
-    _classifier.cache_clear()
+    """From now on, use the model in this file, which is open for reading and writing, and empty at first.
+
+    The file is closed when the model has been mapped, so that whoever takes over this process later, by a page that it
+    reads, cannot change what other processes read.
+    """
+    global _model
+    try:
+        _model = _shared(descriptor)
+    except (OSError, TypeError, ValueError, AttributeError, KeyError):  # no room, or another version of py3langid
+        _model = None
+    finally:
+        os.close(descriptor)
 
 
 def label_of(text: str) -> str:
     """The label of the most likely language."""
-    label: str = _classifier().classify(text)[0]
+    label: str = (py3langid if _model is None else _model).classify(text)[0]
     return label
-
-
-@cache
-def _classifier() -> Any:
-    if _descriptor >= 0:
-        try:
-            return _shared(_descriptor)
-        except (OSError, TypeError, ValueError, AttributeError, KeyError):  # no room, or another version of py3langid
-            pass
-    return py3langid
 
 
 def _shared(descriptor: int) -> LanguageIdentifier:
@@ -59,7 +58,10 @@ def _shared(descriptor: int) -> LanguageIdentifier:
             (size,) = _HEAD.unpack(os.pread(descriptor, _HEAD.size, 0))
     finally:
         fcntl.lockf(descriptor, fcntl.LOCK_UN)
-    mapped = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
+    # Mapped from a file that is open for writing, memory can be made writable later.
+    readable = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY)
+    mapped = mmap.mmap(readable, 0, access=mmap.ACCESS_READ)
+    os.close(readable)
     described = json.loads(mapped[_HEAD.size : _HEAD.size + size])
     columns: dict[str, NDArray[Any]] = {
         name: np.frombuffer(mapped, np.dtype(kind), int(np.prod(shape)), offset).reshape(shape)
