@@ -16,7 +16,7 @@ from pathlib import Path
 
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
-from lycosa.crawl import reader_pool, reading
+from lycosa.crawl import reader_answers, reading
 from lycosa.crawl.reading import Reading
 from lycosa.fetch.urls import UrlRules, Urls
 from lycosa.judges.contrast.judge import ContrastJudge
@@ -106,7 +106,7 @@ def fastest(found: Sample, how: Reading, *, rounds: int) -> dict[str, float]:
 
 
 def _read(response: Response, how: Reading) -> None:
-    reader_pool._pack(reading.read_response(response, how), whole_pages=False)
+    reader_answers.pack(reading.read_response(response, how), whole_pages=False)
 
 
 def report(name: str, found: Sample, *, rounds: int) -> str:
