@@ -8,6 +8,7 @@ import pytest
 from lycosa.errors import ConfigError, InputError
 from lycosa.judges.background import background_shares
 from lycosa.judges.contrast.judge import ContrastJudge, ContrastSettings, ContrastStudy, ContrastTopic, telling_words
+from lycosa.judges.contrast.judge import _deciding as deciding
 from lycosa.lib.text import term_counts
 from lycosa.lib.wordhash import SIZE, number_of
 from lycosa.model import Page
@@ -58,6 +59,15 @@ class TestJudge:
         terms = judge.judge(page("cycl", 60)).terms
         assert max(terms, key=terms.get).startswith("cycl")
         assert len(terms) <= 10
+
+    @pytest.mark.parametrize("size", [0, 3, 10, 11, 40])
+    def test_they_are_the_ten_that_count_most_and_equals_go_by_name(self, size):
+        dice = np.random.default_rng(size)
+        parts = dice.integers(-3, 4, size).astype(np.float32)  # many equals, and zeros, which decide nothing
+        terms = {f"word{n}": 1 for n in dice.permutation(size).tolist()}
+        shares = {stem: part for stem, part in zip(terms, parts.tolist(), strict=True) if part}
+        order = sorted(shares, key=lambda stem: (-abs(shares[stem]), stem))[:10]
+        assert list(deciding(terms, parts).items()) == [(stem, shares[stem]) for stem in order]
 
     def test_a_page_without_words_is_not_relevant(self, judge):
         assert judge.judge(Page("http://a.test/")).relevance == 0
