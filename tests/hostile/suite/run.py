@@ -19,7 +19,7 @@ from hostile.suite.server import SuiteServer, serving
 TESTS = Path(__file__).parents[2]
 CRAWLERS = {name: [sys.executable, "-m", f"hostile.suite.crawlers.{name}"] for name in ("lycosa", "scrapy")}
 NOT_ASKED = "was not asked at all"
-GRACE = 45.0
+GRACE = 180.0
 """Seconds after the end of its time in which a crawler has to end, and to write its pages."""
 
 
