@@ -177,8 +177,13 @@ class ShardStore(PostgresStore):
     def _lock(self, db: Database) -> None:
         try:
             super()._lock(db)
-        except WorkspaceBusy:
-            if not self._takes_over or self._has_joined:
+        except WorkspaceBusy as error:
+            if self._has_joined:  # it was ours: no reason to wait for it, and to take it over in turn
+                raise StoreError(
+                    f"{self.where}: another crawler has gone on with shard {self.shard} meanwhile, and this one must "
+                    "not write any more; nothing is lost"
+                ) from error
+            if not self._takes_over:
                 raise
             holder = db.execute(HOLDER, (LOCKS, CRAWLING)).fetchone()
             if holder:
