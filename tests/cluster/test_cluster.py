@@ -204,6 +204,12 @@ def test_a_url_is_explained_by_its_shard(crawled, web):
         assert facts["page"].startswith("number ")
 
 
+def test_the_database_of_another_directory(crawled, tmp_path):
+    crawl = Crawl("cycling", seeds=["https://a.test/"], directory=tmp_path / "other", store=crawled.store)
+    with pytest.raises(StoreError, match="was begun in another directory"):
+        Cluster(crawl, store=crawled.store, crawlers=3, ray=FakeRay()).run(Listening())
+
+
 def test_more_crawlers_than_shards(crawled):
     crawl = Crawl(directory=crawled.home)
     with pytest.raises(ConfigError, match="this crawl has 3 shards, and so at most as many crawlers: --cluster 3"):

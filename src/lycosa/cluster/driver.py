@@ -108,7 +108,13 @@ class Cluster:
             )
         workspace.archive = workspace.shards  # each has its own
         with workspace.locked():
-            count = prepare_cluster(self._url, where=shown(self._url), path=workspace.remote_name, shards=self._shards)
+            count = prepare_cluster(
+                self._url,
+                where=shown(self._url),
+                path=workspace.remote_name,
+                shards=self._shards,
+                is_begun=workspace.has_remote_store,
+            )
             if count < self._crawlers:
                 raise ConfigError(
                     f"{workspace.directory}: this crawl has {count} shards, and so at most as many crawlers: "

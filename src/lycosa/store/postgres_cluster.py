@@ -177,8 +177,13 @@ class ShardStore(PostgresStore):
     def _lock(self, db: Database) -> None:
         try:
             super()._lock(db)
-        except WorkspaceBusy:
-            if not self._takes_over or self._has_joined:
+        except WorkspaceBusy as error:
+            if self._has_joined:  # it was ours: no reason to wait for it, and to take it over in turn
+                raise StoreError(
+                    f"{self.where}: another crawler has gone on with shard {self.shard} meanwhile, and this one must "
+                    "not write any more; nothing is lost"
+                ) from error
+            if not self._takes_over:
                 raise
             holder = db.execute(HOLDER, (LOCKS, CRAWLING)).fetchone()
             if holder:
@@ -288,13 +293,26 @@ def cluster_row(db: Database) -> tuple[int, int] | None:
     return (int(row[0]), int(row[1])) if row else None
 
 
-def prepare_cluster(url: str, *, where: str, path: Path, shards: int) -> int:
+def prepare_cluster(url: str, *, where: str, path: Path, shards: int, is_begun: bool = True) -> int:
     """Make what the shards share, and their schemas, unless they are there; the number of shards.
 
-    `shards`: of a new cluster. One that is there keeps its own.
+    `shards`: of a new cluster. One that is there keeps its own. `is_begun`: whether the crawl was begun in this
+    directory; StoreError if it was begun in another.
     """
     with explained(where):
+        if not is_begun:
+            _refuse_begun(url, where)
         return _prepared(url, where, path, shards)
+
+
+def _refuse_begun(url: str, where: str) -> None:
+    with psycopg.connect(url, autocommit=True) as db:
+        row = db.execute(f"select run from {CLUSTER}".encode()).fetchone() if cluster_row(db) else None
+    if row and row[0]:
+        raise StoreError(
+            f"{where}: holds the crawl of a cluster that was begun in another directory; go on with it there, or give "
+            "another --store"
+        )
 
 
 def _prepared(url: str, where: str, path: Path, shards: int) -> int:
