@@ -40,7 +40,7 @@ class Workspace:
         self.database = directory / "crawl.db"
         self.remote_name = directory / "store.url"
         self.shards = directory / "shards"
-        self.archive = self.shards if self.shards.is_dir() else directory / "archive"
+        self.archive = self.shards if self.has_shards else directory / "archive"
         self.snapshots = directory / "snapshots"
         self.search = directory / "search.db"
         self.topics = directory / "topics.db"
@@ -71,7 +71,9 @@ class Workspace:
     @property
     def has_shards(self) -> bool:
         """Whether the crawl is one of a cluster."""
-        return self.shards.is_dir()
+        with contextlib.suppress(OSError):  # such as a name that is too long: whoever writes there says so
+            return self.shards.is_dir()
+        return False
 
     @property
     def store_name(self) -> str:
