@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import closing
 
 import pytest
@@ -126,9 +127,11 @@ class TestWholeCrawl:
         )
 
     def test_the_readers_know_it(self, crawl):
+        begun = time.time()
         crawl.run(pages=COUNT)
         rows = list(crawl.report().rows(text=False))
         assert [row["relevance"] > 0.1 for row in rows] == [True] * 3 + [False] * (COUNT - 3)
+        assert all(begun <= row["fetched_at"] <= time.time() for row in rows)  # though the fetcher does not say when
 
     def test_the_end_of_a_run_saves_it(self, crawl):
         crawl.run(pages=3)

@@ -367,7 +367,7 @@ class CrawlLedger:
         is_new = change in (PageChange.CHANGED, PageChange.BACK) and visit.page is not None
         if self._renews_pages and is_new and visit.page is not None:
             twin = self._twin(lease, visit.page)
-            renewed = page_row(visit, visit.page, place, run=known.run_id, number=known.number, twin=twin)
+            renewed = page_row(visit, visit.page, place, run=known.run_id, number=known.number, twin=twin, now=at)
             batch.pages.append(renewed if place != NOWHERE else _at_its_place(renewed, known))
             if visit.judgement is not None:
                 before = store.judgement(lease.id, self._judge)
@@ -415,7 +415,8 @@ class CrawlLedger:
         host.pages += 1
         self._state.furniture.add(host.id, page.blocks)
         twin = self._twin(lease, page)
-        batch.pages.append(page_row(visit, page, place, run=self._run, number=self.pages + 1, twin=twin))
+        now = self._clock.now()
+        batch.pages.append(page_row(visit, page, place, run=self._run, number=self.pages + 1, twin=twin, now=now))
         if judgement is None:
             return twin is not None
         host.relevant += judgement.is_relevant

@@ -12,13 +12,14 @@ Place = tuple[str, int]
 """Archive file and offset."""
 
 
-def page_row(visit: Visit, page: Page, place: Place, *, run: int, number: int, twin: int | None) -> PageRow:
+def page_row(visit: Visit, page: Page, place: Place, *, run: int, number: int, twin: int | None, now: float) -> PageRow:
+    """`now`: when it was fetched, if whoever fetched it does not say."""
     fetched = visit.fetched
     return PageRow(
         id=visit.lease.id,
         number=number,
         run_id=run,
-        fetched_at=fetched.ended,
+        fetched_at=fetched.ended or now,
         title=page.title,
         language=page.language,
         charset=page.charset,
