@@ -5,8 +5,6 @@ STAMP := .venv/.installed
 BENCH_STAMP := .venv/.installed-bench
 TEXT_STAMP := .venv/.installed-bench-text
 CLUSTER_STAMP := .venv/.installed-cluster
-# Of the tests: one more than there are cores, as a third of the time is spent waiting for servers and browsers.
-WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 BENCHES := bench-frontier bench-replay bench-text bench-judges bench-distill bench-evolve bench-gp bench-hunter bench-trust \
            bench-forecast bench-resume bench-refresh bench-person bench-search bench-dashboard bench-postgres bench-cluster \
@@ -52,7 +50,7 @@ lint: $(STAMP)            ## Style, types, direction of imports
 
 # On a machine that is made for tests (CI is set) a browser is installed; on a person's, only by `make browser`.
 unit: $(STAMP) $(if $(CI),browser)            ## Tests only
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -q
+	$(BIN)/pytest -n 2 --dist worksteal -q
 
 browser: $(STAMP)         ## Install chromium for the tests of the dashboard: by apt-get as root, otherwise by playwright
 	@$(BIN)/python -m tests.web.browser
