@@ -315,8 +315,13 @@ where c.change = 'gone' and c.id = (select max(id) from checks where page_id = c
 order by c.id;
 """
 
+SEEDS = """
+-- Seeds are asked for whenever a crawl resumes; it may have millions of links.
+create index frontier_seeds on frontier (id) where distance = 0;
+"""
+
 MIGRATIONS: tuple[str, ...] = (
-    FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, EARLIER_JUDGEMENTS, CHECKS,
+    FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, EARLIER_JUDGEMENTS, CHECKS, SEEDS,
 )  # fmt: skip
 VERSION = len(MIGRATIONS)
 PARTS = "select name, type, sql from sqlite_master where sql is not null order by type = 'view', rowid"
