@@ -1,6 +1,6 @@
-"""The door: `Crawl` puts the parts together and runs them.
+"""The door: `Crawl` checks what is asked for, and runs it (`run`).
 
-The command line, notebooks, scripts and, later, the dashboard and the cluster come in here. A crawl lives in a
+The command line, notebooks, scripts, the dashboard and the cluster come in here. A crawl lives in a
 directory; whoever opens the same directory again goes on with it.
 
     crawl = Crawl("recreational cycling", seeds=["https://…"], directory="cycling")
@@ -10,77 +10,43 @@ directory; whoever opens the same directory again goes on with it.
 from __future__ import annotations
 
 import asyncio
-import json
-import logging
 import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, closing
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-import numpy as np
-
-from lycosa import __version__
 from lycosa.config import Config, Layer, build, load_crawl
-from lycosa.crawl.advice import Advice
-from lycosa.crawl.alarms import Alarms, Condition
-from lycosa.crawl.answers import Answers, new_answers
-from lycosa.crawl.clock_watch import CLOCK, ClockWatch, settle_clocks
-from lycosa.crawl.commands import Commands
+from lycosa.crawl.answers import Answers
 from lycosa.crawl.commit import CrawlLedger, FoundPage, Records
-from lycosa.crawl.distiller import Distilling
-from lycosa.crawl.lists import EVENT as SITEMAP
-from lycosa.crawl.lists import SitemapLookAhead
-from lycosa.crawl.log_file import LogFile
-from lycosa.crawl.loop import run
-from lycosa.crawl.own_study import OwnStudy
-from lycosa.crawl.reader_pool import Readers
-from lycosa.crawl.reading import Reading
-from lycosa.crawl.receiving import Receiving
-from lycosa.crawl.refresh import Refreshing, RefreshPlan
-from lycosa.crawl.rejudge import Learning, Rejudge
-from lycosa.crawl.rendering import BrowserAdvice, RenderingReader
+from lycosa.crawl.refresh import RefreshPlan
+from lycosa.crawl.rejudge import Learning
 from lycosa.crawl.resume import (
-    FURNITURE,
-    NOTHING,
     THRESHOLD,
-    Covered,
     known_robots,
-    open_archive,
     resume,
 )
-from lycosa.crawl.revisits import archived_answers
-from lycosa.crawl.seeds import SeedWatch
-from lycosa.crawl.shard import GrantedStop, Sending, Shard, SharedStore
-from lycosa.crawl.snapshots import SNAPSHOT, Refused, Snapshotting, load
-from lycosa.crawl.stall import Lookout
-from lycosa.crawl.visits import Fetcher, LiveVisitor
+from lycosa.crawl.shard import Shard, SharedStore
+from lycosa.crawl.visits import Fetcher
 from lycosa.crawl.watching import (
     Event,
     Listener,
-    Periodic,
     Running,
     Silence,
-    View,
     Watcher,
-    heeding_signals,
     in_a_thread,
 )
 from lycosa.errors import ConfigError, InputError, LycosaError, SeedError, WorkspaceError
 from lycosa.fetch.access import Access
-from lycosa.fetch.browser import chromium, has_sandbox
-from lycosa.fetch.cache import PageCache
+from lycosa.fetch.browser import chromium
 from lycosa.fetch.fetcher import RobotsBook
 from lycosa.fetch.guard import Guard
 from lycosa.fetch.urls import Urls, checked_seed
 from lycosa.frontier.frontier import Frontier
 from lycosa.given import (
     as_layer,
-    canonical_answers,
-    checked_seeds,
     directory_for,
     made_judge,
     name_of,
@@ -88,46 +54,27 @@ from lycosa.given import (
     with_strategy_inside,
 )
 from lycosa.judge_choice import (
-    Versions,
-    has_open_threshold,
     is_trained,
     judge_from,
     judge_of,
-    newest_version,
     require_vectors,
     settled,
-    snapshot_settings,
 )
-from lycosa.judges.protocol import CompletedJudge, Judge, LearnedTopic, PlainJudge
+from lycosa.judges.protocol import CompletedJudge, Judge, PlainJudge
 from lycosa.lib.clock import SystemClock
-from lycosa.live import address_turns, live_browser, live_fetcher, live_search, query_words
 from lycosa.results.check import naming_damage
 from lycosa.results.report import Report
-from lycosa.stopping.forecaster import Forecaster
-from lycosa.stopping.outlook import OUTLOOK, outlook
-from lycosa.stopping.rules import Stop
+from lycosa.run.given import Given
+from lycosa.run.known import studied_strategy
+from lycosa.run.whole import whole_run
 from lycosa.store.opening import begin_shard_store, begin_store, check_url, open_store
 from lycosa.store.protocol import Reports
-from lycosa.store.rows import Batch
-from lycosa.strategies.protocol import Strategy, StrategyParts
+from lycosa.strategies.protocol import Strategy
 from lycosa.strategies.table import strategy as strategy_named
-from lycosa.strategies.table import studying_strategy
 from lycosa.teaching import teach
 from lycosa.topics.feedback import Lesson
 from lycosa.topics.start import good_topics, open_book, starting_examples
 from lycosa.workspace import Workspace
-
-NO_PAGE_LIMIT = 2**40
-READMIT_EVERY = 60.0
-"""Seconds between two looks for hosts that may take part again."""
-
-
-class Beside(Protocol):
-    """What stands beside the line."""
-
-    def look(self) -> object:
-        """Called after each turn of the loop; does nothing most of the time."""
-        ...
 
 
 class Crawl:
@@ -289,7 +236,7 @@ class Crawl:
             if run is None:
                 return False
             judge = self._judge_for(config, float(found) if found else None)
-            study, strategy = self._studied_strategy(config, judge)
+            study, strategy = studied_strategy(config, judge, self._strategy)
             state = resume(
                 store,
                 frontier=Frontier(
@@ -404,7 +351,7 @@ class Crawl:
             ):
                 store.refuse_damage()
                 async with AsyncExitStack() as stack:
-                    reason = await self._run(config, store, self._running, stack)
+                    reason = await whole_run(self._given(config, store), self._running, stack)
         finally:
             self._running = None
         return Report.of(self.workspace.directory, reason)
@@ -432,350 +379,19 @@ class Crawl:
         )
         return self._shared
 
-    async def _run(self, config: Config, store: Reports, running: Running, stack: AsyncExitStack) -> str:
-        # What refuses a setting comes first: a configuration that cannot work must not become the crawl's own.
-        found = store.state(THRESHOLD)
-        judge = self._judge_for(config, float(found) if found else None)
-        study, strategy, covered, refused = self._known_strategy(config, judge, store)
-        abilities = strategy.abilities
-        reading = replace(config.reading(judge), digest=abilities.digest)
-        seeds = checked_seeds(config, reading.urls)
-        said = canonical_answers(self._answers, reading.urls)
-        if self._shard is not None:
-            seeds = {url: plain for url, plain in seeds.items() if self._shard.owns(url)}
-            said = {url: answer for url, answer in said.items() if self._shard.owns(url)}
-        clock = SystemClock()
-        started = clock.now()
-        moved = settle_clocks(store, now=started)
-        frontier = Frontier(
-            buffer=config.frontier.buffer or None,
-            host_buffer=config.frontier.links_per_host or None,
-            slots_per_host=config.politeness.connections_per_host,
-            slots_per_address=config.politeness.connections_per_address,
-        )
-        if abilities.forecasting is not None:  # its scores are predictions
-            frontier.be_patient(config.frontier.patience)
-        state = resume(
-            store,
-            frontier=frontier,
-            strategy=strategy,
-            politeness=config.politeness,
-            links=config.link_rules(),
-            rules=config.stop,
-            rest_from=started if store.was_cut_off() else None,
+    def _given(self, config: Config, store: Reports) -> Given:
+        return Given(
+            config=config,
+            workspace=self.workspace,
+            store=store,
+            shared=self._shared,
+            shard=self._shard,
+            judge_for=lambda threshold: self._judge_for(config, threshold),
+            strategy=self._strategy,
+            fetcher=self._fetcher,
+            answers=self._answers,
+            plan=self._plan,
+            teach=lambda: self._teach(config),
             begun_with=str(self._stored().get("strategy", "")),
-            covered=covered,
-            traps=config.traps,
-        )
-        if study is not None and self._shard is not None:
-            study = OwnStudy(study, state.foreign)
-        records, lost = self._records(config, store, stack)
-        archived = archived_answers(store, self.workspace.archive)
-        live, fetcher = None, self._fetcher
-        if fetcher is None:
-            fetcher = live = live_fetcher(config, reading.urls, state, records, archived, clock, stack, seeds)
-        turns = None
-        if self._shared is not None:
-            fetcher = turns = address_turns(fetcher, self._shared, state, config, clock)
-        readers = Readers(
-            reading,
-            count=config.readers.processes,
-            seconds=config.readers.seconds,
-            memory=config.readers.memory,
-            confined=config.readers.confines(reading.judge, reading.digest),
-            whole_pages=abilities.needs_whole_pages or self._has_text,
-        )
-        stack.push_async_callback(readers.close)
-        await readers.start()
-        browser = live_browser(config, live, clock, stack) if config.browser.is_on and live is not None else None
-        reader = RenderingReader(
-            readers,
-            render=browser.render if browser is not None else None,
-            delay=config.politeness.delay,
-            limits=config.decode,
-            requisites=config.browser.requisites,
-        )
-        self.workspace.write_config(config.to_toml())
-        number = store.begin_run(started_at=started, pid=os.getpid(), version=__version__, config=config.to_toml())
-        sending = Sending(self._shard, self._shared.sent(), abilities) if self._shard and self._shared else None
-        ledger = CrawlLedger(
-            state,
-            records=records,
-            urls=reading.urls,
-            politeness=config.politeness,
-            judge=judge.name,
-            clock=clock,
-            sending=sending,
-        )
-        log = self._open_log(stack, number)
-        ledger.log_event = log.event
-        ledger.begin(number)
-        secrets = live.access_note if live else ""
-        for kind, message in (("archive", lost), (SNAPSHOT, refused), (CLOCK, moved), ("access", secrets)):
-            if message:
-                ledger.note(kind, message)
-        ledger.add_seeds(seeds)
-        if browser is not None and not has_sandbox():
-            ledger.note("browser", "chromium runs without its sandbox, as it does for root; crawl as another user")
-        browser_advice = BrowserAdvice(reader, ledger)
-        visitor = LiveVisitor(
-            fetcher=fetcher,
-            reader=reader,
-            furniture=state.furniture,
-            clock=clock,
-            traps=state.traps,
-            awaited_names=lambda: live.awaited_names if live else 0,
-        )
-        stack.push_async_callback(visitor.cancel)
-        forecaster = Forecaster(
-            abilities.forecasting,
-            frontier,
-            visits=lambda: ledger.pages,
-            recent=lambda: [is_relevant for _, is_relevant in state.recent],
-            pages=config.stop.forecast_pages,
-        )
-        advises = abilities.advice if config.stop.is_generalised else None
-        stop = Stop(config.budget, started=started, rules=config.stop, advice=advises or str, forecast=forecaster)
-        refreshing = None
-        if self._plan is not None:
-            stop = Stop(replace(config.budget, pages=NO_PAGE_LIMIT, bytes=0), started=started)
-            refreshing = Refreshing(self._plan, ledger=ledger, stop=stop, now=clock.now)
-        receiving = None
-        if self._shared is not None and sending is not None and turns is not None:
-            stop = granted = GrantedStop(config.budget, started=started)
-            receiving = Receiving(self._shared, ledger=ledger, sending=sending, turns=turns, stop=granted, clock=clock)
-        lookout = Lookout(
-            config.stall,
-            frontier=frontier,
-            ledger=ledger,
-            visitor=visitor,
-            robots=records.robots,
-            readers=readers,
-            clock=clock,
-        )
-        seed_watch = SeedWatch(
-            config.stall,
-            ledger=ledger,
-            visitor=visitor,
-            robots=records.robots,
-            urls=reading.urls,
-            stop=stop,
-            clock=clock,
-        )
-        searching = (
-            None
-            if refreshing
-            else live_search(
-                config,
-                words=query_words(config, judge),
-                ledger=ledger,
-                visitor=visitor,
-                records=records,
-                urls=reading.urls,
-                study=study,
-                stack=stack,
-            )
-        )
-        distilling = Distilling(config.distill, ledger=ledger, clock=clock)
-        rejudge = self._rejudge(config, ledger, readers, reading, clock, study)
-        answers = Answers(ledger=ledger, clock=clock, learn=rejudge.hurry)
-        advice = Advice(
-            ledger=ledger,
-            seeds=len(config.seeds),
-            study=study,
-            threshold=judge.abilities.threshold,
-            topics=config.topics,
-        )
-        snapshotting = Snapshotting(
-            ledger=ledger,
-            directory=self.workspace.snapshots,
-            settings=lambda: snapshot_settings(config, strategy.name, version=rejudge.version),
-            clock=clock,
-            covered=covered,
-            judged=(lambda: study.judged_pages) if study is not None else (lambda: rejudge.takeovers),
-            is_judged_by_study=study is not None,
-        )
-        clock_watch = ClockWatch(ledger=ledger, clock=clock)
-        alarms = Alarms(
-            config.alarms,
-            ledger=ledger,
-            clock=clock,
-            name=str(self.workspace.directory),
-            condition=Condition(
-                drift=(lambda: study.drift) if study is not None else float,
-                stalled=lambda: lookout.cause,
-                is_paused=lambda: stop.is_paused,
-            ),
-        )
-        commands = Commands(
-            ledger=ledger,
-            stop=stop,
-            clock=clock,
-            visitor=visitor,
-            forecast=forecaster,
-            stalled=lambda: lookout.cause,
-            alarms=alarms,
-        )
-        sitemaps = SitemapLookAhead(config.lists, state=state, robots=records.robots)
-        readmission = Periodic(ledger.readmit_hosts, every=READMIT_EVERY, clock=clock)
-
-        beside: tuple[Beside, ...] = (distilling, answers, rejudge, advice, readmission, snapshotting, commands, alarms)
-        if refreshing is not None:
-            beside = (refreshing, answers, readmission, commands, alarms)
-
-        def watch() -> None:
-            for part in (*beside, browser_advice):
-                part.look()
-            if searching is not None:
-                searching.look()
-            if receiving is not None:
-                receiving.look(visitor.in_flight)
-            if refreshing is None and (found := sitemaps.look()):
-                ledger.write(found[0], event=(SITEMAP, found[1]))
-            for message in store.passed_troubles():
-                ledger.note("stall", message)
-                running.tell(Event("stall", message))
-            for message in seed_watch.look():
-                running.tell(Event("seed", message))
-            if not stop.is_paused and (cause := lookout.look()):
-                running.tell(Event("stall", cause))
-            if jump := clock_watch.look():
-                running.tell(Event(CLOCK, jump))
-            running.look(ledger)
-
-        commands.begin()
-        rejudge.begin()
-        if said:
-            ledger.write(Batch(answers=new_answers(store, said, at=started)))
-        answers.look()
-        self._teach(config)
-        running.begin(View(config.budget.pages, frontier, ledger, visitor, lookout, started, forecaster), stop)
-        stack.callback(running.end)
-        for kind, message in ((SNAPSHOT, refused), (CLOCK, moved), ("access", secrets)):
-            if message:
-                running.tell(Event(kind, message))
-        store.on_wait = lambda words: running.tell(Event("stall", words))
-        stack.enter_context(heeding_signals(running))
-        for message in seed_watch.begin():
-            running.tell(Event("seed", message))
-        go = partial(
-            run,
-            frontier=frontier,
-            strategy=strategy,
-            visitor=visitor,
-            ledger=ledger,
-            stop=stop,
-            clock=clock,
-            width=config.network.fetches,
-            watch=watch,
-        )
-        if searching is not None:
-            await searching.begin()
-        if refreshing is not None:
-            refreshing.begin()
-        if receiving is not None:
-            receiving.begin()
-        reason = await go()
-        while receiving is not None and await receiving.wait():
-            reason = await go()
-        while searching is not None and not stop.reason(ledger.figures(), frontier, now=clock.now()):
-            if not await searching.rescue():
-                break
-            reason = await go()
-        answers.look(is_last=True)
-        if refreshing is not None:
-            refreshing.end()
-            reason = reason if stop.was_requested else refreshing.words()
-        else:
-            rejudge.end()
-            advice.look(is_last=True)
-        browser_advice.look(is_last=True)
-        snapshotting.look(is_last=True)
-        if receiving is not None:
-            receiving.end()
-            reason = stop.reason(ledger.figures(), frontier, now=clock.now()) or reason
-        running.look(ledger)
-        commands.write_figures()
-        expected = json.dumps(outlook(forecaster(), forecaster.calibration()))
-        ledger.write(Batch(state={OUTLOOK: expected.encode(), FURNITURE: state.furniture.save()}))
-        store.end_run(number, ended_at=clock.now(), stop_reason=reason)
-        figures = ledger.figures()
-        log.event("end", reason, pages=figures.pages, relevant=figures.relevant, waiting=frontier.waiting)
-        running.tell_progress()
-        running.tell(Event("end", reason))
-        return reason
-
-    def _open_log(self, stack: AsyncExitStack, run: int) -> LogFile:
-        """The log of the crawl, which also gets what the program itself logs, such as faults."""
-        log = LogFile(self.workspace.log)
-        log.run = run
-        root = logging.getLogger("lycosa")
-        root.addHandler(log)
-        stack.callback(log.close)
-        stack.callback(root.removeHandler, log)
-        log.event("start", f"run {run} of Lycosa {__version__}", pid=os.getpid())
-        return log
-
-    def _known_strategy(
-        self, config: Config, judge: Judge, store: Reports
-    ) -> tuple[LearnedTopic | None, Strategy, Covered, str]:
-        """The strategy, the study that it began, what they know from a snapshot, and why it is none."""
-        study, strategy = self._studied_strategy(config, judge)
-        try:
-            version = newest_version(config, self.workspace)
-            settings = snapshot_settings(config, strategy.name, version=version)
-            return study, strategy, load(strategy, store, self.workspace.snapshots, settings), ""
-        except Refused as error:
-            why = f"the snapshot is not used: {error}; all visits were told again"
-            return *self._studied_strategy(config, judge), NOTHING, why
-
-    def _studied_strategy(self, config: Config, judge: Judge) -> tuple[LearnedTopic | None, Strategy]:
-        """The strategy, and the study of the topic that it began, if it did."""
-        parts = StrategyParts.of(
-            judge.abilities, rng=np.random.default_rng(config.seed), buffer=config.frontier.buffer or None
-        )
-        study, strategy = studying_strategy(self._strategy or config.strategy, parts, config.constants)
-        if strategy.abilities.advice is not None and judge.abilities.interest is None:
-            raise ConfigError(
-                f"strategy {config.strategy!r} widens topics of a taxonomy, and this crawl has only words; crawl for a "
-                "--topic or an --interest, or leave tunnel+ out"
-            )
-        return study, strategy
-
-    def _records(self, config: Config, store: Reports, stack: AsyncExitStack) -> tuple[Records, str]:
-        """What is kept beside the store; and what is missing from the archive, in words."""
-        archive, lost = None, ""
-        if config.archive.is_on:
-            info = {"robots": "obey", "http-header-user-agent": config.user_agent(), "description": config.title}
-            if config.network.contact:
-                info["operator"] = config.network.contact
-            archive, lost = open_archive(
-                self.workspace.archive, store, max_bytes=config.archive.max_bytes, crawl_info=info
-            )
-            stack.callback(archive.close)
-        cache = PageCache(Path(config.cache), chop=config.fetch.chop) if config.cache else None
-        if cache is not None:
-            stack.callback(cache.close)
-        return Records(robots=RobotsBook(config.robots, known_robots(store)), archive=archive, cache=cache), lost
-
-    def _rejudge(
-        self,
-        config: Config,
-        ledger: CrawlLedger,
-        readers: Readers,
-        reading: Reading,
-        clock: SystemClock,
-        study: LearnedTopic | None,
-    ) -> Rejudge:
-        versions = Versions(self.workspace.topics, config) if is_trained(config) else None
-        threshold = reading.judge.abilities.threshold
-        return Rejudge(
-            ledger=ledger,
-            readers=readers,
-            reading=reading,
-            clock=clock,
-            learning=Learning(study=study, threshold=threshold, ledger=ledger) if study else None,
-            newer=versions.newer if versions else None,
-            version=versions.newest() if versions else 0,
-            has_open_threshold=has_open_threshold(config) and ledger.state.threshold is None,
+            has_text=self._has_text,
         )
