@@ -8,7 +8,7 @@ CLUSTER_STAMP := .venv/.installed-cluster
 
 BENCHES := bench-frontier bench-replay bench-text bench-judges bench-distill bench-evolve bench-gp bench-hunter bench-trust \
            bench-forecast bench-resume bench-refresh bench-person bench-search bench-dashboard bench-postgres bench-cluster \
-           bench-crawl bench-reading bench-scale bench-scrapy
+           bench-crawl bench-reading bench-scale bench-scrapy bench-soak
 PAPERS := reproduce-fc reproduce-ar reproduce-gp reproduce-ga reproduce-tc
 
 .PHONY: help demo test lint unit docs wheel clean chaos chaos-cluster hostile scale-simulation bench-tarpit fuzz browser screenshots \
@@ -109,6 +109,9 @@ bench-forecast: $(STAMP)  ## Whether forecasts hold: the harvest of the next pag
 
 bench-resume: $(STAMP)    ## What it costs to resume a crawl of 100,000 pages
 	@$(BIN)/python bench/resume.py
+
+bench-soak: $(STAMP)      ## A simulated week of crawling a faulty web: memory, descriptors, database over its course
+	@$(BIN)/python bench/soak.py $(if $(VISITS),--visits $(VISITS))
 
 bench-person: $(STAMP)    ## What ten marks of a person are worth, from topics to export, on pages served live
 	@$(BIN)/python bench/person.py
