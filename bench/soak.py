@@ -90,8 +90,8 @@ def hurry(speed: float) -> None:
     async def sleep(_clock: SystemClock, seconds: float) -> None:
         await asyncio.sleep(max(0.0, seconds) / speed)
 
-    SystemClock.__init__.__kwdefaults__.update(wall=fast_wall, steady=fast_steady)
-    SystemClock.sleep = sleep  # type: ignore[method-assign]
+    SystemClock.__init__.__kwdefaults__.update(wall=fast_wall, steady=fast_steady)  # type: ignore[attr-defined]
+    SystemClock.sleep = sleep  # type: ignore[method-assign,assignment]
 
 
 class Course(Silence):
@@ -115,20 +115,21 @@ class Course(Silence):
         if now < self._looked_at + LOOK_EVERY:
             return
         self._looked_at = now
-        if (visits := self._number("select max(id) from outcomes")) >= self._next:
+        visits = int(self._number("select max(id) from outcomes"))
+        if visits >= self._next:
             self._take(visits, now - self._taken_at)
             self._taken_at, self._next = now, visits + self._every
         if visits >= self._most:
             self._crawl.stop(ENOUGH)
 
     def _number(self, sql: str) -> float:
-        return self._database.execute(sql).fetchone()[0] or 0
+        return float(self._database.execute(sql).fetchone()[0] or 0)
 
-    def _take(self, visits: float, seconds: float) -> None:
+    def _take(self, visits: int, seconds: float) -> None:
         process, workspace = psutil.Process(), self._crawl.workspace
         hours = self._number("select (max(at) - min(at)) / 3600 from outcomes")
         sample = Sample(
-            visits=int(visits),
+            visits=visits,
             pages=self._view.ledger.pages,
             links=int(self._number("select max(id) from frontier")),
             hours=hours,

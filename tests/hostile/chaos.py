@@ -14,12 +14,10 @@ kills, and Ctrl-C loses at most the episode under way.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
 import resource
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -32,6 +30,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hostile.episodes import Result, run_episodes
 from hostile.promises import check_archive, check_nothing_lost, check_politeness, check_refreshed, fetched_urls
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 
@@ -262,34 +261,10 @@ class Episode:
 
 
 def main(words: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="hostile.chaos", description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=1000, help="number of SIGKILLs over all episodes")
-    parser.add_argument("--output", type=Path, default=TESTS.parent / "out" / "chaos")
-    arguments = parser.parse_args(words)
-    arguments.output.mkdir(parents=True, exist_ok=True)
-    results = arguments.output / "results.jsonl"
-    done = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
-    while sum(each.get("kills", 0) for each in done) < arguments.kills:
-        number = len(done)
-        folder = arguments.output / f"episode-{number}"
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        try:
-            result = Episode(number, folder).run()
-        except AssertionError as broken:
-            result = {"episode": number, "broken": str(broken)}
-        else:
-            shutil.rmtree(folder)
-        done.append(result)
-        with results.open("a") as file:
-            file.write(json.dumps(result) + "\n")
-        print(json.dumps(result), flush=True)
-    total: Counter[str] = Counter()
-    for each in done:
-        total.update({name: value for name, value in each.items() if isinstance(value, int) and name != "episode"})
-    broken_promises = [each["broken"] for each in done if "broken" in each]
-    print(json.dumps({"episodes": len(done), **total, "broken promises": broken_promises}))
-    return 1 if broken_promises else 0
+    def episode(number: int, folder: Path) -> Result:
+        return Episode(number, folder).run()
+
+    return run_episodes(episode, words, name="chaos", about=__doc__.splitlines()[0], kills=1000)
 
 
 if __name__ == "__main__":

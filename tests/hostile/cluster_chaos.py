@@ -13,11 +13,7 @@ episode under way.
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -31,6 +27,7 @@ import psutil
 import psycopg
 
 from hostile.chaos import serving
+from hostile.episodes import Result, run_episodes
 from hostile.promises import check_archive, check_nothing_lost, check_politeness
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 from lycosa.opened import opened
@@ -183,35 +180,11 @@ class ClusterEpisode:
 
 
 def main(words: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="hostile.cluster_chaos", description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=200, help="number of disturbances over all episodes")
-    parser.add_argument("--output", type=Path, default=TESTS.parent / "out" / "cluster-chaos")
-    arguments = parser.parse_args(words)
-    arguments.output.mkdir(parents=True, exist_ok=True)
-    results = arguments.output / "results.jsonl"
-    done = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
-    while sum(each.get("kills", 0) for each in done) < arguments.kills:
-        number = len(done)
-        folder = arguments.output / f"episode-{number}"
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
+    def episode(number: int, folder: Path) -> Result:
         with running_server() as server:
-            try:
-                result = ClusterEpisode(number, folder, server.url).run()
-            except (AssertionError, subprocess.TimeoutExpired) as broken:
-                result = {"episode": number, "broken": str(broken)[:500]}
-            else:
-                shutil.rmtree(folder)
-        done.append(result)
-        with results.open("a") as file:
-            file.write(json.dumps(result) + "\n")
-        print(json.dumps({**result, "load": round(os.getloadavg()[0], 1)}), flush=True)
-    total: Counter[str] = Counter()
-    for each in done:
-        total.update({name: value for name, value in each.items() if isinstance(value, int) and name != "episode"})
-    broken_promises = [each["broken"] for each in done if "broken" in each]
-    print(json.dumps({"episodes": len(done), **total, "broken promises": broken_promises}))
-    return 1 if broken_promises else 0
+            return ClusterEpisode(number, folder, server.url).run()
+
+    return run_episodes(episode, words, name="cluster_chaos", about=__doc__.splitlines()[0], kills=200)
 
 
 if __name__ == "__main__":
