@@ -90,7 +90,7 @@ def hurry(speed: float) -> None:
     async def sleep(_clock: SystemClock, seconds: float) -> None:
         await asyncio.sleep(max(0.0, seconds) / speed)
 
-    SystemClock.__init__.__kwdefaults__.update(wall=fast_wall, steady=fast_steady)  # type: ignore[attr-defined]
+    SystemClock.__init__.__kwdefaults__.update(wall=fast_wall, steady=fast_steady)  # type: ignore[union-attr]
     SystemClock.sleep = sleep  # type: ignore[method-assign,assignment]
 
 
