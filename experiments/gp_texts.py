@@ -65,9 +65,10 @@ CONTENT_SVM, COMBINATION_SVM, LINEAR_SVC = "content SVM", "combination SVM", "Li
 CONTRAST = "the hunter's judge"
 ALONE = {name: f"{name} alone + kNN" for name in EVIDENCE}
 LINKED_FIELDS = (*FIELDS, *LINK_FIELDS)
-CITED_FIELDS = (*LINKED_FIELDS, "citing", "anchors")
-"""`citing`: the examples that link to a document, which two documents may have in common (co-citation); `anchors`: the
-words of these links."""
+CITING_FIELDS = ("citing", "anchors")
+"""The examples that link to a document, which two documents may have in common (co-citation); the words of these
+links."""
+CITED_FIELDS = (*LINKED_FIELDS, *CITING_FIELDS)
 GP_LINKS, GP_CITED = "GP + kNN, with links", "GP + kNN, with links and citations"
 LINKS_ALONE = {f"{field}_cosine": f"{field}_cosine alone + kNN" for field in CITED_FIELDS if field not in FIELDS}
 METHODS_BY_LINKS = (GP_LINKS, GP_CITED, *LINKS_ALONE.values())

@@ -50,7 +50,7 @@ ASKED = page("http://www.d.test/boat/sail", [2, -3, 99, 100])
 def examples(count: int = 10) -> list[Example]:
     """Their words say nothing; their URLs and their links do."""
     rng = np.random.default_rng(3)
-    words = {"Sailing": "boat mast keel sail wind".split(), "Physics": "atom quark field mass wave".split()}
+    words = {"Sailing": ["boat", "mast", "keel", "sail", "wind"], "Physics": ["atom", "quark", "field", "mass", "wave"]}
     return [
         Example(
             page(
@@ -231,7 +231,7 @@ class TestJudge:
         assert loaded.settings.evidence == "paper"
         assert (loaded.posteriors(ASKED) == classifier.posteriors(ASKED)).all()
 
-    def test_a_model_without_the_fields_of_its_formula_is_refused(self, fitted):
+    def test_a_model_without_the_fields_of_its_formula_is_refused(self):
         meta, arrays = unpack(
             "gp-knn 1", GpKnnClassifier(GpKnnSettings(formula="body_bag")).fit(examples(), TOPICS).save()
         )
@@ -271,9 +271,7 @@ class TestDefault:
 
 class TestSettings:
     def test_the_choice_is_checked(self):
-        with pytest.raises(
-            ConfigError, match=r"gp-knn.evidence is 'link': did you mean 'links'.*there are paper, links"
-        ):
+        with pytest.raises(ConfigError, match=r"evidence is 'link': did you mean 'links'.*there are paper, links"):
             GpKnnSettings(evidence="link")
 
     @pytest.mark.parametrize("name", LINK_EVIDENCE)
