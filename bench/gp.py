@@ -31,7 +31,8 @@ from typing import Any
 import numpy as np
 
 from lycosa.judges.classifier import Example
-from lycosa.judges.gp.evidence import EVIDENCE, EvidenceIndex, title_and_body
+from lycosa.judges.gp.evidence import EvidenceIndex
+from lycosa.judges.gp.fields import EVIDENCE, title_and_body
 from lycosa.judges.gp.judge import GpKnnClassifier, GpKnnSettings
 from lycosa.judges.gp.learning import NoCheckpoints, Parts, SimilarityLearning, run_generations, tell_nobody
 from lycosa.judges.knn import KnnClassifier

@@ -9,10 +9,13 @@ from common import Evidence, Results, verdicts
 from gp_crawls import CRAWLERS, Collected, CrawlScale
 from gp_texts import (
     ALONE,
+    CITING_FIELDS,
     COMBINATION_SVM,
     CONTENT_SVM,
     CONTRAST,
     GP,
+    GP_CITED,
+    GP_LINKS,
     GP_PAPER,
     LEAST_SQUARES,
     LINEAR,
@@ -28,6 +31,7 @@ from gp_texts import (
 )
 from matplotlib.figure import Figure
 
+from lycosa.judges.gp.fields import LINK_FIELDS, evidence_of
 from lycosa.lab.evaluate.summary import over_topics
 
 TextFigures = dict[tuple[str, int], list[Outcome]]
@@ -63,6 +67,7 @@ READ = TextScale(drawn=1_500, tested=400, splits=10, population=50, generations=
 READ_CRAWLS = CrawlScale(topics=6, pages=200, population=30, generations=12)
 """The sizes of the runs that the findings in words below are about; of others they are not said."""
 WORDS = ("**GP is better**", "**GP is worse**", "no difference shown")
+LINK_PAIRS = ((GP_LINKS, GP), (GP_CITED, GP), (GP_CITED, GP_LINKS))
 
 
 def page(results: Results, texts: tuple[TextFigures, TextScale], crawls: tuple[CrawlFigures, CrawlScale]) -> str:
@@ -88,6 +93,7 @@ def page(results: Results, texts: tuple[TextFigures, TextScale], crawls: tuple[C
     ]
     for name in dict.fromkeys(name for name, _ in of_texts):
         parts += [f"\n## {name}\n", *_collection(name, of_texts)]
+    parts += _with_links(of_texts, scale)
     parts += [CRAWLS.format(**crawl_scale._asdict()), *_crawl_table(of_webs)]
     parts += [
         "\n| over | crawlers | F1 of the collection | evidence |\n|---|---|---|---|",
@@ -138,6 +144,8 @@ def _collection(name: str, found: TextFigures) -> Iterator[str]:
     yield f"| method |{''.join(f' {quality}, {percent} % |' for percent in shares for quality in QUALITIES)}"
     yield f"|---|{'---|' * len(shares) * len(QUALITIES)}"
     for method in METHODS:
+        if method not in found[name, shares[0]][0].quality:
+            continue
         cells = [
             _mean(quality(found[name, percent], method, which), ".3f")
             for percent in shares
@@ -152,6 +160,50 @@ def _collection(name: str, found: TextFigures) -> Iterator[str]:
                 f"{outcome.validation:.3f} in validation, {outcome.quality[GP][2]:.3f} on the documents it never saw "
                 f"({outcome.evaluations} similarities tried)"
             )
+
+
+def link_claims(found: TextFigures) -> Iterator[Evidence]:
+    """With more evidence against less, where the documents have links."""
+    for name in dict.fromkeys(name for name, _ in found):
+        parts = [outcomes for (own, _), outcomes in found.items() if own == name]
+        for pair in LINK_PAIRS:
+            if all(method in parts[0][0].quality for method in pair):
+                more, less = (np.concatenate([f1(outcomes, method) for outcomes in parts]) for method in pair)
+                means = f"{more.mean():.3f} against {less.mean():.3f}"
+                words = ("**better**", "**worse**", "no difference shown")
+                yield Evidence(name, " against ".join(pair), more - less, means, words)
+
+
+def _with_links(found: TextFigures, scale: TextScale) -> Iterator[str]:
+    """Nothing, if no collection has links."""
+    claims = list(link_claims(found))
+    if not claims:
+        return
+    yield LINKS
+    yield "| collection, both shares of examples | methods | F1 | evidence |\n|---|---|---|---|"
+    yield from verdicts(claims)
+    yield f"\n{_uses_of_links(found)}\n\nSimilarities that evolved with links, in three of the splits:\n"
+    for (name, percent), outcomes in found.items():
+        for outcome in outcomes[:3]:
+            for method, formula in outcome.link_formulas:
+                score = outcome.quality[method][QUALITIES.index("F1")]
+                yield f"- {name}, {percent} %, {method.removeprefix('GP + kNN, ')}: `{formula}`; F1 {score:.3f}"
+    if scale == READ:
+        yield FOUND_WITH_LINKS
+
+
+def _uses_of_links(found: TextFigures) -> str:
+    """In how many splits the chosen formula has what it was offered."""
+    formulas = [dict(outcome.link_formulas) for outcomes in found.values() for outcome in outcomes]
+    formulas = [by_method for by_method in formulas if by_method]
+
+    def uses(method: str, fields: Sequence[str]) -> int:
+        return sum(any(name in each.get(method, "") for name in evidence_of(fields)) for each in formulas)
+
+    return (
+        f"With links, the chosen formula has evidence of links in {uses(GP_LINKS, LINK_FIELDS)} of {len(formulas)} "
+        f"splits; with links and citations, it has evidence of citations in {uses(GP_CITED, CITING_FIELDS)}."
+    )
 
 
 def _picture(results: Results, found: TextFigures) -> str:
@@ -271,6 +323,34 @@ breadth-first; **hunter**: given the same examples of the topic, none of other t
 Precision, recall and F1 are those of the collection, by label; examples do not count. The paper's figures for crawls
 are not of this kind ("F1" of GP + meta-search 64 / 69 %, with decay 65 / 72 %; of what, it does not say). Mean ±
 standard error over topics.
+"""
+
+LINKS = """
+## With links
+
+Beyond the paper, where documents have links. **GP + kNN, with links** evolves on twelve kinds of evidence: the six, and
+the same three measures of two further fields of a page, the words of its own URL and the targets of its own links
+(bibliographic coupling). That is what the judge gp-knn has with `evidence = "links"`. **With links and citations**
+evolves on eighteen: also the pages that link to it (co-citation), and the words of these links. This is measured here
+alone: a judge sees one page at a time, and a page does not say who links to it. Only links of examples count, as
+nothing else is known when a document is judged; a crawl that is under way would know more of them. Each of the four
+fields **alone**, by its cosine, is in the table of its collection above. Population and generations are those of GP
+with six kinds.
+
+A URL of wikispeedia holds the article's name and its first letter, and nothing of its subject. So its words are those
+of the title once more; on a web whose folders are named after topics they would say more.
+"""
+
+FOUND_WITH_LINKS = """
+How to read this:
+
+- **Links were not shown to add anything to the words here**, neither the page's own nor those that point at it; with
+  10 % examples the means are a little lower. What a page links to does tell its class, alone much better than URL words
+  or citations do, but far less well than its words.
+- Twice or three times as many kinds of evidence are searched with the same number of formulas, and chosen by as few
+  documents: with 10 % examples, by a dozen.
+- Citations by examples are few: with 10 % examples, about a third of the documents to be told are linked to by any;
+  with 30 %, more than half.
 """
 
 READING = """

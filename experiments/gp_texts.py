@@ -6,6 +6,11 @@ and the rest for training. GP evolves on the training part (each document by its
 validation part chooses among the best of each generation, and what is reported is on the other documents, whose
 nearest neighbours are looked for among all examples. What has to be chosen for another method is chosen by the same
 two parts; the cost of support vector machines by a cross-validation over both.
+
+Where the documents have links, GP evolves on further evidence as well (`CITED_FIELDS`): what the judge gp-knn can have
+of a page, which are the words of its URL and the targets of its links, and what it cannot have, as it sees pages alone:
+which pages link to it, and with what text. Of the latter, only links of examples count. Those of the other documents
+are not known when a page is judged.
 """
 
 from __future__ import annotations
@@ -14,7 +19,7 @@ import gzip
 import json
 import os
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -29,7 +34,8 @@ from sklearn.svm import SVC, LinearSVC
 
 from lycosa.judges.contrast.judge import ContrastJudge
 from lycosa.judges.contrast.page_vector import telling_words
-from lycosa.judges.gp.evidence import EVIDENCE, EvidenceIndex
+from lycosa.judges.gp.evidence import EvidenceIndex
+from lycosa.judges.gp.fields import EVIDENCE, FIELDS, LINK_FIELDS, FieldsOfPage, evidence_of, fields_of
 from lycosa.judges.gp.fitness import ClassCounts, NeighbourFitness, macro_f1
 from lycosa.judges.gp.learning import NoCheckpoints, SimilarityLearning, run_generations, tell_nobody
 from lycosa.judges.tfidf import vocabulary
@@ -58,8 +64,18 @@ LINEAR, LEAST_SQUARES = "linear fusion, coordinate search", "linear fusion, leas
 CONTENT_SVM, COMBINATION_SVM, LINEAR_SVC = "content SVM", "combination SVM", "LinearSVC"
 CONTRAST = "the hunter's judge"
 ALONE = {name: f"{name} alone + kNN" for name in EVIDENCE}
+LINKED_FIELDS = (*FIELDS, *LINK_FIELDS)
+CITING_FIELDS = ("citing", "anchors")
+"""The examples that link to a document, which two documents may have in common (co-citation); the words of these
+links."""
+CITED_FIELDS = (*LINKED_FIELDS, *CITING_FIELDS)
+GP_LINKS, GP_CITED = "GP + kNN, with links", "GP + kNN, with links and citations"
+LINKS_ALONE = {f"{field}_cosine": f"{field}_cosine alone + kNN" for field in CITED_FIELDS if field not in FIELDS}
+METHODS_BY_LINKS = (GP_LINKS, GP_CITED, *LINKS_ALONE.values())
+"""Only where the documents have links."""
 METHODS = (
-    GP, GP_PAPER, RANDOM, LINEAR, LEAST_SQUARES, *ALONE.values(), CONTENT_SVM, COMBINATION_SVM, LINEAR_SVC, CONTRAST
+    GP, GP_PAPER, RANDOM, LINEAR, LEAST_SQUARES, *ALONE.values(), CONTENT_SVM, COMBINATION_SVM, LINEAR_SVC, CONTRAST,
+    *METHODS_BY_LINKS,
 )  # fmt: skip
 
 
@@ -79,6 +95,10 @@ class Documents(NamedTuple):
     pages: list[Page]
     classes: np.ndarray
 
+    @property
+    def has_links(self) -> bool:
+        return any(page.link_hashes for page in self.pages)
+
     def rows(self, chosen: np.ndarray) -> list[Page]:
         return [self.pages[at] for at in chosen.tolist()]
 
@@ -97,6 +117,8 @@ class Outcome(NamedTuple):
     tested: int
     seconds: Mapping[str, float]
     """CPU time by method."""
+    link_formulas: tuple[tuple[str, str], ...] = ()
+    """Methods by links that evolve, and what evolved."""
 
 
 # Collections
@@ -132,8 +154,30 @@ def _pages_of_web() -> list[tuple[Page, str]]:
     for number in range(len(world)):
         subjects = {topic.partition("/")[0] for topic in world.topics_of(number)}
         if len(subjects) == 1 and (terms := world.terms(number)):
-            found.append((Page(world.url(number), title=world.title(number), terms=terms), subjects.pop()))
+            whole = world.page(number)
+            page = Page(
+                whole.url, title=whole.title, terms=terms, links=list(whole.links), link_hashes=whole.link_hashes
+            )
+            found.append((page, subjects.pop()))
     return found
+
+
+class Citations:
+    """What examples say of the documents that they link to."""
+
+    def __init__(self, examples: list[Page]) -> None:
+        self._citing: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._anchors: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for source in examples:
+            for link in source.links:
+                if link.url != source.url:
+                    self._citing[link.url][source.url] = 1
+                    self._anchors[link.url].update(term_counts("\n".join([link.anchor, *link.other_anchors])))
+
+    def fields_of(self, page: Page) -> FieldsOfPage:
+        """All of `CITED_FIELDS`."""
+        cited = {"citing": self._citing.get(page.url, {}), "anchors": self._anchors.get(page.url, {})}
+        return {**fields_of(page, LINKED_FIELDS), **cited}
 
 
 def collections() -> list[str]:
@@ -181,9 +225,14 @@ class Trial:
         self.classes = found.classes
         self.pages = {part: found.rows(getattr(split, part)) for part in ("training", "validation", "test")}
         self.examples = [*self.pages["training"], *self.pages["validation"]]
-        self.index = EvidenceIndex.fit(self.examples)
+        if found.has_links:
+            citations = Citations(self.examples)
+            self.index = EvidenceIndex.fit_fields(map(citations.fields_of, self.examples), CITED_FIELDS)
+            self.asked = self.index.matrices_of_fields([citations.fields_of(page) for page in self.pages["test"]])
+        else:
+            self.index = EvidenceIndex.fit(self.examples)
+            self.asked = self.index.matrices_of(self.pages["test"])
         self.known = self.index.matrices
-        self.asked = self.index.matrices_of(self.pages["test"])
         self._truth = np.eye(int(found.classes.max()) + 1, dtype=np.bool_)
         trained = np.arange(len(split.training))
         rng = np.random.default_rng(number)
@@ -197,10 +246,15 @@ class Trial:
     def labels(self, part: str) -> np.ndarray:
         return self.classes[getattr(self.split, part)]
 
-    def training(self, measure: str = "macro-f1") -> NeighbourFitness:
+    @property
+    def has_links(self) -> bool:
+        return self.index.evidence != EVIDENCE
+
+    def training(self, measure: str = "macro-f1", names: tuple[str, ...] = EVIDENCE) -> NeighbourFitness:
+        """`names`: the evidence that similarities are made of."""
         own = self.labels("training")
-        truth = self._truth[own]
-        return NeighbourFitness(self.evidence, truth[self.queries], truth, k=K, measure=measure, own=self.queries)
+        truth, evidence = self._truth[own], {name: self.evidence[name] for name in names}
+        return NeighbourFitness(evidence, truth[self.queries], truth, k=K, measure=measure, own=self.queries)
 
     def validation(self) -> NeighbourFitness:
         truth = (self._truth[self.labels("validation")], self._truth[self.labels("training")])
@@ -225,8 +279,10 @@ def best_of(trees: list[Expression], validation: NeighbourFitness) -> Expression
     return min(trees, key=lambda tree: (-validation(tree), tree.size, trees.index(tree)))
 
 
-def evolved(trial: Trial, measure: str) -> tuple[Expression, TreeGeneration, NeighbourFitness]:
-    fitness = trial.training(measure)
+def evolved(
+    trial: Trial, measure: str, names: tuple[str, ...] = EVIDENCE
+) -> tuple[Expression, TreeGeneration, NeighbourFitness]:
+    fitness = trial.training(measure, names)
     program = ProgramSettings(population=trial.scale.population, generations=trial.scale.generations)
     learning = SimilarityLearning(program=program, k=K, measure=measure, seed=trial.number)
     last = run_generations(fitness, learning, NoCheckpoints(), "", tell_nobody)
@@ -367,6 +423,22 @@ def _linear_machine(cost: float) -> Any:
     return LinearSVC(C=cost, max_iter=200, tol=1e-2)
 
 
+def by_links(trial: Trial, timed: Callable[[str, Callable[[], np.ndarray]], None]) -> tuple[tuple[str, str], ...]:
+    """Tell `timed` of the methods by links, and return what evolved."""
+    test, formulas = trial.test(), []
+
+    def by_evolution(method: str, fields: tuple[str, ...]) -> np.ndarray:
+        tree, _, _ = evolved(trial, "macro-f1", evidence_of(fields))
+        formulas.append((method, written(tree)))
+        return test.predictions(tree)
+
+    timed(GP_LINKS, lambda: by_evolution(GP_LINKS, LINKED_FIELDS))
+    timed(GP_CITED, lambda: by_evolution(GP_CITED, CITED_FIELDS))
+    for evidence, method in LINKS_ALONE.items():
+        timed(method, lambda evidence=evidence: test.predictions(Expression(evidence)))
+    return tuple(formulas)
+
+
 def run_split(name: str, percent: int, number: int, scale: TextScale) -> Outcome:
     trial = Trial(name, percent, number, scale)
     test = trial.test()
@@ -396,8 +468,9 @@ def run_split(name: str, percent: int, number: int, scale: TextScale) -> Outcome
         timed(method, lambda pair=pair: by_machine(trial, _kernel_machine, *pair, is_kernel=True))
     timed(LINEAR_SVC, lambda: by_machine(trial, _linear_machine, known, asked, is_kernel=False))
     timed(CONTRAST, lambda: by_contrast(trial))
+    link_formulas = by_links(trial, timed) if trial.has_links else ()
     return Outcome(
-        quality={method: trial.quality(predicted[method]) for method in METHODS},
+        quality={method: trial.quality(found) for method, found in predicted.items()},
         formula=written(tree),
         evaluations=evaluations,
         training=fitness(tree),
@@ -405,4 +478,5 @@ def run_split(name: str, percent: int, number: int, scale: TextScale) -> Outcome
         examples=len(trial.examples),
         tested=len(trial.pages["test"]),
         seconds=seconds,
+        link_formulas=link_formulas,
     )

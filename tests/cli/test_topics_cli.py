@@ -105,6 +105,8 @@ class TestBook:
             (["train", "--judge", "oracle"], ["oracle", "bayes, svm, knn, gp-knn, keywords"]),
             (["train", "--judge", "svm", "--generations", "5"], ["--generations is for the judge gp-knn"]),
             (["train", "--judge", "gp-knn", "--population", "1"], ["population is 1", "2 or more"]),
+            (["train", "--judge", "svm", "--evidence", "links"], ["--evidence is for the judge gp-knn"]),
+            (["train", "--judge", "gp-knn", "--evidence", "link"], ["did you mean 'links'", "there are paper, links"]),
             (["train", "--judge", "gp-knn", "--formula", "nowhere.toml"], ["nowhere.toml", "no such file"]),
             (["train", "--judge", "gp-knn", "--formula", "x", "--generations", "5"], ["does not evolve"]),
             (["import", "nowhere.toml"], ["nowhere.toml"]),
@@ -156,6 +158,11 @@ class TestJudging:
         file.write_text('formula = "body_cosine + title_cosine"')
         row = json.loads(done(*evolving, "--formula", file, "--json"))
         assert row["formula"] == "body_cosine + title_cosine"
+        file.write_text('formula = "body_cosine + url_bag"')
+        assert "the formula has url_bag" in refused(*evolving, "--formula", file)
+        row = json.loads(done(*evolving, "--formula", file, "--evidence", "links", "--json"))
+        assert row["formula"] == "body_cosine + url_bag"
+        assert 'evidence = "links"' in book.with_name("topics.gp-knn-4.toml").read_text()
         document = tmp_path / "page.txt"
         document.write_text("The tandem has a saddle, a pedal and a chain; its rider likes the gear.")
         told = done("judge", document, "--topic", "Cycling", "--book", book)

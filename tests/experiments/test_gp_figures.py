@@ -8,10 +8,21 @@ import numpy as np
 import pytest
 from common import verdicts
 from gp_crawls import CRAWLERS, Collected, collected, search_plan
-from gp_page import PAIRS, crawl_claims, text_claims
-from gp_texts import GP, METHODS, Outcome, split_of
+from gp_page import (
+    FOUND_WITH_LINKS,
+    LINK_PAIRS,
+    PAIRS,
+    READ,
+    _collection,
+    _with_links,
+    crawl_claims,
+    link_claims,
+    text_claims,
+)
+from gp_texts import CITED_FIELDS, GP, GP_CITED, GP_LINKS, METHODS, METHODS_BY_LINKS, Citations, Outcome, split_of
 
 from lycosa.lab.replay.tasks import Task
+from lycosa.model import Link, Page
 
 
 def task(relevant: list[int], graded: list[int], pages: int = 10) -> Task:
@@ -44,15 +55,54 @@ def test_splits_are_stratified_and_have_nothing_in_common() -> None:
     assert other.test.tolist() != split.test.tolist()
 
 
-def outcomes(own: float, others: float, splits: int = 10) -> list[Outcome]:
+def outcomes(own: float, others: float, splits: int = 10, *, has_links: bool = True) -> list[Outcome]:
     rng = np.random.default_rng(1)
+    methods = [name for name in METHODS if has_links or name not in METHODS_BY_LINKS]
     return [
         Outcome(
-            {name: (0.5, 0.5, (own if name == GP else others) + 0.001 * rng.random()) for name in METHODS},
+            {name: (0.5, 0.5, (own if name == GP else others) + 0.001 * rng.random()) for name in methods},
             *("body_cosine", 1, 0.5, 0.5, 10, 10, {}),
+            ((GP_LINKS, "links_bag"),) if has_links else (),
         )
         for _ in range(splits)
     ]
+
+
+def test_methods_by_links_are_shown_where_there_are_links() -> None:
+    linked = {("web", percent): outcomes(0.5, 0.6) for percent in (10, 30)}
+    plain = {("texts", percent): outcomes(0.5, 0.6, has_links=False) for percent in (10, 30)}
+    both = {**plain, **linked}
+    claims = list(link_claims(both))
+    assert [(each.differences > 0.05).all() for each in claims] == [True, True, False]  # GP_CITED is as GP_LINKS
+    assert len(claims) == len(LINK_PAIRS)
+    assert "**better**" in verdicts(claims)[0]
+    scale = READ._replace(splits=2)
+    assert not list(_with_links(plain, READ))
+    said = "\n".join(_with_links(both, scale))
+    assert FOUND_WITH_LINKS not in said  # what was found is said of the runs that it was found in
+    assert FOUND_WITH_LINKS in [*_with_links(both, READ)]
+    assert said.count("web, 10 %, with links: `links_bag`") == 3
+    assert "evidence of links in 20 of 20 splits; with links and citations, it has evidence of citations in 0." in said
+    assert "texts, 10 %" not in said
+    assert not any(GP_CITED in line for line in _collection("texts", both))
+    assert all(any(method in line for line in _collection("web", both)) for method in METHODS_BY_LINKS)
+
+
+def test_citations_are_those_of_examples_alone() -> None:
+    def page(name: str, *links: tuple[str, str]) -> Page:
+        return Page(f"http://a.test/{name}", links=[Link(f"http://a.test/{to}", anchor) for to, anchor in links])
+
+    first = page("one", ("two", "fast boats"), ("three", "boat"), ("one", "myself"))
+    second = page("two", ("three", "Boats"), ("unknown", "wind"))
+    third = page("three", ("one", "never read"))
+    citations = Citations([first, second])
+    found = {each.url[-3:]: citations.fields_of(each) for each in (first, second, third)}
+    assert all(tuple(fields) == CITED_FIELDS for fields in found.values())
+    assert (found["one"]["citing"], found["one"]["anchors"]) == ({}, {})  # neither by itself, nor by the third
+    assert found["two"]["citing"] == {first.url: 1}
+    assert found["two"]["anchors"] == {"fast": 1, "boat": 1}
+    assert found["ree"]["citing"] == {first.url: 1, second.url: 1}
+    assert found["ree"]["anchors"] == {"boat": 2}
 
 
 @pytest.mark.parametrize(("own", "others", "said"), [(0.6, 0.5, "GP is better"), (0.5, 0.6, "GP is worse")])

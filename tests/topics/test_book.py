@@ -6,6 +6,7 @@ import sys
 import zlib
 from contextlib import closing
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -281,6 +282,20 @@ class TestFile:
         with pytest.raises(StoreError, match="a database, but not a topic book"):
             TopicBook(path)
 
+    def test_books_from_before_links_were_kept(self, path, monkeypatch):
+        monkeypatch.setattr("lycosa.topics.book.VERSION", 2)
+        with TopicBook(path) as older:
+            columns = "hash, source, title, language, words, text, terms, added_at"
+            values = (b"h", "http://a.test/", "A", "en", 1, b"", pack_terms({"sail": 1}, most=1), 0.0)
+            older._db.execute(f"insert into documents ({columns}) values (?, ?, ?, ?, ?, ?, ?, ?)", values)
+        monkeypatch.undo()
+        with TopicBook(path) as book:
+            linked = Page("http://b.test/", terms={"mast": 1}, link_hashes=bytes(8))
+            book.add_examples([Example(linked, ())])
+            first, second = (example.page for example in book.examples())
+            assert (first.terms, first.link_hashes) == ({"sail": 1}, b"")
+            assert (second.terms, second.link_hashes) == ({"mast": 1}, bytes(8))
+
     def test_newer_books_are_refused(self, book, path):
         book._db.execute("pragma user_version = 99")
         with pytest.raises(StoreError, match="written by a newer Lycosa"):
@@ -342,6 +357,18 @@ def test_editing_by_several_processes_at_once(path):
 
 
 class TestPacking:
+    def test_links_come_back_the_first_of_many(self, monkeypatch):
+        monkeypatch.setattr(documents, "MAX_LINKS", 2)
+        hashes = np.array([7, -(2**63), 5], np.int64).tobytes()
+        packed = documents.pack_document(Page("http://a.test/", terms={"a": 1}, link_hashes=hashes))
+        assert packed.links == b"\7" + bytes(7) + bytes(7) + b"\x80"
+        _, *columns = packed
+        assert documents.unpack_document(*columns).link_hashes == hashes[:16]
+
+    def test_half_a_hash_is_refused(self):
+        with pytest.raises(ValueError, match="multiple"):
+            documents.unpack_document("", "", "", 0, b"", pack_terms({}, most=1), bytes(12))
+
     @settings(max_examples=40)
     @given(st.dictionaries(st.from_regex(r"[a-zé]{1,9}", fullmatch=True), st.integers(1, 2**32 - 1)))
     def test_terms_come_back(self, terms):

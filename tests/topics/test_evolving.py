@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from lycosa.errors import InputError
 from lycosa.judges.classifier import Example
 from lycosa.judges.formula import parse
-from lycosa.judges.gp.formula_file import read_formula
+from lycosa.judges.gp.formula_file import SavedFormula, read_formula
 from lycosa.lib.text import term_counts
 from lycosa.model import Page
 from lycosa.topics.book import TopicBook
@@ -110,6 +111,37 @@ def test_the_formula_is_written_beside_the_book_and_can_be_given(book):
     assert formula_of(book) == "body_okapi + 2 * title_bag"
     assert load_classifier(book.load_judge(second)).settings.k == 3
     assert read_formula(written.path).k == 3  # the edited file stays
+
+
+def test_links_of_the_book_are_evidence(tmp_path):
+    """Words that say nothing: only what the examples link to tells the topics apart."""
+    with TopicBook(tmp_path / "topics.db") as opened:
+        linked = [
+            Example(Page(f"id{at}{n}", terms={"word": 1, f"w{at}{n}": 1}, link_hashes=hashes(10 * at, n)), (topic,))
+            for at, topic in enumerate(WORDS)
+            for n in range(8)
+        ]
+        opened.add_examples(linked, makes_topics=True)
+        choice = EvolutionChoice(population=20, generations=2, evidence="links")
+        version, report = train_judge(opened, GP_KNN, settings=FOLDS, evolution=choice)
+        assert report.accuracy == 1
+        assert "links_" in formula_of(opened)
+        written = saved_formula(opened, version, report)
+        given = EvolutionChoice(given=read_formula(written.path))
+        assert given.settings.evidence == "links"
+        assert train_judge(opened, GP_KNN, settings=FOLDS, evolution=given)[1].accuracy == 1
+
+
+def hashes(first: int, number: int) -> bytes:
+    return np.array([first + number % 3, first + 3], np.int64).tobytes()
+
+
+def test_what_is_said_beside_a_given_formula_goes_before_what_its_file_says():
+    given = SavedFormula("body_bag", None, "links")
+    assert EvolutionChoice(given=given).settings.evidence == "links"
+    assert EvolutionChoice(given=given, evidence="paper").settings.evidence == "paper"
+    assert EvolutionChoice(given=given._replace(evidence=None)).settings.evidence == "paper"
+    assert EvolutionChoice().settings.evidence == "paper"
 
 
 def test_feedback_keeps_the_similarity(book):

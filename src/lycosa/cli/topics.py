@@ -170,6 +170,12 @@ def train(
     population: int | None = typer.Option(
         None, "--population", help=f"gp-knn: similarities in a generation. Default: {DEFAULTS.population}."
     ),
+    evidence: str | None = typer.Option(
+        None,
+        "--evidence",
+        help="gp-knn: what similarities are made of: paper (titles and bodies), or links (also words of the URL, and "
+        f"common links). Default: {DEFAULTS.evidence}.",
+    ),
     formula: Path | None = typer.Option(
         None, "--formula", help="gp-knn: use the similarity of this file, as written by an earlier training."
     ),
@@ -182,7 +188,7 @@ def train(
     them. The formula is printed, and written to a file that you may edit and train with (--formula). Interrupted with
     Ctrl-C, the same command goes on from the last generation; fewer --generations take the best so far.
     """
-    evolution = _evolution(judge, generations, population, formula)
+    evolution = _evolution(judge, generations, population, evidence, formula)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with existing_book(book) as opened_book, Progress(*columns, console=err, transient=True) as bar:
         task = bar.add_task("", total=None)
@@ -217,21 +223,23 @@ def train(
 
 
 def _evolution(
-    judge: str, generations: int | None, population: int | None, formula: Path | None
+    judge: str, generations: int | None, population: int | None, evidence: str | None, formula: Path | None
 ) -> EvolutionChoice | None:
-    options = {"--generations": generations, "--population": population, "--formula": formula}
+    sizes = {"--generations": generations, "--population": population}
+    options = {**sizes, "--evidence": evidence, "--formula": formula}
     given = [name for name, value in options.items() if value is not None]
     if judge != GP_KNN:
         if given:
             raise InputError(f"{given[0]} is for the judge {GP_KNN}: lycosa topics train --judge {GP_KNN} {given[0]} …")
         return None
     if formula is not None:
-        if len(given) > 1:
+        if any(name in sizes for name in given):
             raise InputError(f"{given[0]}: a formula that is given (--formula) does not evolve; leave one of them out")
-        return EvolutionChoice(given=read_formula(formula))
+        return EvolutionChoice(evidence=evidence, given=read_formula(formula))
     return EvolutionChoice(
         population=DEFAULTS.population if population is None else population,
         generations=DEFAULTS.generations if generations is None else generations,
+        evidence=evidence,
     )
 
 

@@ -17,7 +17,8 @@ from lycosa.topics.rows import Added
 BUSY_SECONDS = 60.0
 """How long an edit waits for another process's edit."""
 INSERT_DOCUMENT = """
-insert into documents (hash, source, title, language, words, text, terms, added_at) values (?, ?, ?, ?, ?, ?, ?, ?)
+insert into documents (hash, source, title, language, words, text, terms, links, added_at)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (hash) do nothing
 """
 PRUNE_JUDGES = """

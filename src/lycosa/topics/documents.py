@@ -2,7 +2,7 @@
 
 Terms are two columns: the words, sorted and separated by spaces (no term contains white space), and their counts as
 bytes, or as 32 bits each if one does not fit. Reading them back takes a tenth of the time of tokenising and stemming
-the text again.
+the text again. Of links, the hashes of their targets are kept, for judges that compare what pages link to.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ MAX_TEXT = 50_000
 MAX_TITLE = 300
 MAX_TERMS = 20_000
 """Maximum number of distinct terms kept of an example: the most frequent."""
+MAX_LINKS = 1_000
+"""Maximum number of links kept of an example: the first."""
 _LEVEL = 6
+_HASH = "<i8"
 _BYTES, _WORDS = b"B", b"I"
 _MAX_SOURCE = 8_192
 _LARGEST = 2**32 - 1
@@ -40,6 +43,7 @@ class PackedDocument(NamedTuple):
     words: int
     text: bytes
     terms: bytes
+    links: bytes
 
 
 def pack_document(page: Page) -> PackedDocument:
@@ -52,10 +56,13 @@ def pack_document(page: Page) -> PackedDocument:
         words=page.words or sum(page.terms.values()),
         text=zlib.compress(text.encode(), _LEVEL) if text else b"",
         terms=pack_terms(page.terms, most=MAX_TERMS),
+        links=np.frombuffer(page.link_hashes, np.int64)[:MAX_LINKS].astype(_HASH).tobytes(),
     )
 
 
-def unpack_document(source: str, title: str, language: str, words: int, text: bytes, terms: bytes) -> Page:
+def unpack_document(
+    source: str, title: str, language: str, words: int, text: bytes, terms: bytes, links: bytes = b""
+) -> Page:
     """ValueError if the columns are not the output of `pack_document`."""
     return Page(
         url=source,
@@ -64,6 +71,7 @@ def unpack_document(source: str, title: str, language: str, words: int, text: by
         language=language,
         terms=unpack_terms(terms),
         words=words,
+        link_hashes=np.frombuffer(links, _HASH).astype(np.int64).tobytes(),
         stemmed_in=stemmed_as(language),
     )
 

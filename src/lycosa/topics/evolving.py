@@ -23,14 +23,18 @@ GP_KNN = GpKnnClassifier.name
 class EvolutionChoice:
     population: int = DEFAULTS.population
     generations: int = DEFAULTS.generations
+    evidence: str | None = None
+    """What similarities are made of; None: what the given formula's file says, or the default."""
     given: SavedFormula | None = None
     """A formula that is used instead of an evolved one."""
 
     @property
     def settings(self) -> GpKnnSettings:
         if self.given is None:
-            return GpKnnSettings(population=self.population, generations=self.generations)
-        return GpKnnSettings(formula=self.given.formula, k=self.given.k or DEFAULTS.k)
+            evidence = self.evidence or DEFAULTS.evidence
+            return GpKnnSettings(population=self.population, generations=self.generations, evidence=evidence)
+        evidence = self.evidence or self.given.evidence or DEFAULTS.evidence
+        return GpKnnSettings(formula=self.given.formula, k=self.given.k or DEFAULTS.k, evidence=evidence)
 
 
 class CheckpointFolder:
@@ -78,7 +82,8 @@ def saved_formula(book: TopicBook, version: int, report: TrainingReport) -> Writ
     classifier = GpKnnClassifier.load(book.load_judge(version).model)
     path = book.path.with_name(f"{book.path.stem}.gp-knn-{version}.toml")
     formula, note = classifier.evolved_.formula, _note(classifier, report.macro_f1)
-    write_formula(path, formula, k=classifier.settings.k, notes=[note])
+    settings = classifier.settings
+    write_formula(path, formula, k=settings.k, evidence=settings.evidence, notes=[note])
     return WrittenFormula(path, formula, note)
 
 

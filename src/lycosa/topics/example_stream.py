@@ -58,7 +58,8 @@ class Examples:
             names = topic_names(db)
             where, values = self._condition
             rows = db.execute(
-                f"select d.id, {TOPICS}, d.source, d.title, d.language, d.words, {self._text}, d.terms"
+                f"select d.id, {TOPICS}, d.source, d.title, d.language, d.words, {self._text}, d.terms,"
+                f" d.links"
                 f" from documents d where {where} order by d.id",
                 values,
             )

@@ -66,5 +66,10 @@ create table marks (
 create index marks_by_document on marks (document_id);
 """
 
-MIGRATIONS: tuple[str, ...] = (FIRST, SECOND)
+THIRD = """
+-- `url_hash` of what a document links to, 8 bytes each (documents.py). Examples that were added before have none.
+alter table documents add column links blob not null default x''
+"""
+
+MIGRATIONS: tuple[str, ...] = (FIRST, SECOND, THIRD)
 VERSION = len(MIGRATIONS)

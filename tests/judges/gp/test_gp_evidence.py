@@ -8,7 +8,8 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
-from lycosa.judges.gp.evidence import EVIDENCE, EvidenceIndex, FieldIndex, title_and_body
+from lycosa.judges.gp.evidence import EvidenceIndex, FieldIndex
+from lycosa.judges.gp.fields import EVIDENCE, FIELDS, fields_of, title_and_body
 from lycosa.lib.text import term_counts
 from lycosa.model import Page
 
@@ -100,7 +101,7 @@ def index() -> EvidenceIndex:
 
 @pytest.mark.parametrize("number", range(len(ASKED)))
 def test_of_one_page(index, number):
-    found = index.row(*title_and_body(ASKED[number]))
+    found = index.row(fields_of(ASKED[number], FIELDS))
     for name, expected in plain(ASKED[number], EXAMPLES).items():
         assert found[name] == pytest.approx(expected, rel=1e-5, abs=1e-6), name
 
@@ -137,7 +138,7 @@ def test_the_body_is_what_the_terms_have_beyond_the_title():
 
 def test_titles_that_are_all_empty():
     index = EvidenceIndex.fit([page("", "sail wind"), page("", "quantum")])
-    found = index.row({}, {"sail": 1})
+    found = index.row({"title": {}, "body": {"sail": 1}})
     assert not any(found[name].any() for name in EVIDENCE if name.startswith("title"))
     assert found["body_cosine"][0] > 0
     rows = index.rows(index.matrices, index.matrices)
@@ -158,7 +159,7 @@ def test_beyond_the_largest_number_of_terms_the_rarest_are_unknown():
 def test_what_was_saved_gives_the_same(index):
     loaded = EvidenceIndex.from_arrays(index.to_arrays())
     for asked in ASKED:
-        again, found = (each.row(*title_and_body(asked)) for each in (loaded, index))
+        again, found = (each.row(fields_of(asked, FIELDS)) for each in (loaded, index))
         assert all((again[name] == found[name]).all() for name in EVIDENCE)
 
 
@@ -181,7 +182,7 @@ def test_words_that_overlap(index):
     weights = np.zeros(index.size)
     weights[0] = 1.0
     title, body = title_and_body(EXAMPLES[0])
-    parts = index.overlap(title, body, weights)
+    parts = index.overlap({"title": title, "body": body}, weights)
     assert set(parts) == {*title, *body}
     assert all(part > 0 for part in parts.values())
-    assert not any(index.overlap({}, {"zebra": 1}, weights).values())
+    assert not any(index.overlap({"body": {"zebra": 1}}, weights).values())

@@ -10,7 +10,8 @@ import pytest
 
 from lycosa.errors import ConfigError, InputError
 from lycosa.judges.classifier import Example
-from lycosa.judges.gp.evidence import EVIDENCE, EvidenceIndex
+from lycosa.judges.gp.evidence import EvidenceIndex
+from lycosa.judges.gp.fields import EVIDENCE
 from lycosa.judges.gp.formula_file import read_formula, write_formula
 from lycosa.judges.gp.judge import GpKnnClassifier, GpKnnSettings
 from lycosa.judges.gp.learning import Parts, SimilarityLearning, evolved_similarity
@@ -288,7 +289,7 @@ class TestFormulaFile:
     def test_what_was_written_is_read(self, tmp_path):
         path = tmp_path / "mine.toml"
         write_formula(path, "sqrt(body_cosine) * 2 + title_okapi", k=7, notes=["evolved\n[here]"])
-        assert read_formula(path) == ("sqrt(body_cosine) * 2 + title_okapi", 7)
+        assert read_formula(path) == ("sqrt(body_cosine) * 2 + title_okapi", 7, None)
         text = path.read_text()
         assert "# evolved [here]" in text
         assert all(name in text for name in EVIDENCE)

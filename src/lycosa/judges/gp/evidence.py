@@ -1,4 +1,4 @@
-"""Six kinds of evidence that a page and an example are alike (paper GP, section 2.1 and table I).
+"""Evidence that a page and an example are alike: three kinds for each field (paper GP, section 2.1 and table I).
 
 For the terms of the titles, and for those of the bodies, with d1 the page and d2 the example,
 
@@ -8,18 +8,18 @@ For the terms of the titles, and for those of the bodies, with d1 the page and d
 
 N, df and len_avg are those of the examples. The paper's equations are lost in its scan; these are their usual forms.
 Bag and Okapi are not symmetric. Terms of a page that no example has count in |T1|, in the norm of the cosine (with
-df = 0) and in len2: all six are exact, as long as the examples have no more than `MAX_TERMS` distinct terms.
+df = 0) and in len2: all six are exact, as long as the examples have no more than `MAX_TERMS` distinct terms. Beyond the
+paper, the same holds for further fields (`fields`), whose terms are words of URLs or targets of links.
 
 For one page, only the examples that share a term with it are touched: an inverted index, term → examples. For many
-documents at once, the same sums are products of sparse matrices, block by block. A page's body is what its terms have
-beyond those of its title.
+documents at once, the same sums are products of sparse matrices, block by block.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any, Self
@@ -27,29 +27,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.judges.gp.fields import FIELDS, MEASURES, WORD_FIELDS, FieldsOfPage, Terms, evidence_of, fields_of
 from lycosa.judges.saved_arrays import AnyArray, array_to_lines, lines_to_array, require
-from lycosa.lib.text import term_counts
 from lycosa.model import Page
 
-FIELDS = ("title", "body")
-MEASURES = ("bag", "cosine", "okapi")
-EVIDENCE = tuple(f"{field}_{measure}" for field in FIELDS for measure in MEASURES)
 MAX_TERMS = 500_000
 """Maximum number of terms of a field; the most frequent are kept."""
 BLOCK = 512
 """Rows that are computed at once."""
 
 Floats32 = NDArray[np.float32]
-Terms = Mapping[str, int]
-
-
-def title_and_body(page: Page) -> tuple[Terms, Terms]:
-    """The terms of both, with their counts."""
-    title = term_counts(page.title, language=page.stemmed_in)
-    if not title:
-        return title, page.terms
-    rest = ((term, count - title.get(term, 0)) for term, count in page.terms.items())
-    return title, {term: count for term, count in rest if count > 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +59,7 @@ class FieldTerms:
 
 
 class FieldIndex:
-    """The titles, or the bodies, of the examples: term → examples."""
+    """One field of the examples, such as their titles: term → examples."""
 
     ARRAYS = ("terms", "starts", "examples", "tf", "distinct", "length", "unknown")
 
@@ -270,61 +257,86 @@ class _CountedField:
 
 
 class EvidenceIndex:
-    """All six kinds of evidence between pages and the examples."""
+    """All evidence between pages and the examples, of these fields."""
 
-    ARRAYS = tuple(f"{field}_{name}" for field in FIELDS for name in FieldIndex.ARRAYS)
-
-    def __init__(self, fields: tuple[FieldIndex, ...]) -> None:
-        self._fields = fields
-        self.size = fields[0].size
+    def __init__(self, indexes: Mapping[str, FieldIndex]) -> None:
+        """`indexes`: by field; the evidence is in their order."""
+        self._indexes = dict(indexes)
+        self.fields = tuple(self._indexes)
+        self.evidence = evidence_of(self.fields)
+        self.size = next(iter(self._indexes.values())).size
 
     @classmethod
-    def fit(cls, pages: Iterable[Page]) -> Self:
-        counted = tuple(_CountedField() for _ in FIELDS)
-        for page in pages:
-            for field, terms in zip(counted, title_and_body(page), strict=True):
-                field.add(terms)
-        return cls(tuple(field.index() for field in counted))
+    def fit(cls, pages: Iterable[Page], fields: Collection[str] = FIELDS) -> Self:
+        return cls.fit_fields((fields_of(page, fields) for page in pages), fields)
 
-    def row(self, title: Terms, body: Terms) -> dict[str, Floats32]:
-        """By name: the evidence of one page to each example."""
-        found = [index.row(terms) for index, terms in zip(self._fields, (title, body), strict=True)]
-        return dict(zip(EVIDENCE, np.concatenate(found), strict=True))
+    @classmethod
+    def fit_fields(cls, documents: Iterable[FieldsOfPage], fields: Collection[str]) -> Self:
+        """Of documents with fields that a page alone does not have."""
+        counted = {field: _CountedField() for field in fields}
+        for document in documents:
+            for field, counts in counted.items():
+                counts.add(document[field])
+        return cls({field: counts.index() for field, counts in counted.items()})
 
-    def overlap(self, title: Terms, body: Terms, weights: NDArray[np.float64]) -> dict[str, float]:
-        """By term, of title and body together (`FieldIndex.overlap`)."""
+    def only(self, fields: Collection[str]) -> EvidenceIndex:
+        """The same without the other fields."""
+        return EvidenceIndex({field: index for field, index in self._indexes.items() if field in fields})
+
+    def row(self, document: FieldsOfPage, fields: Collection[str] | None = None) -> dict[str, Floats32]:
+        """By name: the evidence of one page to each example, of these fields or of all.
+
+        What the page does not have is evidence of nothing: zeros.
+        """
+        wanted = self.fields if fields is None else fields
+        found: dict[str, Floats32] = {}
+        for field in wanted:
+            found.update(zip(evidence_of([field]), self._indexes[field].row(document.get(field, {})), strict=True))
+        return found
+
+    def overlap(self, document: FieldsOfPage, weights: NDArray[np.float64]) -> dict[str, float]:
+        """By word, of all fields that have words together (`FieldIndex.overlap`)."""
         found: Counter[str] = Counter()
-        for index, terms in zip(self._fields, (title, body), strict=True):
-            for term, part in index.overlap(terms, weights).items():
-                found[term] += part  # type: ignore[assignment]  # a counter of parts
+        for field in WORD_FIELDS:
+            if field in self._indexes:
+                for term, part in self._indexes[field].overlap(document.get(field, {}), weights).items():
+                    found[term] += part  # type: ignore[assignment]  # a counter of parts
         return dict(found)
 
     @property
     def matrices(self) -> tuple[FieldTerms, ...]:
         """The examples themselves, by field."""
-        return tuple(index.matrix for index in self._fields)
+        return tuple(index.matrix for index in self._indexes.values())
 
     def matrices_of(self, pages: Iterable[Page]) -> tuple[FieldTerms, ...]:
-        both = [title_and_body(page) for page in pages]
-        return tuple(index.matrix_of(terms[at] for terms in both) for at, index in enumerate(self._fields))
+        return self.matrices_of_fields([fields_of(page, self.fields) for page in pages])
+
+    def matrices_of_fields(self, documents: Collection[FieldsOfPage]) -> tuple[FieldTerms, ...]:
+        return tuple(
+            index.matrix_of(document[field] for document in documents) for field, index in self._indexes.items()
+        )
 
     def rows(self, queries: tuple[FieldTerms, ...], documents: tuple[FieldTerms, ...]) -> dict[str, Floats32]:
         """By name: queries × documents."""
         shape = (len(queries[0]), len(documents[0]))
-        found = {name: np.empty(shape, np.float32) for name in EVIDENCE}
-        for at, index in enumerate(self._fields):
+        found = {name: np.empty(shape, np.float32) for name in self.evidence}
+        for at, index in enumerate(self._indexes.values()):
             for rows, measure, values in index.blocks(queries[at], documents[at]):
-                found[EVIDENCE[at * len(MEASURES) + measure]][rows] = values
+                found[self.evidence[at * len(MEASURES) + measure]][rows] = values
         return found
 
     def to_arrays(self) -> dict[str, AnyArray]:
-        parts = (index.to_arrays(field) for field, index in zip(FIELDS, self._fields, strict=True))
+        parts = (index.to_arrays(field) for field, index in self._indexes.items())
         return {name: value for part in parts for name, value in part.items()}
 
+    @staticmethod
+    def names_of_arrays(fields: Collection[str]) -> tuple[str, ...]:
+        return tuple(f"{field}_{name}" for field in fields for name in FieldIndex.ARRAYS)
+
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> Self:
-        found = cls(tuple(FieldIndex.from_arrays(arrays, field) for field in FIELDS))
-        require(len({index.size for index in found._fields}) == 1, "fields")
+    def from_arrays(cls, arrays: Mapping[str, AnyArray], fields: Collection[str] = FIELDS) -> Self:
+        found = cls({field: FieldIndex.from_arrays(arrays, field) for field in fields})
+        require(len({index.size for index in found._indexes.values()}) == 1, "fields")
         return found
 
 

@@ -97,6 +97,7 @@ class NeighbourFitness:
         """`evidence`: documents × examples, by name; `truth`: documents × classes; `examples`: examples × classes;
         `own`: the column of each document, if it is one of the examples, or −1."""
         self._interpreter = Interpreter(evidence, cache_bytes=cache_bytes)
+        self.evidence = tuple(evidence)
         self._truth = truth
         self._own = np.full(len(truth), -1, np.int64) if own is None else own.astype(np.int64)
         self._starts = np.concatenate([[0], np.cumsum(examples.sum(axis=1))]).astype(np.int64)

@@ -13,10 +13,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lycosa.errors import LycosaError
+from lycosa.errors import ConfigError, LycosaError
 from lycosa.judges.calibration import Platt, Temperature
 from lycosa.judges.classifier import ANY, Judging, Reasons
 from lycosa.judges.gp.evidence import EvidenceIndex
+from lycosa.judges.gp.fields import LINK_EVIDENCE, PAPER, chosen_fields, evidence_of
 from lycosa.judges.gp.fitness import fitness_measure
 from lycosa.judges.gp.learning import (
     SIMILARITIES,
@@ -28,7 +29,7 @@ from lycosa.judges.gp.learning import (
     given_similarity,
     tell_nobody,
 )
-from lycosa.judges.gp.similarity import ARRAYS, EvolvedSimilarity, name_of
+from lycosa.judges.gp.similarity import EvolvedSimilarity, name_of, names_of_arrays, used_evidence
 from lycosa.judges.knn import KnnClassifier, KnnSettings
 from lycosa.judges.saved_arrays import AnyArray, pack, require, settings_from, topics_from, unpack
 from lycosa.lib.bounds import require_at_least
@@ -55,13 +56,25 @@ class GpKnnSettings(KnnSettings):
     seed: int = 1
     formula: str = ""
     """A similarity to be used instead of an evolved one."""
+    evidence: str = PAPER
+    """What similarities are made of: the paper's six kinds, or those of links as well (`fields`)."""
 
     def __post_init__(self) -> None:
         KnnSettings.__post_init__(self)
         require_at_least(self, "gp-knn", population=2, generations=0, max_queries=1)
         fitness_measure(self.measure)
+        known = evidence_of(chosen_fields(self.evidence))
         if self.formula:
-            parsed(self.formula, SIMILARITIES)
+            for name in used_evidence(parsed(self.formula, SIMILARITIES), LINK_EVIDENCE):
+                if name not in known:
+                    raise ConfigError(
+                        f"the formula has {name}, but gp-knn.evidence is {self.evidence!r}, which has no links; set it "
+                        "to 'links' (--evidence links)"
+                    )
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        return chosen_fields(self.evidence)
 
     @property
     def learning(self) -> SimilarityLearning:
@@ -90,7 +103,7 @@ class GpKnnClassifier(KnnClassifier):
         self._progress, self._checkpoints = progress, checkpoints
 
     def _learn_similarity(self, pages: Iterable[Page]) -> None:
-        index = EvidenceIndex.fit(pages)
+        index = EvidenceIndex.fit(pages, self.settings.fields)
         if self.settings.formula:
             tree = parsed(self.settings.formula, SIMILARITIES)
             found = given_similarity(tree, index, self._by_class, self.settings.learning)
@@ -164,9 +177,10 @@ class GpKnnClassifier(KnnClassifier):
 
     @classmethod
     def load(cls, data: bytes) -> Self:
-        meta, arrays = unpack(_KIND, data, ("by_class", "curve", "temperature", *ARRAYS))
+        meta, _ = unpack(_KIND, data, ())
         loaded = cls(settings_from(GpKnnSettings, meta))
         loaded.evolved_ = _evolved(meta.get("evolved"))
+        _, arrays = unpack(_KIND, data, ("by_class", "curve", "temperature", *names_of_arrays(loaded.evolved_.tree)))
         loaded.similarity = EvolvedSimilarity.from_arrays(loaded.evolved_.tree, loaded.evolved_.nearest, arrays)
         loaded.topics_, classes = topics_from(meta)
         by_class = arrays["by_class"]

@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.errors import InputError
-from lycosa.judges.gp.evidence import EVIDENCE, EvidenceIndex
+from lycosa.judges.gp.evidence import EvidenceIndex
+from lycosa.judges.gp.fields import EVIDENCE, LINK_EVIDENCE
 from lycosa.judges.gp.fitness import NeighbourFitness
 from lycosa.judges.labels import Truth, folds
 from lycosa.lib.gp.evolution import ProgramSettings, TreeGeneration, evolve_trees
@@ -31,8 +32,8 @@ from lycosa.lib.gp.interpret import CACHE_BYTES
 from lycosa.lib.gp.text import written
 from lycosa.lib.gp.trees import Expression, Language
 
-SIMILARITIES = Language(EVIDENCE)
-"""The language that similarities are written in."""
+SIMILARITIES = Language((*EVIDENCE, *LINK_EVIDENCE))
+"""The language that people write similarities in. Evolution knows only the evidence that there is."""
 PARTS = 4
 """One of them is for validation."""
 
@@ -150,12 +151,12 @@ def run_generations(
     fitness: NeighbourFitness, learning: SimilarityLearning, checkpoints: Checkpoints, key: str, progress: Told
 ) -> TreeGeneration:
     """The last generation; the first one begins with each evidence alone."""
-    settings = learning.program
-    start = _restored(checkpoints.load(key), settings)
+    settings, language = learning.program, Language(fitness.evidence)
+    start = _restored(checkpoints.load(key), language, settings)
     last = start
     rng = np.random.default_rng(learning.seed)
-    begin = start if start is not None else [Expression(name) for name in EVIDENCE]
-    for generation in evolve_trees(fitness, SIMILARITIES, settings, rng=rng, start=begin):
+    begin = start if start is not None else [Expression(name) for name in fitness.evidence]
+    for generation in evolve_trees(fitness, language, settings, rng=rng, start=begin):
         last = generation
         checkpoints.save(key, generation.to_data())
         progress(f"evolving: {generation.fitness[0]:.3f}", generation.number, settings.generations)
@@ -175,11 +176,11 @@ def _result(parts: Parts, tree: Expression, generations: int) -> EvolvedFormula:
     return EvolvedFormula(tree, parts.training.nearest(tree), parts.training(tree), validation, generations)
 
 
-def _restored(data: object, settings: ProgramSettings) -> TreeGeneration | None:
+def _restored(data: object, language: Language, settings: ProgramSettings) -> TreeGeneration | None:
     if data is None:
         return None
     try:
-        found = TreeGeneration.from_data(data, SIMILARITIES, settings)
+        found = TreeGeneration.from_data(data, language, settings)
     except InputError:  # from other settings, or another version
         return None
     return found if found.number <= settings.generations else None
