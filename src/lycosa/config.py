@@ -267,6 +267,7 @@ class Config(BaseModel):
             limits=self.page,
             decode_limits=self.decode,
             product_token=self.robots.product_token,
+            purpose=self.robots.purpose,
         )
 
     def link_rules(self) -> LinkRules:

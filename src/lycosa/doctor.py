@@ -47,6 +47,7 @@ EXTRAS = {
     "starlette": ("ui", "the dashboard"),
     "wordllama": ("meaning", "words of like meaning"),
     "cma": ("evolve", "CMA-ES in lycosa evolve"),
+    "cryptography": ("signed", "signed requests (access.signing_key)"),
     "keyring": ("", "passwords from the system's keyring"),
 }
 PROXY_NAMES = ("http_proxy", "https_proxy", "all_proxy")

@@ -14,8 +14,10 @@ from lycosa.results.archived_pages import ArchivedPages
 from lycosa.results.deciding_words import DecidingWords
 from lycosa.results.explain import explain
 from lycosa.store.protocol import Reports
+from lycosa.store.rows import LinkRow
 from lycosa.strategies.protocol import Strategy, StrategyParts
 from lycosa.strategies.table import studying_strategy
+from lycosa.usage import in_words
 from lycosa.workspace import Workspace
 
 
@@ -38,7 +40,14 @@ def explanation(workspace: Workspace, config: Config, store: Reports, url: str) 
         except Refused:
             return *begin(), NOTHING
 
-    words = DecidingWords(store, ArchivedPages(workspace.archive, store, config.reading(judge)), judge, known)
+    pages = ArchivedPages(workspace.archive, store, config.reading(judge))
+    words = DecidingWords(store, pages, judge, known)
+
+    def usage(link: LinkRow) -> str:
+        page = store.page(link.id)
+        document = pages.clean_at(page.archive_file, page.archive_offset) if page and page.archive_file else None
+        return in_words(pages.usage(link.url, document))
+
     return list(
         explain(
             store,
@@ -49,5 +58,6 @@ def explanation(workspace: Workspace, config: Config, store: Reports, url: str) 
             words=words,
             reasons=words.reasons,
             rules=judge.abilities.rules,
+            usage=usage,
         )
     )

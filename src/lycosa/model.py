@@ -18,6 +18,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
+from lycosa.usage import Saying
+
 
 class Link(NamedTuple):
     """A link on a page: everything a crawler can know about the target before fetching it."""
@@ -227,6 +229,8 @@ class Page:
     """Where the document itself says that it is to be found; empty if it is here."""
     continued_by: str = ""
     """How it says so: meta refresh, amp, hreflang."""
+    usage: Mapping[str, Saying] = field(default_factory=dict)
+    """What its owner says about its use, as far as the document and its answer tell (`page.usage`)."""
 
     beginning: str = ""
     """The first words of the own text, of a page whose text is not kept (`opening`)."""

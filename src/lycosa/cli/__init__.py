@@ -1,7 +1,7 @@
 """The command line: words on a terminal. Every command is a file, loaded when it is used.
 
     crawl, refresh, status, explain, search, sql, export, check, move, judge, feedback, review, dashboard, mcp,
-    distill, compare, evolve, demo, doctor
+    distill, compare, evolve, demo, doctor, signing
                             a command each
     topics, topic_import, topic_examples, topic_explore
                             lycosa topics …: the tree and training; examples from elsewhere; documents and examples;
@@ -60,6 +60,7 @@ COMMANDS = {
     "compare": "Compare crawl strategies on a recorded web, where it is known which pages are relevant.",
     "evolve": "Evolve a crawl strategy on a recorded web, on which labels or a judge say which pages are good.",
     "doctor": "Whether everything a crawl needs is there: versions, network, names, disk, extras, browser.",
+    "signing": "Make the key that requests are signed with, and print what sites need to check it.",
     "demo": "Watch a focused crawl beat breadth-first on a generated web.",
     "topics": "Manage the topics to crawl for: a tree, examples, and judges trained on them.",
     "world": "Recorded webs to replay crawls on.",

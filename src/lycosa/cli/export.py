@@ -9,10 +9,12 @@ from rich.status import Status
 
 from lycosa.cli.opened import DIRECTORY, opened
 from lycosa.cli.terminal import err, is_terminal, out, plain
+from lycosa.errors import InputError
 from lycosa.results.archived_pages import ArchivedPages
 from lycosa.results.export import export as export_rows
 from lycosa.results.export import selection_for
 from lycosa.results.page_rows import Selection
+from lycosa.usage import PURPOSES
 
 SHOWN_EVERY = 20
 """Rows between two figures of progress."""
@@ -33,6 +35,9 @@ def export(
     distinct: bool = typer.Option(
         False, "--distinct", help="Of pages with nearly the same text, only the first that was fetched."
     ),
+    purpose: str = typer.Option(
+        "", "--for", help=f"Leave out pages whose owners forbid this use: {', '.join(PURPOSES)} (docs/access.md)."
+    ),
     text: bool = typer.Option(
         True, "--text/--no-text", help="Pages with text, Markdown and what they say of themselves, from the archive."
     ),
@@ -47,11 +52,14 @@ def export(
     licence, if they say so; and with the cluster of pages that are nearly the same. A target appears when it is
     complete; Ctrl-C leaves what was there before.
     """
-    wanted = {target: selection_for(target, Selection(relevant, min_relevance, distinct)) for target in to}
-    with opened(directory, over_shards=True) as (workspace, _, store):
+    if purpose and purpose not in PURPOSES:
+        raise InputError(f"--for {purpose}: owners of pages speak of {', '.join(PURPOSES)}")
+    wanted = {target: selection_for(target, Selection(relevant, min_relevance, distinct, purpose)) for target in to}
+    with opened(directory, over_shards=True) as (workspace, config, store):
+        token = config.robots.product_token
         pages = store.totals().pages
         for target in to:
-            texts = ArchivedPages.of_text(workspace.archive, store) if text else None
+            texts = ArchivedPages.of_text(workspace.archive, store, product_token=token) if text else None
             with out.status(f"writing {plain(target)}") as status:
 
                 def watch(count: int, target: Path = target, status: Status = status) -> None:

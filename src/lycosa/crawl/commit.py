@@ -33,6 +33,7 @@ from lycosa.stopping.figures import Figures
 from lycosa.store.rows import TRAP, Batch, CheckRow, PageChange, PageRow, State, StateRow
 from lycosa.strategies.protocol import Guessing
 from lycosa.strategies.rescoring import score_again, scores_of_revisit
+from lycosa.usage import OPTED_OUT
 
 FINAL_STATES: Mapping[Kind, str] = {
     Kind.FETCHED: State.DONE,
@@ -314,8 +315,8 @@ class CrawlLedger:
             if visit.outcome.kind is Kind.UNCHANGED or (is_same and visit.outcome.kind is Kind.FETCHED):
                 self._records.archive.append_revisit(response, known)
                 return NOWHERE  # what it brought is where it was
-        is_empty = visit.outcome.kind in (Kind.SKIPPED, Kind.UNCHANGED)
-        if self._records.archive is None or response is None or is_empty:
+        is_not_kept = visit.outcome.kind in (Kind.SKIPPED, Kind.UNCHANGED) or visit.outcome.reason == OPTED_OUT
+        if self._records.archive is None or response is None or is_not_kept:
             return NOWHERE
         location = self._records.archive.append(response, visit.fetched.rendering)
         return location.file, location.offset

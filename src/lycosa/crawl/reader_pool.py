@@ -40,8 +40,9 @@ from lycosa.crawl.reading import Read, Reading, compared, read, read_response
 from lycosa.errors import LycosaError
 from lycosa.model import Fetched, Kind, Outcome, Response, Visit
 from lycosa.page import language_model
+from lycosa.page.usage import USAGE_HEADERS
 
-NEEDED_HEADERS = frozenset({"content-type", "content-encoding", "x-robots-tag"})
+NEEDED_HEADERS = frozenset({"content-type", "content-encoding", *USAGE_HEADERS})
 START_SECONDS = 60.0
 """Seconds after which a reader that is not ready never will be."""
 SLOW = 1.5

@@ -26,6 +26,8 @@ from lycosa.page.html import read_document
 from lycosa.page.limits import PageLimits
 from lycosa.page.link_lists import FEED, INDEX, LinkList, read_list
 from lycosa.page.pdf import is_pdf, pdf_as_html
+from lycosa.page.usage import USAGE_HEADERS
+from lycosa.usage import OPTED_OUT, SEARCH, forbids
 
 GZIP_MAGIC = b"\x1f\x8b"
 MOST_SITEMAPS = 100
@@ -49,6 +51,8 @@ class Reading:
     limits: PageLimits = field(default_factory=PageLimits)
     decode_limits: DecodeLimits = field(default_factory=DecodeLimits)
     product_token: str = "lycosa"  # noqa: S105 - a robots.txt product token
+    purpose: str = SEARCH
+    """What pages are collected for: those whose owners forbid this use are refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +118,7 @@ def read_response(response: Response, reading: Reading, furniture: bytes = b"") 
         body,
         content_type=content_type,
         x_robots_tag=[value for name, value in response.headers if name == "x-robots-tag"],
+        usage_headers=[pair for pair in response.headers if pair[0] in USAGE_HEADERS],
         resolver=reading.urls.resolver,
         product_token=reading.product_token,
         limits=reading.limits,
@@ -122,6 +127,8 @@ def read_response(response: Response, reading: Reading, furniture: bytes = b"") 
     if page.continued_at:
         detail, location = page.continued_at[:500], page.continued_at
         return Read(Outcome(Kind.REDIRECTED, page.continued_by, detail, response.status, location=location))
+    if forbidden := forbids(page.usage, reading.purpose):
+        return Read(Outcome(Kind.REFUSED, OPTED_OUT, forbidden, response.status))
     wanted = reading.limits.only_languages
     if wanted and page.language and page.language not in wanted:
         detail = f"{page.language}; only {', '.join(wanted)} {'is' if len(wanted) == 1 else 'are'} asked for"

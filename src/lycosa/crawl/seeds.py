@@ -26,6 +26,7 @@ from lycosa.model import Kind, Lease, Outcome
 from lycosa.stopping.rules import Stop
 from lycosa.store.protocol import Reports, Store
 from lycosa.store.rows import Batch, LinkRow, LostSeed, State
+from lycosa.usage import OPTED_OUT
 
 SLOW_AFTER = 5.0
 """Seconds after which a seed that has not answered is mentioned, as long as there is no page at all."""
@@ -40,6 +41,7 @@ REMEDIES = {
     "address refused": "private addresses have to be allowed by name: --set 'network.allow=[…]'",
     "robots": "the site does not want it crawled; give another page",
     "content type": "give a page, HTML or text",
+    OPTED_OUT: "its owner does not want it used for this; give another page",
 }
 """What helps, by reason."""
 

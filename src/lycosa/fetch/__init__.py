@@ -10,6 +10,7 @@
     guard          which addresses may be contacted
     access         how the crawler gets in: through which `proxy`, and with which secrets of `logins` and `cookie_file`;
                    `private_file` reads them
+    signing        signed requests, by which a site can tell that they are ours (Web Bot Auth)
     http           many requests at once through libcurl; `transfer` is one of them, with its limits
     request        one request as libcurl is told of it
     kept_connections   whether something waits on a connection that is to be used again

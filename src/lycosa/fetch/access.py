@@ -1,4 +1,4 @@
-"""How the crawler gets in: through a proxy, with log-ins, cookies, headers and certificates.
+"""How the crawler gets in: through a proxy, with log-ins, cookies, headers, certificates and signatures.
 
 Secrets never are settings, since settings are stored with the crawl: they stand in files of their own, which only their
 owner may read, and go nowhere but into requests to the origin they belong to. The request as it is archived leaves them
@@ -18,6 +18,7 @@ from lycosa.fetch.cookie_file import CookieFile
 from lycosa.fetch.dns import look_up
 from lycosa.fetch.logins import PROXY, Login, header_line, read_logins
 from lycosa.fetch.proxy import Proxies, Proxy
+from lycosa.fetch.signing import DICTIONARY, STRING, Signer, checked_agent, read_signing_key
 from lycosa.model import Response
 
 MOST_REFUSALS = 3
@@ -28,7 +29,7 @@ _UNAUTHORIZED = 401
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessSettings:
-    """How the crawler gets in: proxy, log-ins, cookies, headers. Secrets stand in files of their own."""
+    """How the crawler gets in: proxy, log-ins, cookies, headers, signatures. Secrets stand in files of their own."""
 
     proxy: str = ""
     """Proxy for all requests: http://proxy.example.org:3128, https://…, socks5://… or socks5h://…; `environment`: as
@@ -42,6 +43,13 @@ class AccessSettings:
     """File of cookies in Netscape format (mode 0600); each is sent to its own domain only. Empty: no cookies."""
     headers: tuple[str, ...] = ()
     """Further header lines for every request, to any host: ["X-Purpose: research"]. No secrets: they are archived."""
+    signing_key: str = ""
+    """File of an Ed25519 key (PEM or JSON Web Key, mode 0600) with which every request is signed, so that sites can
+    tell that it is yours (Web Bot Auth). Needs lycosa[signed]. Empty: requests are not signed."""
+    signature_agent: str = ""
+    """Origin at which your public key is to be found: https://crawler.example.org. It is sent and signed."""
+    signature_agent_form: str = DICTIONARY
+    """How it is sent: dictionary (draft-ietf-webbotauth-httpsig-protocol-00) or string (as Cloudflare asks for)."""
 
     def __post_init__(self) -> None:
         for line in self.headers:
@@ -56,6 +64,14 @@ class AccessSettings:
             if name.strip().lower() in ("user-agent", "accept", "accept-language"):
                 raise ConfigError(f"access.headers: {name.strip()} has a setting of its own in [http]")
             header_line(name.strip(), value.strip(), where="access.headers")
+        if self.signature_agent:
+            checked_agent(self.signature_agent, setting="access.signature_agent")
+            if not self.signing_key:
+                raise ConfigError("access.signature_agent needs access.signing_key: nothing is signed without a key")
+        if self.signature_agent_form not in (DICTIONARY, STRING):
+            raise ConfigError(
+                f"access.signature_agent_form is {self.signature_agent_form!r}: it must be {DICTIONARY} or {STRING}"
+            )
 
 
 class Credentials(NamedTuple):
@@ -84,6 +100,14 @@ class Access:
         self._logins = logins
         self._cookies = CookieFile(Path(settings.cookies).expanduser(), now=now) if settings.cookies else None
         self._refusals: dict[str, int] = {}
+        self._signer: Signer | None = None
+        if settings.signing_key:
+            agent = settings.signature_agent
+            self._signer = Signer(
+                read_signing_key(Path(settings.signing_key).expanduser()),
+                checked_agent(agent, setting="access.signature_agent") if agent else "",
+                settings.signature_agent_form,
+            )
 
     @property
     def note(self) -> str:
@@ -102,6 +126,10 @@ class Access:
             return NOTHING
         lines = login.lines if login is not None else ()
         return Credentials((*lines, cookie) if cookie else lines, login)
+
+    def signature(self, authority: str, *, now: float) -> tuple[str, ...]:
+        """Lines that sign one request to this authority; none if there is no key."""
+        return self._signer.lines(authority, now=now) if self._signer is not None else ()
 
     def note_answer(self, origin: str, status: int) -> None:
         """An answer to a request with a log-in."""

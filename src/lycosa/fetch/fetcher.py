@@ -32,6 +32,7 @@ from lycosa.lib.bounds import require_at_least
 from lycosa.lib.clock import Clock
 from lycosa.lib.media_types import is_list_type
 from lycosa.model import Fetched, Kind, Lease, Outcome, Response
+from lycosa.usage import SEARCH
 
 NOT_MODIFIED = 304
 UNAUTHORIZED = 401
@@ -130,7 +131,8 @@ class LiveFetcher:
             known=robots.get,
             learn=robots.put,
         )
-        self._cache = cache
+        # What crawls share was collected for a search.
+        self._cache = cache if robots.settings.purpose == SEARCH else None
         self._archived = archived
         self._plain_http = plain_http or {}
         self._access = access or Access(AccessSettings())

@@ -139,13 +139,14 @@ class Http:
                 why = self._guard.refuses(resolution.addresses[0])
                 refused = f"{'local name' if why == MALFORMED else why}: {resolution.addresses[0]}"
                 return failure(ADDRESS_REFUSED, refused, address=resolution.addresses[0])
+        headers = (*headers, *self._access.signature(origin.authority, now=self._now()))
         more = "".join(f"{line}\r\n" for line in headers)
         call = HttpCall(
             url,
             origin,
             target,
             addresses,
-            tuple(headers),
+            headers,
             self._access.for_request(origin.prefix, origin.host, origin.prefix + target),
             proxy,
             f"GET {target} HTTP/1.1\r\nHost: {origin.authority}\r\n{self._request_tail}{more}".encode(),

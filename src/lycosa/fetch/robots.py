@@ -13,6 +13,10 @@ How answers are interpreted (RFC 9309, 2.3.1), in part more strictly than requir
 
 A redirect that leads nowhere within five hops counts as no answer: the RFC would allow us to treat it as a 404.
 
+Content-Signal and Content-Usage say what the pages of a group may be used for (`lycosa.usage`), some only for a path.
+Of several rules that speak of a use, the one with the longest path decides, as with Allow and Disallow. What must not
+be collected for our purpose is not fetched.
+
 Our group is found by product token (2.2.1), and protego, given the rules of that group alone, decides what they allow
 (2.2.2). Since it does not say which rule decided, that is looked up here among the Allow or the Disallow rules.
 """
@@ -33,12 +37,15 @@ from lycosa.errors import ConfigError
 from lycosa.fetch.url_patterns import Glob, escape_invisible
 from lycosa.fetch.urls import origin
 from lycosa.lib.bounds import require_above_zero
+from lycosa.usage import AI_INPUT, AI_TRAIN, PURPOSES, SEARCH, Saying, Usage, forbids, read_statement, say
 
 MAX_PATTERN = 2000
 """Maximum length of a rule. A longer Disallow is cut, which makes it cover more; a longer Allow is dropped."""
 MAX_SHOWN = 200
 MAX_SITEMAPS = 100
 MAX_SITEMAP_URL = 2000
+MAX_USAGE_PATHS = 500
+"""Maximum number of paths about whose use something is said. What else is forbidden is forbidden for the whole site."""
 
 _SPELLINGS = {
     "User-agent": ("user-agent", "useragent", "user agent"),
@@ -46,6 +53,8 @@ _SPELLINGS = {
     "Disallow": ("disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"),
     "Crawl-delay": ("crawl-delay", "crawl delay", "crawldelay"),
     "Sitemap": ("sitemap", "site-map"),
+    "Content-Signal": ("content-signal",),
+    "Content-Usage": ("content-usage",),
 }
 DIRECTIVES = {spelling: name for name, spellings in _SPELLINGS.items() for spelling in spellings}
 """Including the misspellings that Google's parser accepts."""
@@ -65,10 +74,13 @@ class RobotsState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobotsSettings:
-    """How robots.txt is read, and how long it applies."""
+    """What robots.txt and pages ask of crawlers: how it is read, and how long it applies."""
 
     product_token: str = "lycosa"  # noqa: S105 — a public name, not a secret
     """Name by which robots.txt files address us."""
+    purpose: str = SEARCH
+    """What you want the pages for: search (to find and read them), ai-input (to give them to an AI model) or ai-train
+    (to train one). Pages whose owners say no to this use are not fetched, or not kept (docs/access.md)."""
     max_bytes: int = 500 * 1024
     """Number of bytes that are read; the default is the minimum that the RFC requires."""
     max_wildcard_rules: int = 5000
@@ -88,6 +100,8 @@ class RobotsSettings:
             raise ConfigError(
                 f"robots.product_token is {self.product_token!r}: it must consist of letters, '-' and '_'"
             )
+        if self.purpose not in PURPOSES:
+            raise ConfigError(f"robots.purpose is {self.purpose!r}: it must be {SEARCH}, {AI_INPUT} or {AI_TRAIN}")
         require_above_zero(self, "robots", "max_bytes", "max_wildcard_rules", "lifetime")
         require_above_zero(self, "robots", "first_retry", "max_retry", "max_stale")
 
@@ -192,12 +206,35 @@ class Robots:
             return Verdict(False, f"robots.txt has {self._wildcard_rules:,} rules with wildcards, too many to match")
         # The host is irrelevant and is left out: urlsplit may reject it.
         allowed = bool(self._protego.can_fetch(f"https://host{path}", "*"))
+        if allowed and (forbidden := forbids(self._usage_of(path), self._policy.purpose)):
+            return Verdict(False, forbidden)
         return Verdict(allowed, self._rule_for(path, "Allow" if allowed else "Disallow"))
 
     @property
     def crawl_delay(self) -> float | None:
         """Seconds the site asks us to leave between two requests; None if it does not say."""
         return self._group.crawl_delay
+
+    def usage(self, url: str) -> Usage:
+        """What is said about the use of this canonical URL of the file's origin."""
+        return self._usage_of(url[len(origin(url)) :] or "/") if self.file.state == RobotsState.RULES else {}
+
+    def _usage_of(self, path: str) -> Usage:
+        if not self._group.usage:
+            return {}
+        text = _decode_escapes(path)
+        found: Usage = {}
+        for glob, use, saying in self._sayings:
+            if use not in found and glob.matches(text):
+                found[use] = saying
+        return found
+
+    @cached_property
+    def _sayings(self) -> list[tuple[Glob, str, Saying]]:
+        """In the order in which they decide: the longest path first, and of equally long ones the stricter."""
+        listed = [(path, use, saying) for path, usage in self._group.usage.items() for use, saying in usage.items()]
+        listed.sort(key=lambda each: (-len(each[0]), each[2].is_allowed))
+        return [(_glob(path), use, saying) for path, use, saying in listed]
 
     @property
     def sitemaps(self) -> tuple[str, ...]:
@@ -243,6 +280,8 @@ class _Group:
     """Kind and pattern of each rule, without repetitions, in order."""
     crawl_delay: float | None = None
     sitemaps: tuple[str, ...] = ()
+    usage: dict[str, Usage] = field(default_factory=dict)
+    """By path; the empty one stands for all."""
 
 
 def _read(text: str, product_token: str) -> _Group:
@@ -267,6 +306,9 @@ def _read(text: str, product_token: str) -> _Group:
             is_web = value[:8].lower().startswith(("http://", "https://"))
             if is_web and len(value) <= MAX_SITEMAP_URL and len(sitemaps) < MAX_SITEMAPS:
                 sitemaps[value] = None
+        elif name in ("Content-Signal", "Content-Usage"):
+            for group in addressed:  # they end no list of user agents: older parsers pass over them
+                _add_usage(group, name, value)
         elif name:
             is_naming = False
             for group in addressed:
@@ -299,6 +341,20 @@ def _add(group: _Group, name: str, value: str) -> None:
         pattern = pattern[: pattern.rfind("/", 0, MAX_PATTERN) + 1] or "/"
     if pattern:
         group.rules[name, pattern] = None
+
+
+def _add_usage(group: _Group, name: str, value: str) -> None:
+    """`[path] search=yes, ai-train=no`. Where there are too many paths, or one is too long, only a no counts."""
+    path = ""
+    if value.startswith(("/", "*")):
+        path, _, value = value.replace("\t", " ").partition(" ")
+        path = escape_invisible(path)
+    has_room = len(path) <= MAX_PATTERN and (path in group.usage or len(group.usage) < MAX_USAGE_PATHS)
+    for use, is_allowed in read_statement(value).items():
+        if has_room or not is_allowed:
+            where = path if has_room else ""
+            shown = f"robots.txt {name} {path[:MAX_SHOWN]}".rstrip()
+            say(group.usage.setdefault(where, {}), use, is_allowed, f"{shown}, User-agent: {group.agent}")
 
 
 def _seconds(number: str) -> float:

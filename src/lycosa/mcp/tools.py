@@ -23,6 +23,7 @@ from lycosa.opened import opened
 from lycosa.page.inline import printable
 from lycosa.results.archived_pages import ArchivedPages
 from lycosa.results.search import search
+from lycosa.usage import in_words
 from lycosa.workspace import Workspace
 
 PIECE = 20_000
@@ -115,7 +116,8 @@ class CrawlTools:
         return {"has_all_words": found.has_all_words, "pages": pages, "note": FROM_THE_WEB}
 
     def read_page(self, crawl: str, url: str, start: int = 0) -> dict[str, Any]:
-        """The main text of a fetched page as Markdown, from a character on; `next_start` says where it goes on."""
+        """The main text of a fetched page as Markdown, from a character on; `next_start` says where it goes on, `usage`
+        what the owner says about use by AI."""
         directory = self._existing(crawl)
         with opened(directory) as (workspace, config, store):
             canonical = UrlForms(config.urls).canonical(parse_seed(url))[0]
@@ -123,10 +125,11 @@ class CrawlTools:
             row = store.page(link.id) if link is not None else None
             if link is None or row is None or not row.archive_file:
                 raise InputError(f"the crawl has no page {url[:200]!r}: search finds those that it has")
-            document = ArchivedPages.of_text(workspace.archive, store).clean_at(row.archive_file, row.archive_offset)
+            pages = ArchivedPages.of_text(workspace.archive, store, product_token=config.robots.product_token)
+            document = pages.clean_at(row.archive_file, row.archive_offset)
             if document is None:
                 raise InputError(f"{canonical}: its record in the archive is damaged")
-            text, title = document.markdown, row.title
+            text, title, usage = document.markdown, row.title, in_words(pages.usage(canonical, document))
         start = max(0, min(start, len(text)))
         piece = text[start : start + PIECE]
         end = start + len(piece)
@@ -136,6 +139,7 @@ class CrawlTools:
             "text": piece,
             "next_start": end if end < len(text) else None,
             "characters": len(text),
+            "usage": printable(usage),
             "note": FROM_THE_WEB,
         }
 

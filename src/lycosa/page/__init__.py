@@ -10,8 +10,8 @@
 5. `own_text` leaves out the blocks that are furniture of the host. `furniture` counts, page by page, what these are;
    whoever reads many pages keeps such a table.
 6. `links` turns marks into anchors and contexts, which are slices of the text, and hrefs into URLs.
-7. `robots` reads the page's instructions for robots; `language` and `fingerprint` analyse the own text;
-   `language_model` is what guesses are made by, loaded once for all readers.
+7. `robots` reads the page's instructions for robots, `usage` what its owner says about its use; `language` and
+   `fingerprint` analyse the own text; `language_model` is what guesses are made by, loaded once for all readers.
 
 8. `declared` reads what the head says of other documents: a refresh, the next page, versions in other languages, feeds.
 

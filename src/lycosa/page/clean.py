@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from selectolax.lexbor import LexborHTMLParser
 
 from lycosa.page.charset import as_utf8, find_charset
 from lycosa.page.content import Content, structured
+from lycosa.page.html import PRODUCT_TOKEN
 from lycosa.page.inline import Absolute, escaped_text, has_unprintable, printable
 from lycosa.page.limits import PageLimits
 from lycosa.page.links import Resolve
@@ -16,7 +17,9 @@ from lycosa.page.main_text import main_blocks
 from lycosa.page.markdown import Markdown, PlainText
 from lycosa.page.metadata import Metadata, read_metadata
 from lycosa.page.slow_documents import simplified
+from lycosa.page.usage import read_usage
 from lycosa.page.walk import walk
+from lycosa.usage import Usage
 
 _MAX_FRAGMENT = 200
 
@@ -24,7 +27,13 @@ _MAX_FRAGMENT = 200
 class CleanDocument:
     """The main text of a document. Text, Markdown and metadata are made when they are asked for."""
 
-    def __init__(self, parser: LexborHTMLParser, content: Content, absolute: Absolute, max_text: int) -> None:
+    usage: Usage
+    """What its owner says about its use (`page.usage`)."""
+
+    def __init__(
+        self, parser: LexborHTMLParser, content: Content, absolute: Absolute, max_text: int, usage: Usage
+    ) -> None:
+        self.usage = usage
         self._parser = parser
         self._root = content.root
         self._absolute = absolute
@@ -47,7 +56,8 @@ class CleanDocument:
 class CleanPlainText(CleanDocument):
     """A document that was plain text from the start: it stays as it is, and Markdown has a line for each of its."""
 
-    def __init__(self, text: str, max_text: int) -> None:
+    def __init__(self, text: str, max_text: int, usage: Usage) -> None:
+        self.usage = usage
         lines = [line.rstrip() for line in printable(text[:max_text]).replace("\r\n", "\n").split("\n")]
         self.text = "\n".join(lines).strip("\n")
         self.markdown = "\n".join(escaped_text(line) for line in self.text.split("\n"))
@@ -59,6 +69,8 @@ def clean_document(
     body: bytes,
     *,
     content_type: str = "",
+    usage_headers: Sequence[tuple[str, str]] = (),
+    product_token: str = PRODUCT_TOKEN,
     resolver: Callable[[str], Resolve],
     limits: PageLimits = PageLimits(),  # noqa: B008 - frozen
     furniture: bytes = b"",
@@ -66,7 +78,8 @@ def clean_document(
     """Read a document as `html.read_document` does, for its structure. Every input yields a result."""
     source = as_utf8(body, find_charset(body, content_type)).replace(b"\0", b"")
     if content_type.partition(";")[0].strip().lower() == "text/plain":
-        return CleanPlainText(source.decode("utf-8", "replace"), limits.max_text)
+        usage = read_usage((), usage_headers, product_token=product_token)
+        return CleanPlainText(source.decode("utf-8", "replace"), limits.max_text, usage)
     parser = LexborHTMLParser(simplified(source))
     document = walk(parser, path_depth=2, has_roles=b"role" in source)
     content = structured(parser)
@@ -78,7 +91,8 @@ def clean_document(
     base = url
     if document.base and len(document.base) <= limits.max_href:
         base = resolver(url)(document.base.partition("#")[0])[0] or url
-    return CleanDocument(parser, content, _absolute(resolver(base), limits), limits.max_text)
+    usage = read_usage(document.metas, usage_headers, product_token=product_token)
+    return CleanDocument(parser, content, _absolute(resolver(base), limits), limits.max_text, usage)
 
 
 def _absolute(resolve: Resolve, limits: PageLimits) -> Absolute:

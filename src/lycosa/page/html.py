@@ -18,6 +18,7 @@ from lycosa.page.links import Resolve, ResolvedLinks, resolve_links
 from lycosa.page.own_text import OwnText, block_hashes
 from lycosa.page.robots import read_directives
 from lycosa.page.slow_documents import simplified
+from lycosa.page.usage import read_usage
 from lycosa.page.walk import Document, walk
 
 EXTENSION = "file extension"
@@ -31,6 +32,7 @@ def read_document(
     *,
     content_type: str = "",
     x_robots_tag: Sequence[str] = (),
+    usage_headers: Sequence[tuple[str, str]] = (),
     resolver: Callable[[str], Resolve],
     product_token: str = PRODUCT_TOKEN,
     limits: PageLimits = PageLimits(),  # noqa: B008 - frozen
@@ -40,7 +42,7 @@ def read_document(
 
     Plain text has no title and no links, even if it contains URLs. `body` must be without its content encoding.
     `resolver` returns, for a base URL, the function that turns an href into a URL or a reason (see `links.Resolve`).
-    `furniture`: what is known of the page's host (`Furniture.of`).
+    `usage_headers`: those of `page.usage`. `furniture`: what is known of the page's host (`Furniture.of`).
     """
     charset = find_charset(body, content_type)
     # The walk marks links with NULs, so the document must have none. The parser would drop or replace them anyway.
@@ -80,6 +82,7 @@ def read_document(
         continued_by=continued_by,
         is_noindex=directives.is_noindex,
         is_nofollow=directives.is_nofollow,
+        usage=read_usage(document.metas, usage_headers, product_token=product_token),
         fingerprint=simhash(terms) if own_text else 0,
         terms=terms,
         own_text=own_text,

@@ -30,12 +30,13 @@ def read_directives(
         if name.strip().lower() in ("robots", ours):
             found.update(part.strip() for part in content[:_MAX_LENGTH].lower().split(","))
     for value in headers:
-        found.update(_addressed_to(ours, value))
+        found.update(addressed_to(ours, value))
     is_none = "none" in found
     return RobotsDirectives(is_none or "noindex" in found, is_none or "nofollow" in found)
 
 
-def _addressed_to(ours: str, value: str) -> Iterable[str]:
+def addressed_to(ours: str, value: str) -> Iterable[str]:
+    """The directives of an X-Robots-Tag that are for us, in lower case. `ours`: our product token, likewise."""
     agent = ""
     for part in value[:_MAX_LENGTH].lower().split(","):
         name, colon, directive = (piece.strip() for piece in part.partition(":"))

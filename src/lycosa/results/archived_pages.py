@@ -7,22 +7,27 @@ it read the first of them. The page of a damaged record is skipped and counted. 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from lycosa.crawl.reading import HTML, Read, Reading, read_response
-from lycosa.crawl.resume import FURNITURE, FURNITURE_SINCE
+from lycosa.crawl.resume import FURNITURE, FURNITURE_SINCE, known_robots
 from lycosa.errors import ArchiveError
 from lycosa.fetch.decode import decode
-from lycosa.fetch.urls import UrlRules, Urls, host_key, url_hash
+from lycosa.fetch.robots import Robots, RobotsSettings
+from lycosa.fetch.urls import UrlRules, Urls, host_key, origin, url_hash
 from lycosa.fetch.warc_reader import Location
 from lycosa.fetch.warc_reader import read as read_archived
 from lycosa.judges.protocol import NoJudge
 from lycosa.model import Judgement, Page, Response
 from lycosa.page.clean import CleanDocument, clean_document
 from lycosa.page.furniture import Furniture
+from lycosa.page.html import PRODUCT_TOKEN
 from lycosa.page.pdf import is_pdf, pdf_as_html
+from lycosa.page.usage import USAGE_HEADERS
 from lycosa.store.protocol import Reports
+from lycosa.usage import Usage, strictest
 
 
 class Reread(NamedTuple):
@@ -46,9 +51,9 @@ class ArchivedPages:
         """Number of records that could not be read so far."""
 
     @classmethod
-    def of_text(cls, archive: Path, store: Reports) -> ArchivedPages:
+    def of_text(cls, archive: Path, store: Reports, *, product_token: str = PRODUCT_TOKEN) -> ArchivedPages:
         """For the text of pages alone: nobody judges them."""
-        return cls(archive, store, Reading(urls=Urls(UrlRules()), judge=NoJudge()))
+        return cls(archive, store, Reading(urls=Urls(UrlRules()), judge=NoJudge(), product_token=product_token))
 
     def __iter__(self) -> Iterator[Reread]:
         """Every archived page that can be read, in order of fetching."""
@@ -89,10 +94,24 @@ class ArchivedPages:
             response.url,
             body,
             content_type=content_type,
+            usage_headers=[pair for pair in response.headers if pair[0] in USAGE_HEADERS],
+            product_token=reading.product_token,
             resolver=reading.urls.resolver,
             limits=reading.limits,
             furniture=self._furniture_of(response.url),
         )
+
+    def usage(self, url: str, document: CleanDocument | None) -> Usage:
+        """What the owner of a URL says about its use: in robots.txt, and in the document, if there is one."""
+        robots = self._robots.get(origin(url))
+        return strictest(robots.usage(url) if robots else {}, document.usage if document else {})
+
+    @cached_property
+    def _robots(self) -> dict[str, Robots]:
+        """By origin: those that may say something about use."""
+        settings = RobotsSettings(product_token=self._reading.product_token)
+        files = (file for file in known_robots(self._store) if "content-" in file.body.lower())
+        return {file.origin: Robots(file, settings) for file in files}
 
     def _furniture_of(self, url: str) -> bytes:
         return self._furniture.of(self._hosts.get(host_key(url), 0))

@@ -34,6 +34,7 @@ SHOWN_TERMS = 8
 SHOWN_CHECKS = 10
 WordsOfPage = Callable[[int], Mapping[str, float] | None]
 ReasonsOfPage = Callable[[int], Sequence[str]]
+UsageOfLink = Callable[[LinkRow], str]
 Known = Callable[[], tuple[Strategy, Covered]]
 """A new strategy with what a snapshot has told it, which must be nothing if it has rules."""
 _PAGES = ("on relevant pages", "on pages that are not relevant")
@@ -63,6 +64,10 @@ def _unknown(page: int) -> None:  # noqa: ARG001 - whatever the page is
     return None
 
 
+def _nothing_said(link: LinkRow) -> str:  # noqa: ARG001
+    return ""
+
+
 def _no_reasons(page: int) -> tuple[str, ...]:  # noqa: ARG001
     return ()
 
@@ -77,10 +82,11 @@ def explain(
     words: WordsOfPage = _unknown,
     reasons: ReasonsOfPage = _no_reasons,
     rules: Sequence[str] = (),
+    usage: UsageOfLink = _nothing_said,
 ) -> Iterator[tuple[str, str]]:
     """(heading, text) pairs. `known`: asked for a strategy that knows something already, if what it knows matters;
     `words`: those that decided on a page, for pages that were stored without; `reasons`: what else did; `rules`: how
-    the crawl's judge decides (`JudgeAbilities.rules`)."""
+    the crawl's judge decides (`JudgeAbilities.rules`); `usage`: what the owner says about use."""
     canonical, reason = urls.canonical(url)
     if not canonical:
         raise InputError(f"{url!r} is not a URL that can be crawled: {reason}")
@@ -114,6 +120,8 @@ def explain(
     yield from _page(store, link.id, words)
     if store.judgement(link.id):
         yield from (("nearest", reason) for reason in reasons(link.id))
+    if said := usage(link):
+        yield "usage", said
     yield "host", _host(host)
 
 

@@ -57,7 +57,7 @@ def selection_for(target: Path, wanted: Selection = ALL_PAGES) -> Selection:
     if kind != "pages" and (wanted != ALL_PAGES or "relevant" in words):
         raise InputError(
             f"{target.name}: only pages can be limited to relevant ones, and this name asks for {kind}; export {kind} "
-            "without --relevant, --min-relevance and --distinct, under a name without 'relevant'"
+            "without --relevant, --min-relevance, --distinct and --for, under a name without 'relevant'"
         )
     return wanted
 
@@ -76,7 +76,8 @@ def export(
     _check(target, form, texts, wanted)
     rows: Iterable[Row]
     if kind == "pages":
-        rows = page_rows(store, None if form == CDXJ and not wanted.is_distinct else texts, wanted)
+        has_texts = form != CDXJ or wanted.is_distinct or bool(wanted.purpose)
+        rows = page_rows(store, texts if has_texts else None, wanted)
     else:
         listed: Iterator[StoredLink | SiteRow] = store.links_on_pages() if kind == "links" else store.sites()
         rows = (row._asdict() for row in listed)
@@ -106,8 +107,9 @@ def _kind(target: Path) -> tuple[str, str]:
 
 
 def _check(target: Path, form: str, texts: ArchivedPages | None, wanted: Selection) -> None:
-    if texts is None and (form in PAGE_FORMATS or wanted.is_distinct):
-        what = "it is made of what is" if form in PAGE_FORMATS else "near-duplicates are found by what is"
+    if texts is None and (form in PAGE_FORMATS or wanted.is_distinct or wanted.purpose):
+        what = "near-duplicates are found by what is" if wanted.is_distinct else "what owners say of use is"
+        what = "it is made of what is" if form in PAGE_FORMATS else what
         raise InputError(f"{target.name}: {what} in the archive; leave out --no-text")
     if form == FOLDER and target.exists() and not is_corpus_folder(target):
         raise InputError(

@@ -15,6 +15,7 @@ from lycosa.page.metadata import Metadata
 from lycosa.results.archived_pages import ArchivedPages
 from lycosa.store.protocol import Reports
 from lycosa.store.rows import StoredPage
+from lycosa.usage import forbids, in_words
 
 TYPES = {str: "varchar", int: "bigint", float: "double", bool: "boolean"}
 Row = dict[str, Any]
@@ -27,7 +28,7 @@ def columns_of(row: type[tuple[Any, ...]]) -> dict[str, str]:
 
 SAID = tuple(name for name in Metadata._fields if name not in ("title", "language"))
 """What documents say of themselves, besides what is known of every page."""
-FROM_ARCHIVE = (*SAID, "cluster", "text", "markdown")
+FROM_ARCHIVE = (*SAID, "usage", "cluster", "text", "markdown")
 """Columns that are made from the archive."""
 PAGE_COLUMNS: Mapping[str, str] = (
     {name: kind for name, kind in columns_of(StoredPage).items() if not name.startswith("archive_")}
@@ -45,6 +46,8 @@ class Selection:
     min_relevance: float = 0.0
     is_distinct: bool = False
     """Of pages that are nearly the same, only the first."""
+    purpose: str = ""
+    """Only those whose owners do not forbid this use."""
 
     def has(self, page: StoredPage) -> bool:
         return (page.relevance or 0.0) >= self.min_relevance and (bool(page.is_relevant) or not self.is_relevant)
@@ -52,7 +55,9 @@ class Selection:
     def __str__(self) -> str:
         least = f"relevance {self.min_relevance:g} or more" if self.min_relevance else ""
         relevant = "relevant pages only" if self.is_relevant else ""
-        return ", ".join(filter(None, (relevant, least, "no near-duplicates" if self.is_distinct else "")))
+        distinct = "no near-duplicates" if self.is_distinct else ""
+        allowed = f"none whose owner forbids {self.purpose}" if self.purpose else ""
+        return ", ".join(filter(None, (relevant, least, distinct, allowed)))
 
 
 ALL_PAGES = Selection()
@@ -71,6 +76,10 @@ def page_rows(store: Reports, texts: ArchivedPages | None, wanted: Selection = A
             metadata = document.metadata if document else Metadata()
             row["title"] = row["title"] or metadata.title
             row |= {name: getattr(metadata, name) for name in SAID}
+            usage = texts.usage(stored.url, document)
+            if forbids(usage, wanted.purpose):
+                continue
+            row["usage"] = in_words(usage)
             text = document.text if document else ""
             urls.append(stored.url)
             row["cluster"] = urls[clusters.add(text)]
