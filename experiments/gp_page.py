@@ -351,6 +351,8 @@ How to read this:
   documents: with 10 % examples, by a dozen.
 - Citations by examples are few: with 10 % examples, about a third of the documents to be told are linked to by any;
   with 30 %, more than half.
+- With the sizes of `LARGE=1` (12 splits of 4,000 documents) it was the same: F1 0.712 with six kinds of evidence, 0.705
+  with links, 0.696 with citations as well; no difference shown.
 """
 
 READING = """
