@@ -7,6 +7,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,7 +21,7 @@ Settings = TypeVar("Settings")
 
 _META = "meta"
 _FORMER_SETTINGS = {"measure"}
-"""Settings that earlier versions saved, and that do not affect what has been learned."""
+"""Settings that earlier versions of some classifiers saved, and that do not affect what has been learned."""
 _DAMAGE = (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error)
 
 
@@ -47,8 +48,9 @@ def unpack(kind: str, data: bytes, names: Iterable[str] | None = None) -> tuple[
 
 def settings_from(kind: type[Settings], meta: Mapping[str, Any]) -> Settings:
     """The settings a classifier was saved with, validated."""
+    former = _FORMER_SETTINGS - {field.name for field in fields(kind)}  # type: ignore[arg-type]  # a dataclass
     try:
-        return kind(**{name: value for name, value in meta["settings"].items() if name not in _FORMER_SETTINGS})
+        return kind(**{name: value for name, value in meta["settings"].items() if name not in former})
     except (KeyError, TypeError, AttributeError, LycosaError) as error:
         raise ValueError(f"a saved classifier with invalid settings: {error}") from error
 

@@ -242,6 +242,11 @@ class TestFewExamples:
 
 
 class TestStoring:
+    def test_settings_are_kept(self):
+        settings = GpKnnSettings(population=8, generations=1, k=3, measure="paper", seed=4)
+        fitted = GpKnnClassifier(settings).fit(examples(), TOPICS)
+        assert GpKnnClassifier.load(fitted.save()).settings == settings
+
     def test_what_was_saved_judges_alike(self, fitted):
         for loaded in (GpKnnClassifier.load(fitted.save()), pickle.loads(pickle.dumps(fitted))):
             assert loaded.evolved_ == fitted.evolved_
