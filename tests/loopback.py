@@ -7,8 +7,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import NamedTuple
 
 from lycosa.cli import main
@@ -79,17 +80,17 @@ class Result(NamedTuple):
     stderr: str
 
 
-def lycosa(*words: object, **apart: object) -> Result:
+def lycosa(*words: object, cwd: Path | str = ".", **apart: object) -> Result:
     """Run a command in this process, which spares it the start; in one of its own where it needs another environment,
-    directory or input (options of `subprocess.run`)."""
+    input or limits (options of `subprocess.run`)."""
     if apart:
         command = [*LYCOSA, *map(str, words)]
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **apart)
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=cwd, **apart)
         return Result(ended.returncode, ended.stdout, ended.stderr)
     printed, said, code = io.StringIO(), io.StringIO(), 0
     argv, sys.argv = sys.argv, ["lycosa", *map(str, words)]
     try:
-        with redirect_stdout(printed), redirect_stderr(said):
+        with chdir(cwd), redirect_stdout(printed), redirect_stderr(said):
             main()
     except SystemExit as end:
         code = int(end.code or 0)

@@ -20,12 +20,12 @@ import pytest
 import tomli_w
 
 from hostile.server import running
+from loopback import LYCOSA, Result, lycosa
 from lycosa import __version__
 from lycosa.cli import main
 from lycosa.config import Config, build
 from lycosa.fetch.warc_reader import Damage, iterate
 
-LYCOSA = [sys.executable, "-c", "from lycosa.cli import main; main()"]
 SILENT = "/fault/silent"
 
 
@@ -67,11 +67,6 @@ def reachable(server, small_web):
     return {server.url(page) for page in range(len(small_web)) if distances[page] >= 0}
 
 
-def lycosa(*arguments: str, cwd=None, **options) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end."""
-    return subprocess.run([*LYCOSA, *arguments], capture_output=True, text=True, cwd=cwd, timeout=120, **options)
-
-
 @contextmanager
 def started(*arguments: str):
     """A command that is under way."""
@@ -91,7 +86,7 @@ def wait_until(condition, *, seconds: float = 60.0) -> None:
         time.sleep(0.01)
 
 
-def assert_refused(result: subprocess.CompletedProcess[str], *parts: str) -> None:
+def assert_refused(result: Result, *parts: str) -> None:
     """One line on stderr with these parts in it, exit code 2, nothing on stdout."""
     assert result.returncode == 2, result
     assert "Traceback" not in result.stderr
@@ -238,7 +233,7 @@ class TestBadInput:
             assert part in err
 
     def test_with_debug_the_traceback_is_shown(self, tmp_path):
-        result = lycosa("--debug", "status", "nowhere", cwd=tmp_path)
+        result = lycosa("--debug", "status", "nowhere", cwd=tmp_path, stdin=subprocess.DEVNULL)
         assert "Traceback" in result.stderr
         assert result.returncode == 1
 

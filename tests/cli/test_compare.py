@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import subprocess
-import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -15,17 +13,13 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from loopback import lycosa
 from lycosa.fetch.archive import Archive
 from lycosa.model import Response
 
 app = typer.Typer()
 app.command()(import_module("lycosa.cli.compare").compare)  # the package has the command under the module's name
 TOPICS = {"Animals/Birds": "bird feather wing nest egg", "Animals/Fish": "fish fin scale gill river"}
-
-
-def lycosa(*words: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from lycosa.cli import main; main()", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
 def compare(*words: object) -> Result:
