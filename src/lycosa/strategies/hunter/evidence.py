@@ -18,12 +18,12 @@ of a link that is cited by d visited pages:
     citations    ln d
 
 Probabilities are logit-transformed. A visit costs O(its links + citations of the page itself). When the judge has
-reassessed all pages, `restate` recomputes all sums in O(all citations). The loops are in `sums` and `features`.
+reassessed all pages, `restate` recomputes all sums in O(all citations). The loops are in `sums` and `features`, and
+compiled (`loops`).
 """
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +33,7 @@ from lycosa.lib.snapshot import Tree
 from lycosa.lib.wordhash import NO_WORD, SIZE
 from lycosa.strategies.hunter import tables
 from lycosa.strategies.hunter.learner import Model
+from lycosa.strategies.hunter.loops import loops
 from lycosa.strategies.hunter.notes import PLACES, LinkAddresses, Words
 from lycosa.strategies.hunter.tables import (
     CITATION_ROWS,
@@ -65,20 +66,6 @@ class Change(NamedTuple):
     """By feature, as of the time when the page was chosen; meaningless if no visited page cited it."""
     tried: int
     """Number of waiting links that were handed out."""
-
-
-@cache
-def _sums() -> Any:
-    from lycosa.strategies.hunter import sums  # when it is needed: numba takes half a second to load
-
-    return sums
-
-
-@cache
-def _features() -> Any:
-    from lycosa.strategies.hunter import features
-
-    return features
 
 
 class Evidence:
@@ -141,7 +128,7 @@ class Evidence:
             self.links = tables.longer(self.links, LINK_ROWS, int(gone.max()) + 1)
         dirty = np.empty(len(targets) + MOST_SIBLINGS + 2 * REACH * RING, dtype=np.int64)
         z_scores = np.empty(len(FEATURES), dtype=np.float32)
-        tried, count = _sums().visit(
+        tried, count = loops().visit(
             number, link, np.float32(relevance), self.rates, model, gone, targets, near, addresses, begin,
             self.links, self.citations, self.pages, self.hosts, self.folders, z_scores, dirty,
         )  # fmt: skip
@@ -183,7 +170,7 @@ class Evidence:
     def tell(self, targets: Links) -> NDArray[np.float64]:
         """The scores of the links on a page for the frontier, which are recorded as told."""
         told = np.empty(len(targets))
-        _features().tell(targets, self.links, told)
+        loops().tell(targets, self.links, told)
         return told
 
     def restate(self, relevance: Floats, judged: Floats) -> None:
@@ -195,7 +182,7 @@ class Evidence:
         pages.relevance[1 : count + 1] = relevance
         visited = pages.link[1 : count + 1]
         links.relevance[visited] = relevance
-        _sums().restate(count, self.highest, links, self.citations, pages)
+        loops().restate(count, self.highest, links, self.citations, pages)
         self._restate_guesses()
         self.near_words.restate(visited, links.near, relevance, rate)
         self.url_words.restate(visited, links.url, relevance, rate)
@@ -209,7 +196,7 @@ class Evidence:
             usual(self.folders.relevance, self.folders.tries, rate),
         )
         np.minimum(self.rates[: tables.FOUND_RATE], MOST_EXPECTED, out=self.rates[: tables.FOUND_RATE])
-        _sums().tell_hubs(count, pages, self.rates[tables.HUB_RATE])
+        loops().tell_hubs(count, pages, self.rates[tables.HUB_RATE])
 
     def waiting(self, begin: int, end: int) -> Links:
         """Links with numbers in this range that were found but not handed out."""
@@ -243,7 +230,7 @@ class Evidence:
     def features(self, chosen: Links) -> Floats:
         """The current features, links × FEATURES."""
         found = np.empty((len(chosen), len(FEATURES)), dtype=np.float32)
-        _features().look(chosen, self.rates, *self._columns, found)
+        loops().look(chosen, self.rates, *self._columns, found)
         return found
 
     def is_guess(self, chosen: Links) -> NDArray[np.bool_]:
@@ -259,7 +246,7 @@ class Evidence:
 
     def keep(self, chosen: Links, features: Floats) -> None:
         """Store the result of `features`."""
-        _features().keep(chosen, features, self._state, self.links)
+        loops().keep(chosen, features, self._state, self.links)
 
     def kept(self, chosen: Links | int) -> Floats:
         """The stored FEATURES of one link or many."""
@@ -269,20 +256,20 @@ class Evidence:
         """Compute and store features and scores. Returns the links that reach the bar, and those for the frontier."""
         found = np.empty((len(chosen), len(FEATURES)), dtype=np.float32)
         above, changed = np.empty_like(chosen), np.empty_like(chosen)
-        counts = _features().score(
+        counts = loops().score(
             chosen, self._state, model, bar, tolerance, self.rates, *self._columns, found, above, changed
         )  # fmt: skip
         return above[: counts[0]], changed[: counts[1]]
 
     def score_again(self, chosen: Links, model: Model) -> Floats:
         """Score links by their stored features."""
-        _features().score_again(chosen, model, self.rates, self.links, self.citations, self.hosts)
+        loops().score_again(chosen, model, self.rates, self.links, self.citations, self.hosts)
         return self.links.score[chosen]
 
     def hand_on(self, chosen: Links, bar: float) -> Links:
         """The links whose new scores are to be passed on to the frontier."""
         changed = np.empty(len(chosen), dtype=np.int64)
-        return changed[: _features().hand_on(chosen, bar, self.links, changed)]
+        return changed[: loops().hand_on(chosen, bar, self.links, changed)]
 
     def take(self) -> Tree:
         """`lib.snapshot.Snapshots.take`."""
@@ -333,7 +320,7 @@ class WordRecord:
         """Recompute centroid and log-odds, given links × words: a word counts once for each visited page."""
         seen = np.zeros(SIZE, dtype=np.int32)
         speaks_for, speaks_against = np.zeros(SIZE, dtype=np.float32), np.zeros(SIZE, dtype=np.float32)
-        _sums().count_words(visited, words, relevance, seen, speaks_for, speaks_against)
+        loops().count_words(visited, words, relevance, seen, speaks_for, speaks_against)
         said = np.flatnonzero(speaks_for + speaks_against)
         pro, contra = speaks_for[said], speaks_against[said]
         rate = usual(pro, pro + contra, rate)

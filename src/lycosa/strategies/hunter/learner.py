@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from lycosa.lib.growing import grown, with_room
 from lycosa.lib.snapshot import Tree
 from lycosa.stopping.forecast_calibration import probability
+from lycosa.strategies.hunter.loops import loops
 from lycosa.strategies.hunter.tables import FEATURES, GROUPS, MOST_Z
 
 Floats = NDArray[np.float32]
@@ -62,9 +63,6 @@ class Model(NamedTuple):
 class Learner:
     def __init__(self, freedom: float, mask: Floats, diversity: float = 0.0) -> None:
         """`mask` is 1 for each feature that is used, otherwise 0."""
-        from lycosa.strategies.hunter.features import predict  # numba takes half a second to load
-
-        self._predict = predict
         self._diversity = diversity
         self._mask = mask
         self._shipped: NDArray[np.float64] = SLOPE * PRIOR.astype(np.float64) * mask
@@ -117,7 +115,7 @@ class Learner:
     def predict(self, features: NDArray[np.floating]) -> Floats:
         """The expected relevance, in (0, 1)."""
         scores = np.empty(len(features), dtype=np.float32)
-        self._predict(features, self.model, scores)
+        loops().predict(np.ascontiguousarray(features, dtype=np.float32), self.model, scores)
         return scores
 
     @property
