@@ -31,7 +31,14 @@ from pathlib import Path
 import numpy as np
 
 from hostile.episodes import Result, run_episodes
-from hostile.promises import check_archive, check_nothing_lost, check_politeness, check_refreshed, fetched_urls
+from hostile.promises import (
+    check_archive,
+    check_nothing_lost,
+    check_politeness,
+    check_refreshed,
+    fetched_urls,
+    left_out,
+)
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 
 TESTS = Path(__file__).parents[1]
@@ -116,7 +123,7 @@ class Episode:
             self.disturb_often(command, kills=KILLS_AN_EPISODE)
             self.finish(command)
             fetched = fetched_urls(self.crawl / "crawl.db")
-            check_nothing_lost(web, seeds, fetched)
+            check_nothing_lost(web, seeds, fetched, left_out(self.crawl / "crawl.db"))
             check_archive(self.crawl / "archive", fetched)
             if self.companion == "refresh":
                 again = [sys.executable, "-c", COMMAND, "refresh", str(self.crawl), "--all", "--quiet"]
