@@ -303,7 +303,7 @@ class TestFormulaFile:
 
     def test_an_unknown_choice(self, tmp_path):
         path = tmp_path / "mine.toml"
-        for wrong in ('"link"', "3"):
+        for wrong in ('"link"', "3", "['links']", "{links = 1}"):
             path.write_text(f"formula = 'body_bag'\nevidence = {wrong}")
             with pytest.raises(InputError, match=r"mine.toml: evidence is .*: there are paper, links"):
                 read_formula(path)

@@ -69,7 +69,7 @@ def read_formula(path: Path) -> SavedFormula:
         raise InputError(f'{path}: the formula is missing: formula = "body_cosine + title_okapi"')
     if k is not None and (not isinstance(k, int) or isinstance(k, bool) or k < 1):
         raise InputError(f"{path}: k is {k!r}: it must be a whole number of 1 or more")
-    if evidence is not None and evidence not in FIELDS_BY_CHOICE:
+    if evidence is not None and (not isinstance(evidence, str) or evidence not in FIELDS_BY_CHOICE):
         raise InputError(f"{path}: evidence is {evidence!r}: there are {', '.join(FIELDS_BY_CHOICE)}")
     try:
         return SavedFormula(written(parsed(formula, SIMILARITIES)), k, evidence)
