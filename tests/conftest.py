@@ -20,7 +20,9 @@ from lycosa.crawl.resume import NOTHING, TRAPS_ON, Covered, resume
 from lycosa.crawl.traps import TrapSettings
 from lycosa.crawl.visits import LiveVisitor
 from lycosa.fetch.archive import Archive
-from lycosa.fetch.fetcher import RobotsBook
+from lycosa.fetch.cache import PageCache
+from lycosa.fetch.dns import Resolver
+from lycosa.fetch.fetcher import FetchSettings, LiveFetcher, RobotsBook
 from lycosa.fetch.politeness import Politeness
 from lycosa.fetch.robots import RobotsSettings, interpret
 from lycosa.fetch.urls import UrlRules, Urls, host_key
@@ -120,6 +122,20 @@ class Rig:
         self.frontier = Frontier()
         self.awaited_names: Callable[[], int] = lambda: 0
         self.urls = Urls(UrlRules())
+
+    def fetch_live(self, http: object, resolver: Resolver, cache: PageCache | None = None) -> None:
+        """From now on pages come through the real fetcher, from this client."""
+        self.fetcher = LiveFetcher(  # type: ignore[assignment]
+            http=http,  # type: ignore[arg-type]
+            resolver=resolver,
+            urls=self.urls,
+            robots=self.robots,
+            settings=FetchSettings(),
+            address_of=lambda number: self.ledger.state.hosts.address_of(number),
+            pause=1.0,
+            clock=self.clock,
+            cache=cache,
+        )
 
     def crawl(
         self,

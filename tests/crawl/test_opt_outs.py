@@ -17,7 +17,7 @@ from lycosa.errors import InputError
 from lycosa.explaining import explanation
 from lycosa.fetch.cache import PageCache
 from lycosa.fetch.dns import Resolver
-from lycosa.fetch.fetcher import FetchSettings, LiveFetcher, RobotsBook
+from lycosa.fetch.fetcher import RobotsBook
 from lycosa.fetch.robots import RobotsSettings
 from lycosa.model import Response
 from lycosa.results.archived_pages import ArchivedPages
@@ -70,17 +70,7 @@ def crawled(rig) -> Callable[..., tuple[Rig, Site]]:
         reading = made.reading
         made.reading = lambda: replace(reading(), purpose=purpose)
         site = Site(made, is_silent=is_silent)
-        made.fetcher = LiveFetcher(
-            http=site,
-            resolver=Resolver(look_up=lambda *_: ["192.0.2.1"]),
-            urls=made.urls,
-            robots=made.robots,
-            settings=FetchSettings(),
-            address_of=lambda number: made.ledger.state.hosts.address_of(number),
-            pause=1.0,
-            clock=made.clock,
-            cache=cache,
-        )
+        made.fetch_live(site, Resolver(look_up=lambda *_: ["192.0.2.1"]), cache)
         made.crawl(A, with_archive=True, strategy="breadth-first", width=1)
         return made, site
 

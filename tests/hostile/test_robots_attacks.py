@@ -11,7 +11,6 @@ import pytest
 
 from conftest import Rig
 from lycosa.fetch.dns import Resolver
-from lycosa.fetch.fetcher import FetchSettings, LiveFetcher
 from lycosa.fetch.transfer import TransferFailure
 from lycosa.lib.clock import VirtualClock
 from lycosa.model import Response
@@ -47,16 +46,7 @@ def crawl(rig: Callable[..., Rig], answer: Answer, *seeds: str, **options: objec
     http = LoggingHttp(answer, made.clock)
     names: dict[str, str] = {}
     resolver = Resolver(look_up=lambda host, _: [names.setdefault(host, f"192.0.2.{len(names) + 1}")])
-    made.fetcher = LiveFetcher(  # type: ignore[assignment]
-        http=http,  # type: ignore[arg-type]
-        resolver=resolver,
-        urls=made.urls,
-        robots=made.robots,
-        settings=FetchSettings(),
-        address_of=lambda number: made.ledger.state.hosts.address_of(number),
-        pause=1.0,
-        clock=made.clock,
-    )
+    made.fetch_live(http, resolver)
     made.crawl(*seeds, width=HOSTS, **options)  # type: ignore[arg-type]
     return made, http
 
