@@ -62,6 +62,8 @@ class TestFinding:
         assert not found.has_ranked_all
         assert urls(search(crawled.directory, "harbour", relevant=True)) == ["1"]
         assert search(crawled.directory, "cafe").has_ranked_all
+        monkeypatch.setattr(search_index, "MOST_RANKED", 1)
+        assert urls(search(crawled.directory, "harbour")) == ["1"]  # the first, not the best of all: that takes longer
 
     def test_a_phrase(self, crawled):
         assert urls(search(crawled.directory, '"harbour fee"')) == ["1"]
