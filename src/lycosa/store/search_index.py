@@ -48,8 +48,8 @@ HITS = """
 select id, -score from (select rowid as id, rank as score from fulltext where fulltext match ?1 limit ?2)
 order by score, id limit -1
 """
-"""Ranked outside of FTS5: its own `order by rank` takes half as long again. The outer limit says nothing but that SQLite
-must keep the inner one apart: else it makes one query of both, and ranks all pages before it takes the first."""
+"""Ranked outside of FTS5: its own `order by rank` takes half as long again. The outer limit is there for SQLite to
+keep the inner one apart: else it makes one query of both, and ranks all pages before it takes the first."""
 LOOKED_UP = 200
 """Number of pages looked up in the store at a time."""
 MATCHES = "select count(*) from (select 1 from fulltext where fulltext match ? limit ?)"
