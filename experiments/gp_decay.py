@@ -302,9 +302,10 @@ WHY = """
 How to read this:
 
 - Decay works where a topic has an outside. On debian-docs every manual is a host of its own and few links leave it:
-  rigid crawls stop by themselves, with what there is to find. On wikispeedia two or three links lead from anywhere to
-  most pages, and on the generated web three in ten links are meant to leave their topic: there hardly a crawl stops,
-  and after the same number of pages all have fetched nearly the same ones.
+  rigid crawls stop by themselves, with nearly all there is to find and less than half of the fetches. On wikispeedia
+  two or three links lead from anywhere to most pages, and on the generated web three in ten links are meant to leave
+  their topic: there hardly a crawl stops, and after the same number of pages lenient crawls have fetched nearly the
+  same ones as those without decay, rigid ones a little more of the topic.
 - That is due to breadth-first: links are taken in the order in which they were found, and decay only keeps some from
   joining the end of the queue. So it shows in the queue's length (figure 4) long before it shows in what is fetched.
 - The thresholds suit the similarity they were made for. A plain cosine to the mean of examples is above T_m for two

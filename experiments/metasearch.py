@@ -39,7 +39,6 @@ from lycosa.lab.replay.tasks import Task, make_task, split_topics
 from lycosa.lab.worlds.world import World
 from lycosa.model import Page
 from lycosa.seeds.metasearch.settings import MetaSearchSettings
-from lycosa.strategies.hunter.notes import digest
 from lycosa.strategies.protocol import StrategyParts
 from lycosa.strategies.table import strategy
 from lycosa.workspace import Workspace
@@ -101,7 +100,6 @@ class Course:
     def __init__(self, path: Path) -> None:
         self.world = World.open(path)
         self._read: dict[int, Page] = {}
-        self._digest = partial(digest, vector=ContrastJudge.fit((), "cycling").study().vector)
 
     @lru_cache(maxsize=4)  # noqa: B019 - a course lives as long as its process
     def engines(self, seed: int) -> list[WorldEngine]:
@@ -110,8 +108,7 @@ class Course:
     def page(self, number: int) -> Page:
         known = self._read.get(number)
         if known is None:
-            page = self.world.page(number)
-            known = self._read[number] = replace(page, digest=self._digest(page))  # as readers do
+            known = self._read[number] = self.world.page(number)
         return known
 
     def crawl(self, arm: Arm, topic: str, repeat: int) -> Figures | None:
