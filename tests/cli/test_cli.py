@@ -271,7 +271,7 @@ class TestFullDisk:
             subprocess.run(["mount", "-o", "remount,size=50m", str(disk)], check=True)
             self.resumed(crawl_command, disk, reachable)
         finally:
-            subprocess.run(["umount", str(disk)], check=True)
+            subprocess.run(["umount", "--lazy", str(disk)], check=True)  # it may still be in use for a moment
 
 
 class TestCrawl:

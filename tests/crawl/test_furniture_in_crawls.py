@@ -10,6 +10,7 @@ import pytest
 import lycosa
 from lycosa.crawl.commit import SAVE_FURNITURE_EVERY
 from lycosa.crawl.resume import FURNITURE
+from lycosa.fetch.warc_reader import iterate
 from lycosa.judges.keywords import KeywordJudge
 from lycosa.model import Fetched
 from lycosa.page.furniture import Furniture
@@ -126,12 +127,15 @@ class TestWholeCrawl:
             readers={"count": 1},
         )
 
-    def test_the_readers_know_it(self, crawl):
+    def test_the_readers_know_it(self, crawl, tmp_path):
         begun = time.time()
         crawl.run(pages=COUNT)
         rows = list(crawl.report().rows(text=False))
         assert [row["relevance"] > 0.1 for row in rows] == [True] * 3 + [False] * (COUNT - 3)
         assert all(begun <= row["fetched_at"] <= time.time() for row in rows)  # though the fetcher does not say when
+        stored = [answer for path in (tmp_path / "crawl" / "archive").iterdir() for answer in iterate(path)]
+        assert len(stored) == COUNT
+        assert all(begun - 1 <= answer.started <= time.time() for answer in stored)
 
     def test_the_end_of_a_run_saves_it(self, crawl):
         crawl.run(pages=3)

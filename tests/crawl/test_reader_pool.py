@@ -193,6 +193,21 @@ class TestHarm:
         assert [visit.outcome.kind for visit in visits] == [Kind.FETCHED] * len(visits)
         assert restarts == is_fatal
 
+    def test_an_answer_that_nobody_has_read_when_the_reader_dies(self, trap):
+        """The crawl is busy meanwhile, and then notices the death because it cannot send another page."""
+
+        async def go():
+            async with running(trap, count=1) as readers:
+                pages = [
+                    asyncio.ensure_future(readers.read(document(title, n))) for n, title in enumerate(("fine", "crash"))
+                ]
+                await asyncio.sleep(0)
+                is_dead = os.WEXITED | os.WNOWAIT
+                os.waitid(os.P_PID, readers._readers[0]._process.pid, is_dead)  # noqa: ASYNC222 - busy with this alone
+                return await asyncio.gather(*pages, readers.read(document("fine", 2)))
+
+        assert [visit.outcome.reason for visit in asyncio.run(go())] == ["http 200", "reader crashed", "http 200"]
+
     def test_readers_that_die_one_after_the_other(self, trap):
         async def go():
             async with running(trap, count=2) as readers:

@@ -226,6 +226,14 @@ class TestWacz:
         assert pages[0]["url"] == START
         assert pages[0]["text"].startswith("Start\n\nRecreational")
 
+    def test_the_directory_says_where_data_has_something_before_it(self, crawled):
+        """As ReplayWeb.page reads it: it looks at the head of an entry only if the directory has extra fields."""
+        path, _ = write(crawled, "corpus.wacz")
+        with ZipFile(path) as container, path.open("rb") as stream:
+            for entry in container.infolist():
+                stream.seek(entry.header_offset + 28)
+                assert entry.extra or int.from_bytes(stream.read(2), "little") == 0, entry.filename
+
     def test_the_index_leads_to_the_records(self, crawled):
         path, _ = write(crawled, "corpus.wacz")
         with ZipFile(path) as container:

@@ -310,6 +310,9 @@ class CrawlLedger:
 
     def _keep(self, visit: Visit) -> Place:
         response, known = visit.fetched.response, visit.fetched.known
+        if response is not None and not response.started:  # a fetcher that does not say when
+            at = visit.fetched.ended or self._clock.now()
+            response = replace(response, started=at, ended=at)
         if self._records.archive is not None and response is not None and known is not None:
             is_same = response.status == known.status and response.body == known.body
             if visit.outcome.kind is Kind.UNCHANGED or (is_same and visit.outcome.kind is Kind.FETCHED):

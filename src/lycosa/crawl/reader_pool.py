@@ -328,9 +328,12 @@ class _Reader(asyncio.Protocol):
         if not self.is_ready.done():
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(2.0)  # it may still be saying what is the matter
-            self.is_ready.set_result(False)
         self._process.kill()
         code = self._process.wait()
+        if isinstance(exc, OSError):
+            exc = self._take_last_answers() or exc
+        if not self.is_ready.done():
+            self.is_ready.set_result(False)
         if code == -signal.SIGXCPU:
             self._death = self._pool.killed
         if self._is_closing:
@@ -344,6 +347,20 @@ class _Reader(asyncio.Protocol):
             if not job.answer.done():
                 job.answer.set_result(Read(Outcome(Kind.UNREADABLE, self._death)))
         self._pool.replace(self)
+
+    def _take_last_answers(self) -> Exception | None:
+        """Those it gave before it died: asyncio has left them unread if it noticed while writing. Return what is wrong
+        with them."""
+        assert self._transport is not None
+        number = self._transport.get_extra_info("socket").fileno()
+        try:
+            while data := os.read(number, 1 << 20):
+                self.data_received(data)
+        except OSError:  # nothing is left
+            return None
+        except Exception as error:
+            return error
+        return None
 
     async def close(self) -> None:
         self._is_closing = True

@@ -16,6 +16,7 @@ import hashlib
 import json
 import os
 import re
+import struct
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -39,6 +40,9 @@ _REQUISITE = re.compile(rb"^%s: " % REQUISITE_OF.encode(), re.MULTILINE)
 _HEAD_BYTES = 4_096
 _WWW = re.compile(r"^www\d*\.")
 _SPOILED = re.compile(r"[\s\x00-\x1f\x7f]+")
+_TIMESTAMP = struct.pack("<HHBI", 0x5455, 5, 1, 315_532_800)
+"""The time of an entry, 1980 as in its head, once more. ReplayWeb.page takes an entry without extra fields in the
+directory to have none before its data, either; ZIP64's, for archives that may become large, is only there."""
 
 
 class ArchivedRecord(NamedTuple):
@@ -227,6 +231,7 @@ def _describe(container: ZipFile, resources: list[dict[str, Any]]) -> None:
 def _entry(name: str, method: int) -> ZipInfo:
     entry = ZipInfo(name)
     entry.compress_type = method
+    entry.extra = _TIMESTAMP
     return entry
 
 
