@@ -21,6 +21,7 @@ from tc_findings import MAIN, SPIDERS, among, costs, dynamic, first_steps, long_
 from tc_watched import FARTHEST, agent_errors, seed_distances, smoothed
 
 from lycosa.cli.compare import compare_in_parallel
+from lycosa.cli.spreading import Spread
 from lycosa.lab.evaluate.pictures import Line, Plot
 from lycosa.lab.evaluate.runs import Comparison
 from lycosa.lab.evaluate.summary import final_values, over_topics, performance
@@ -145,7 +146,7 @@ class Experiments:
     def _portion(self, name: str, plan: ComparePlan) -> Comparison:
         said = f"{name}: {len(plan.topics)} topics × {plan.repeats} × {len(plan.names)} crawls"
         return RESULTS.kept(
-            said, plan_key(plan), lambda: compare_in_parallel(plan, processes=self._processes, title=f"TC: {name}")
+            said, plan_key(plan), lambda: compare_in_parallel(plan, Spread(self._processes), title=f"TC: {name}")
         )
 
 

@@ -1,4 +1,4 @@
-"""Ray, as far as the driver of a cluster uses it, with threads for actors."""
+"""Ray, as far as we use it, with threads for actors; functions are called when they are asked for."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future
 from concurrent.futures import wait as wait_for
 from typing import Any
+
+import cloudpickle
 
 
 class RayError(Exception):
@@ -32,8 +34,14 @@ class FakeRay:
 
     def kill(self, actor: object) -> None: ...
 
-    def remote(self, **_: object) -> Callable[[type], Any]:
-        return lambda made: FakeActor(self, made)
+    def remote(self, **_: object) -> Callable[[Any], Any]:
+        return lambda made: FakeActor(self, made) if isinstance(made, type) else FakeFunction(self, made)
+
+    def put(self, value: Any) -> Any:
+        return value
+
+    def cluster_resources(self) -> dict[str, float]:
+        return {"CPU": 2.0}
 
     def wait(self, calls: list[Future[Any]], *, num_returns: int, timeout: float) -> tuple[list[Any], list[Any]]:
         done = wait_for(calls, timeout, FIRST_COMPLETED).done
@@ -70,3 +78,20 @@ class FakeActor:
             call.set_result(self._made().run(task))
         except BaseException as error:
             call.set_exception(RayTaskError(error))
+
+
+class FakeFunction:
+    """What it is called with goes through pickle, as on its way to another process."""
+
+    def __init__(self, ray: FakeRay, function: Callable[..., Any]) -> None:
+        self._ray = ray
+        self._function = function
+
+    def remote(self, *given: Any) -> Any:
+        call: Future[Any] = Future()
+        self._ray.calls.append(call)
+        try:
+            call.set_result(self._function(*cloudpickle.loads(cloudpickle.dumps(given))))
+        except BaseException as error:
+            call.set_exception(error if isinstance(error, RayError) else RayTaskError(error))
+        return call

@@ -60,3 +60,19 @@ def test_two_crawlers_of_which_one_dies(postgres_server, tmp_path):
         pages = [page.url for page in found.pages()]
         assert found.totals().waiting == 0
     check_nothing_lost(web, seeds, pages)
+
+
+def test_work_goes_to_another_process_if_one_dies(tmp_path):
+    from lycosa.cluster.work import workers
+
+    died = tmp_path / "died"
+
+    def fragile(item: int) -> int:
+        if item == 2 and not died.exists():
+            died.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return item * item
+
+    with workers("", 2) as found:
+        assert list(found.imap(fragile, range(8))) == [item * item for item in range(8)]
+    assert died.exists()

@@ -8,6 +8,7 @@
                             pages near them
     world                   lycosa world …
     evolve_results          what lycosa evolve shows and writes at the end
+    spreading               --processes and --cluster of compare and evolve
     opened                  a crawl that a command looks at
     pages_by_url            pages of given URLs, fetched by a crawl of their own; fetch_progress shows how far it is
     taking_over             what follows from what a person has said of pages

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from lycosa.cli.settings import split_setting
+from lycosa.cli.spreading import CLUSTER, PROCESSES, RAY, Spread, spread, spread_of
 from lycosa.cli.terminal import err, out, plain
 from lycosa.errors import InputError
 from lycosa.lab.evaluate.report import print_table, write_report
@@ -38,8 +34,6 @@ BAR_COLUMNS = (
     TimeElapsedColumn(),
     TimeRemainingColumn(),
 )
-Given = TypeVar("Given")
-Made = TypeVar("Made")
 
 
 def _default(option: str) -> str:
@@ -91,7 +85,9 @@ def compare(
     trec: bool = typer.Option(
         False, "--trec", help="Also write runs and qrels in the format of TREC, for ir_measures, ranx or trec_eval."
     ),
-    processes: int = typer.Option(0, "--processes", "-p", help="Number of processes; 0: one for each core."),
+    processes: int = PROCESSES,
+    cluster: bool = CLUSTER,
+    ray: str = RAY,
     output: Path = typer.Option(Path("report"), "--output", "-o", help="Directory of the report."),
 ) -> None:
     """Compare crawl strategies on a recorded web, where it is known which pages are relevant.
@@ -124,7 +120,7 @@ def compare(
         together=joint_name(topics) if together and len(chosen) > 1 else "",
     )
     _warn_of_other_judges(plan)
-    comparison = compare_in_parallel(plan, processes=processes)
+    comparison = compare_in_parallel(plan, spread_of(processes, cluster, ray))
     print_table(comparison, out)
     for topic, reason in comparison.skipped:
         out.print(f"skipped: {plain(topic)}: {plain(reason)}")
@@ -145,10 +141,10 @@ def _warn_of_other_judges(plan: ComparePlan) -> None:
 
 
 def compare_in_parallel(
-    plan: ComparePlan, *, processes: int = 0, title: str = "Crawl strategies compared"
+    plan: ComparePlan, over: Spread = Spread(), *, title: str = "Crawl strategies compared"
 ) -> Comparison:
     """Compare with the topics spread over processes, and a progress bar."""
-    with counting_bar() as progress, _pool(processes) as run_jobs:
+    with counting_bar() as progress, spread(over) as run_jobs:
         task = progress.add_task("topics", total=len(plan.tasks))
 
         def step(topic: str) -> None:
@@ -159,24 +155,8 @@ def compare_in_parallel(
         return run_comparison(plan, title=title, run_jobs=run_jobs, progress=step)
 
 
-def process_count(processes: int) -> int:
-    if processes < 0:
-        raise InputError(f"--processes {processes}: it must be 0 (one for each core) or more")
-    return processes or len(os.sched_getaffinity(0))
-
-
 def counting_bar(*, transient: bool = False) -> Progress:
     """A progress bar with a count and the time; invisible where stderr is no terminal."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     times = (TimeElapsedColumn(), TimeRemainingColumn())
     return Progress(*columns, *times, console=err, disable=not err.is_terminal, transient=transient)
-
-
-@contextmanager
-def _pool(processes: int) -> Iterator[Callable[[Callable[[Given], Made], Iterable[Given]], Iterator[Made]]]:
-    count = process_count(processes)
-    if count == 1:
-        yield map
-        return
-    with multiprocessing.get_context("spawn").Pool(count) as pool:
-        yield pool.imap

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import signal
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -16,8 +15,9 @@ import numpy as np
 import typer
 
 from lycosa import __version__
-from lycosa.cli.compare import counting_bar, process_count
+from lycosa.cli.compare import counting_bar
 from lycosa.cli.evolve_results import finish, print_next, print_scores
+from lycosa.cli.spreading import CLUSTER, PROCESSES, RAY, Spread, spread, spread_of
 from lycosa.cli.terminal import err, plain
 from lycosa.errors import ConfigError, InputError
 from lycosa.lab.evolve.checkpoint import Checkpoint, EvolutionState, Generation, winner_of
@@ -28,7 +28,7 @@ from lycosa.lab.evolve.rivals import LimitedTrials, cma_es, random_search
 from lycosa.lab.evolve.task import EvolutionPlan, EvolutionTask, Fitnesses, fitnesses, prepare
 from lycosa.lab.replay.trained_judges import TRAINED
 from lycosa.lab.worlds.world import World
-from lycosa.lib.evolve import Fitness, GeneticSettings, Genome, Map
+from lycosa.lib.evolve import GeneticSettings, Genome, Map
 from lycosa.lib.evolve import evolve as generations_of
 
 PATIENCE = 10
@@ -78,7 +78,9 @@ def evolve(
         False, "--rivals", help="Also try random search and CMA-ES with as many strategies: was evolution worth it?"
     ),
     seed: int = typer.Option(1, "--seed", help="Seed of the random number generator."),
-    processes: int = typer.Option(0, "--processes", "-p", help="Number of processes; 0: one for each core."),
+    processes: int = PROCESSES,
+    cluster: bool = CLUSTER,
+    ray: str = RAY,
     output: Path = typer.Option(Path("evolved"), "--output", "-o", help="Directory of the evolution."),
 ) -> None:
     """Evolve a crawl strategy on a recorded web, on which labels or a judge say which pages are good.
@@ -90,6 +92,7 @@ def evolve(
     Writes best.toml (a strategy for lycosa crawl and lycosa compare), history.parquet, and pictures of fitness and
     weights.
     """
+    over = spread_of(processes, cluster, ray)
     opened = World.open(world)
     if by_judge and topic:
         raise ConfigError("--by-judge and --topic exclude each other: either a judge or labels say what is good")
@@ -128,7 +131,7 @@ def evolve(
     start = state or first_genomes(plan.encoding, winners)
     choice, beside = None, dict[str, Score]()
     try:
-        with _pool(tasks, here.bred, processes) as run_map:
+        with _trials(tasks, here.bred, over) as run_map:
             for state in _evolved(here.bred, settings, start, seed, run_map):
                 checkpoint.save(state)
             if state is not None:
@@ -231,7 +234,7 @@ _fitness_here: list[MeanFitness] = []
 
 def _begin(tasks: Sequence[EvolutionTask]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
-    _fitness_here.append(fitnesses(tasks).bred)
+    _fitness_here[:] = [fitnesses(tasks).bred]
 
 
 def _evaluate(genome: Genome) -> float:
@@ -239,14 +242,9 @@ def _evaluate(genome: Genome) -> float:
 
 
 @contextmanager
-def _pool(tasks: Sequence[EvolutionTask], here: MeanFitness, processes: int) -> Iterator[Map]:
-    count = process_count(processes)
-    if count == 1:
+def _trials(tasks: Sequence[EvolutionTask], here: MeanFitness, over: Spread) -> Iterator[Map]:
+    if over.is_here:
         yield lambda _, genomes: map(here, genomes)
         return
-
-    def run_map(_: Fitness, genomes: Sequence[Genome]) -> Iterable[float]:
-        return pool.map(_evaluate, genomes, chunksize=1)
-
-    with multiprocessing.get_context("spawn").Pool(count, _begin, (tasks,)) as pool:
-        yield run_map
+    with spread(over, _begin, (tasks,)) as imap:
+        yield lambda _, genomes: imap(_evaluate, genomes)

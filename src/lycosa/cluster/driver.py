@@ -6,16 +6,16 @@ that: it may be killed, and another driver goes on by the same command.
 
 from __future__ import annotations
 
-import contextlib
 import math
 import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import Any, NamedTuple, Protocol
 
+from lycosa.cluster.connection import connected, require_ray
 from lycosa.cluster.crawler import CrawlerTask, run_shards
 from lycosa.cluster.grants import Standing, grants
 from lycosa.cluster.partitions import PARTITIONS, shards_of_crawlers
@@ -58,16 +58,6 @@ class Audience(Protocol):
     def progress(self, now: ClusterProgress) -> None: ...
 
     def event(self, kind: str, message: str) -> None: ...
-
-
-def require_ray() -> Any:
-    try:
-        import ray
-    except ImportError as error:
-        raise ConfigError(
-            f"a cluster needs Ray, which cannot be loaded ({str(error).splitlines()[0]}): pip install 'lycosa[cluster]'"
-        ) from error
-    return ray
 
 
 class Cluster:
@@ -124,7 +114,7 @@ class Cluster:
             workspace.write_config(config.to_toml())
             with (
                 closing(ClusterStore(self._url, path=workspace.remote_name, patience=math.inf)) as store,
-                _ray(self._ray, self._address, self._crawlers),
+                connected(self._ray, self._address, self._crawlers),
                 _Interrupts() as interrupts,
             ):
                 store.on_wait = lambda words: audience.event("stall", words)
@@ -319,24 +309,3 @@ class _Interrupts:
             self.name = name
 
         return heard
-
-
-@contextlib.contextmanager
-def _ray(ray: Any, address: str, crawlers: int) -> Iterator[None]:
-    """Connected to a Ray cluster, or to one that is started here and ends with us."""
-    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "critical"}
-    try:
-        if address:
-            ray.init(address=address, **options)
-        else:
-            ray.init(address="local", num_cpus=max(crawlers, 1), include_dashboard=False, **options)
-    except Exception as error:  # Ray's own have no common base
-        place = address or "this machine"
-        raise ConfigError(
-            f"no Ray cluster at {place} ({' '.join(str(error).split())[:300]}): start one with ray start --head, and "
-            "give its address as --ray ray://host:10001, or leave --ray out"
-        ) from error
-    try:
-        yield
-    finally:
-        ray.shutdown()
