@@ -4,8 +4,10 @@
 
 An episode crawls a generated web to its end with three crawlers on Ray and a PostgreSQL of its own. On the way crawlers
 are killed (SIGKILL) or stopped for a while, the driver is killed with all that it has started, and sessions of the
-database are ended, each at a random moment. Afterwards every reachable page has to be there once, in the database and
-in the archives, and the server's log has to show that no host and no address was asked too soon.
+database are ended, each at a random moment. In every other pair of episodes Ray has nodes, as on several machines: they
+outlive the driver, and a node is lost with all that runs on it, and another one comes. Afterwards every reachable page
+has to be there once, in the database and in the archives, and the server's log has to show that no host and no address
+was asked too soon.
 
 Every finished episode is a line of results.jsonl; the same command goes on after the last one. Ctrl-C loses at most the
 episode under way.
@@ -21,6 +23,7 @@ import time
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
@@ -38,6 +41,9 @@ DELAY = 0.1
 CRAWLERS = 3
 DISTURBANCES = (*["crawler"] * 6, *["sessions"] * 4, "driver", "stop")
 """How often each comes up."""
+NODES = 2
+NODE_PROCESSORS = 3
+"""As many as there are crawlers: one node must be enough while another is lost."""
 KILLS_AN_EPISODE = 25
 LONGEST_WAIT = 60.0
 """Seconds for requests that a disturbance waits for."""
@@ -45,6 +51,28 @@ LONGEST_EPISODE = 900.0
 END_SESSIONS = """
 select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = 'lycosa'
 """
+
+
+class Nodes:
+    """A Ray cluster with a head and some nodes, each with processes of its own, on this machine."""
+
+    def __init__(self) -> None:
+        from ray.cluster_utils import Cluster
+
+        self._cluster: Any = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+        self.address: str = self._cluster.address
+        self._nodes = [self._new() for _ in range(NODES)]
+
+    def _new(self) -> Any:
+        return self._cluster.add_node(num_cpus=NODE_PROCESSORS, wait=True)
+
+    def lose_one(self, some: random.Random) -> None:
+        """At once, without a word to anybody; then another one comes."""
+        self._cluster.remove_node(self._nodes.pop(some.randrange(len(self._nodes))), allow_graceful=False)
+        self._nodes.append(self._new())
+
+    def close(self) -> None:
+        self._cluster.shutdown()
 
 
 class ClusterEpisode:
@@ -57,6 +85,7 @@ class ClusterEpisode:
         self.plan = WebPlan(seed=number + 1, pages=400, hosts=16, topics=3, out_degree=12, crawl_delay=0.2)
         self.done: Counter[str] = Counter()
         self.driver: subprocess.Popen[bytes] | None = None
+        self.nodes: Nodes | None = None
 
     @property
     def crawl(self) -> Path:
@@ -65,6 +94,8 @@ class ClusterEpisode:
     def run(self) -> dict[str, object]:
         began = time.monotonic()
         try:
+            if self.number % 4 > 1:
+                self.nodes = Nodes()
             with serving(self.plan, self.folder) as facts:
                 web = GeneratedWeb(self.plan)
                 seeds = web.seeds(0, 3, np.random.default_rng(3))
@@ -73,7 +104,7 @@ class ClusterEpisode:
                     process = self.started(command)
                     if not self.wait_for_requests(process, self.some.randrange(0, 20)):
                         break
-                    self.disturb(process, self.some.choice(DISTURBANCES))
+                    self.disturb(process, self.some.choice((*DISTURBANCES, *["node"] * 4 * bool(self.nodes))))
                     print(f"\repisode {self.number}: {dict(self.done)}", end="", file=sys.stderr, flush=True)
                 code = self.started(command).wait(timeout=LONGEST_EPISODE)
                 assert code == 0, f"the last run ended with {code}: {self.said()}"
@@ -81,8 +112,11 @@ class ClusterEpisode:
                 requests = check_politeness(self.folder / "requests.jsonl", DELAY)
         finally:
             self.end_driver()
+            if self.nodes is not None:
+                self.nodes.close()
         return {
-            "episode": self.number, "strategy": self.strategy, "pages": pages, "requests": requests,
+            "episode": self.number, "nodes": NODES * bool(self.nodes), "strategy": self.strategy,
+            "pages": pages, "requests": requests,
             "seconds": round(time.monotonic() - began), "kills": sum(self.done.values()), **self.done,
         }  # fmt: skip
 
@@ -111,6 +145,7 @@ class ClusterEpisode:
         )
         words = [sys.executable, "-c", "from lycosa.cli import main; main()", "crawl", web.topic_keywords(0)]
         words += ["--quiet", "--strategy", self.strategy, "--store", self.store, "--cluster", str(CRAWLERS)]
+        words += ["--ray", self.nodes.address] if self.nodes is not None else []
         return [*words, "-o", str(self.crawl), "-c", str(config), *(word for url in urls for word in ("--seed", url))]
 
     def started(self, command: list[str]) -> subprocess.Popen[bytes]:
@@ -121,7 +156,7 @@ class ClusterEpisode:
         return self.driver
 
     def family(self) -> list[psutil.Process]:
-        """All that the driver has started."""
+        """All that the driver has started; crawlers on nodes are not among it."""
         with suppress(psutil.NoSuchProcess):
             if self.driver is not None:
                 return psutil.Process(self.driver.pid).children(recursive=True)
@@ -129,7 +164,7 @@ class ClusterEpisode:
 
     def crawlers(self) -> list[psutil.Process]:
         found = []
-        for process in self.family():
+        for process in psutil.Process().children(recursive=True):
             with suppress(psutil.Error):
                 if "CrawlerActor" in " ".join(process.cmdline()):
                     found.append(process)
@@ -144,6 +179,10 @@ class ClusterEpisode:
         elif what == "driver":
             self.end_driver()
             self.done["driver"] += 1
+        elif what == "node":
+            assert self.nodes is not None
+            self.nodes.lose_one(self.some)
+            self.done["node"] += 1
         elif crawlers := self.crawlers():
             victim = self.some.choice(crawlers)
             with suppress(psutil.NoSuchProcess):
