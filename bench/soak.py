@@ -23,7 +23,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import NamedTuple
@@ -77,9 +77,9 @@ class Sample(NamedTuple):
     archive: int
 
 
-def hurry(speed: float) -> None:
-    """From now on, every clock of a crawl in this process runs so many times as fast."""
-    steady, wall = steady_seconds(), time.time()
+def hurry(speed: float, wall: float) -> None:
+    """From now on, every clock of a crawl in this process runs so many times as fast, and it is `wall` o'clock."""
+    steady = steady_seconds()
 
     def fast_steady() -> float:
         return steady + speed * (steady_seconds() - steady)
@@ -176,6 +176,14 @@ def serving(plan: WebPlan, faults: dict[str, str], folder: Path) -> Iterator[dic
         process.wait()
 
 
+def latest(database: Path) -> float:
+    """When the crawl was left, by its own clock."""
+    if not database.exists():
+        return 0.0
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as db:
+        return float(db.execute("select coalesce(max(at), 0) from outcomes").fetchone()[0])
+
+
 def soak(folder: Path, visits: int) -> None:
     """Crawl, or go on, until there were so many visits."""
     plan = WebPlan(seed=7, pages=max(2_000, int(visits * PAGES_A_VISIT)), hosts=max(60, visits // 500), crawl_delay=0)
@@ -185,7 +193,7 @@ def soak(folder: Path, visits: int) -> None:
     faulty = dict(zip(numbers, FAULTS, strict=False))
     seeds = [each for each in web.seeds(topic, 20, np.random.default_rng(3)) if web.host_of(each) not in faulty][:5]
     with serving(plan, {web.hosts[number]: fault for number, fault in faulty.items()}, folder) as addresses:
-        hurry(SPEED)
+        hurry(SPEED, max(time.time(), latest(folder / "crawl" / "crawl.db")))
         port = int((folder / "port").read_text(encoding="utf-8"))
         crawl = Crawl(
             web.topic_keywords(topic),
