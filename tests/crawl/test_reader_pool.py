@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from lycosa.crawl.reader_pool import DEPTH, InlineReader, Readers
@@ -207,6 +208,23 @@ class TestHarm:
                 return await asyncio.gather(*pages, readers.read(document("fine", 2)))
 
         assert [visit.outcome.reason for visit in asyncio.run(go())] == ["http 200", "reader crashed", "http 200"]
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, the C library decides what it keeps")
+    def test_the_memory_that_a_large_page_took_goes_back(self, reading):
+        large = document("large", 1)
+        markup = b"<p>some <b>words</b> about <a href=/x>cycling</a></p>" * 100_000
+        large = replace(large, response=replace(large.response, body=markup))
+
+        async def go():
+            async with running(reading, count=1) as readers:
+                reader = psutil.Process(readers._readers[0]._process.pid)
+                await readers.read(document("small"))
+                before = reader.memory_info().rss
+                assert (await readers.read(large)).outcome.kind is Kind.FETCHED
+                await readers.read(document("small", 2))
+                return reader.memory_info().rss - before
+
+        assert asyncio.run(go()) < 80 << 20  # without it, three times as much
 
     def test_readers_that_die_one_after_the_other(self, trap):
         async def go():

@@ -1,7 +1,8 @@
-"""What a reader process may not do: outlive the crawl, and take more than its share of the processor.
+"""What a reader process may not do: outlive the crawl, and take more than its share of processor and memory.
 
 The crawl kills a reader that takes too long, but a crawl that was itself killed, or stopped, cannot. So the system
 ends a reader when its parent ends, and when it has spent more processor time on a page than the time limit for pages.
+What a large page needed is given back to the system: a reader lives for days, and meets many.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
@@ -58,3 +61,11 @@ def allow_processor_time(seconds: float) -> None:
     wanted = math.ceil(used.ru_utime + used.ru_stime + seconds) + 1
     with contextlib.suppress(ValueError, OSError):  # somebody has set a lower limit for all of us
         resource.setrlimit(resource.RLIMIT_CPU, (wanted, hard))
+
+
+def memory_returner() -> Callable[[], object]:
+    """Gives freed memory back to the system, which the C library would keep; does nothing where it cannot."""
+    with contextlib.suppress(AttributeError, OSError):
+        trim: Callable[[], object] = partial(ctypes.CDLL(None).malloc_trim, 0)
+        return trim
+    return lambda: None

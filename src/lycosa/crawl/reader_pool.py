@@ -35,7 +35,7 @@ import cloudpickle
 
 from lycosa.crawl.reader_answers import LENGTH, LONGEST, pack, unpack
 from lycosa.crawl.reader_confinement import confine
-from lycosa.crawl.reader_limits import allow_processor_time, die_with_parent, processor_time
+from lycosa.crawl.reader_limits import allow_processor_time, die_with_parent, memory_returner, processor_time
 from lycosa.crawl.reading import Read, Reading, compared, read, read_response
 from lycosa.errors import LycosaError
 from lycosa.model import Fetched, Kind, Outcome, Response, Visit
@@ -48,6 +48,8 @@ START_SECONDS = 60.0
 SLOW = 1.5
 """Seconds of processor time on one page, or a quarter of the time limit if that is less, after which a reader gets no
 more pages. Not seconds that have passed: on a busy machine every page would take long."""
+LARGE = 0.05
+"""Seconds of processor time that only large pages take, or those that unpack themselves: their memory goes back."""
 DEPTH = 12
 """Maximum number of pages given to a reader: the one it reads, and some so that it does not wait while we commit."""
 
@@ -405,6 +407,7 @@ def serve(sock: socket.socket) -> None:
         if confined:
             confine()
         gc.freeze()  # modules and settings are here to stay: there is no garbage to be looked for among them
+        return_memory = memory_returner()
         sock.sendall(LENGTH.pack(0))  # ready
         while message := _receive(stream):
             given = marshal.loads(message)  # noqa: S302 - from the crawl, our parent
@@ -413,6 +416,7 @@ def serve(sock: socket.socket) -> None:
                 continue
             *answered, furniture, known = given
             allow_processor_time(seconds)
+            began = time.process_time()
             try:
                 result = read_response(Response(*answered), reading, furniture)
                 result = compared(result, Response(*known) if known else None, reading, furniture)
@@ -420,6 +424,9 @@ def serve(sock: socket.socket) -> None:
                 result = Read(Outcome(Kind.UNREADABLE, "reader fault", f"{type(error).__name__}: {error}"[:300]))
             answer = pack(result, whole_pages=whole_pages)
             sock.sendall(LENGTH.pack(len(answer)) + answer)
+            if time.process_time() - began > LARGE:
+                del message, given, answered, known, result, answer
+                return_memory()
 
 
 def _receive(stream: Any) -> bytes:
