@@ -1,7 +1,7 @@
 """A spider in the style of Scrapy's tutorial, in the hunter's order and in Scrapy's own: what the same requests find.
 
     python bench/scrapy_scheduler.py            # eight topics: some seven minutes
-    python bench/scrapy_scheduler.py --quick    # one topic: a try
+    python bench/scrapy_scheduler.py --quick    # two topics: a try
 
 The spider follows every link. Settings, seeds and web are the same; only the order differs: the hunter's, which knows
 the topic's words, Scrapy's default (the newest request first), and breadth-first as Scrapy's documentation sets it up.
@@ -32,7 +32,7 @@ PLAN = WebPlan(seed=23, pages=20_000, hosts=120, topics=10, crawl_delay=0.0)
 ADDRESSES = 8
 REQUESTS, QUICK_REQUESTS = 600, 300
 SEEDS = 5
-TOPICS, QUICK_TOPICS = 8, 1
+TOPICS, QUICK_TOPICS = 8, 2
 SPIDER = Path(__file__).with_name("scrapy_spider.py")
 LONGEST = 1800.0
 """Seconds after which a crawl is ended."""
@@ -75,7 +75,7 @@ def run(web: GeneratedWeb, server: Served, topic: int, seeds: Sequence[int], set
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="The hunter's order and Scrapy's own, in the same spider.")
-    parser.add_argument("--quick", action="store_true", help="one topic, fewer requests")
+    parser.add_argument("--quick", action="store_true", help="two topics, fewer requests")
     options = parser.parse_args()
     requests = QUICK_REQUESTS if options.quick else REQUESTS
     web = GeneratedWeb(PLAN)

@@ -157,6 +157,4 @@ def compare_in_parallel(
 
 def counting_bar(*, transient: bool = False) -> Progress:
     """A progress bar with a count and the time; invisible where stderr is no terminal."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    times = (TimeElapsedColumn(), TimeRemainingColumn())
-    return Progress(*columns, *times, console=err, disable=not err.is_terminal, transient=transient)
+    return Progress(*BAR_COLUMNS, console=err, disable=not err.is_terminal, transient=transient)

@@ -33,12 +33,12 @@ _begun = ""
 class Workers:
     """The processes of a cluster. `imap` is that of multiprocessing's pools: results come in the order of the items."""
 
-    def __init__(self, ray: Any, begin: Begin | None, given: tuple[Any, ...], *, retries: int = MOST_RETRIES) -> None:
+    def __init__(self, ray: Any, begin: Begin | None, given: tuple[Any, ...]) -> None:
         self._ray = ray
         self._number = uuid.uuid4().hex
         # Pickled by us: arrays that Ray passes on can only be read.
         self._start = ray.put(cloudpickle.dumps((begin, given)))
-        self._call = ray.remote(num_cpus=1, max_retries=retries)(call)
+        self._call = ray.remote(num_cpus=1, max_retries=MOST_RETRIES)(call)
         self._most = AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     def imap(self, function: Callable[[Given], Made], items: Iterable[Given]) -> Iterator[Made]:
