@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import ctypes
 import json
 import shutil
 import sqlite3
@@ -75,6 +76,28 @@ class Sample(NamedTuple):
     threads: int
     database: int
     archive: int
+    used: int = 0
+    """Bytes that the C library has handed out, in the crawl's own process: arrays, objects, SQLite's and libcurl's buffers."""
+    kept: int = 0
+    """Bytes that were given back to the C library and that it keeps; those of whole pages need not be in memory."""
+
+
+class _Mallinfo(ctypes.Structure):
+    """`struct mallinfo2` of glibc."""
+
+    NAMES = ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")
+    _fields_ = tuple((name, ctypes.c_size_t) for name in NAMES)
+
+
+def handed_out() -> tuple[int, int]:
+    """Bytes that the C library has handed out, and bytes it keeps; zeros where it does not tell."""
+    try:
+        mallinfo = ctypes.CDLL(None).mallinfo2
+    except AttributeError:
+        return 0, 0
+    mallinfo.restype = _Mallinfo
+    found = mallinfo()
+    return found.uordblks + found.hblkhd, found.fordblks
 
 
 def hurry(speed: float, wall: float) -> None:
@@ -127,6 +150,7 @@ class Course(Silence):
 
     def _take(self, visits: int, seconds: float) -> None:
         process, workspace = psutil.Process(), self._crawl.workspace
+        used, kept = handed_out()
         hours = self._number("select (max(at) - min(at)) / 3600 from outcomes")
         sample = Sample(
             visits=visits,
@@ -140,6 +164,8 @@ class Course(Silence):
             threads=process.num_threads(),
             database=sum(file.stat().st_size for file in workspace.directory.glob("crawl.db*")),
             archive=sum(file.stat().st_size for file in workspace.archive.iterdir()),
+            used=used,
+            kept=kept,
         )
         with self._file.open("a", encoding="utf-8") as file:
             file.write(json.dumps(sample) + "\n")

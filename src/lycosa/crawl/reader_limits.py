@@ -16,8 +16,6 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
@@ -61,11 +59,3 @@ def allow_processor_time(seconds: float) -> None:
     wanted = math.ceil(used.ru_utime + used.ru_stime + seconds) + 1
     with contextlib.suppress(ValueError, OSError):  # somebody has set a lower limit for all of us
         resource.setrlimit(resource.RLIMIT_CPU, (wanted, hard))
-
-
-def memory_returner() -> Callable[[], object]:
-    """Gives freed memory back to the system, which the C library would keep; does nothing where it cannot."""
-    with contextlib.suppress(AttributeError, OSError):
-        trim: Callable[[], object] = partial(ctypes.CDLL(None).malloc_trim, 0)
-        return trim
-    return lambda: None

@@ -35,9 +35,10 @@ import cloudpickle
 
 from lycosa.crawl.reader_answers import LENGTH, LONGEST, pack, unpack
 from lycosa.crawl.reader_confinement import confine
-from lycosa.crawl.reader_limits import allow_processor_time, die_with_parent, memory_returner, processor_time
+from lycosa.crawl.reader_limits import allow_processor_time, die_with_parent, processor_time
 from lycosa.crawl.reading import Read, Reading, compared, read, read_response
 from lycosa.errors import LycosaError
+from lycosa.lib.memory import memory_returner
 from lycosa.model import Fetched, Kind, Outcome, Response, Visit
 from lycosa.page import language_model
 from lycosa.page.usage import USAGE_HEADERS

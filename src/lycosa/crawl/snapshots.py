@@ -31,6 +31,7 @@ import numpy as np
 from lycosa.crawl.commit import CrawlLedger
 from lycosa.crawl.resume import NOTHING, Covered
 from lycosa.lib.clock import Clock
+from lycosa.lib.memory import memory_returner
 from lycosa.lib.snapshot import Damaged, Tree, read, size_of, write
 from lycosa.store.protocol import Store
 from lycosa.store.rows import Batch
@@ -193,6 +194,7 @@ class Snapshotting:
         self._cost = 0.0
         """Seconds of CPU for the last one."""
         self._problem = ""
+        self._return_memory = memory_returner()
 
     def look(self, *, is_last: bool = False) -> None:
         """With `is_last`, the crawl is about to end: the snapshot is written before this returns."""
@@ -257,6 +259,7 @@ class Snapshotting:
         writing.join()
         self._writing = None
         self._cost += writing.cpu
+        self._return_memory()  # what the copies took, and what tables left behind that have grown since
         if writing.error is not None:
             self._complain(str(writing.error))
             return

@@ -15,4 +15,5 @@ bounds, nearest             range checks of settings; "did you mean"
 bounded_file                reads a file that may be a pipe or a device
 plugins                     `module:Class` and entry points
 clock                       time as a dependency: the real clock, and a virtual one
+memory                      gives memory that was freed back to the system
 """
