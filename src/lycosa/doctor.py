@@ -89,7 +89,7 @@ def _versions() -> Iterator[Finding]:
     words = f"{details[1]}, {details[5] or 'without TLS: https cannot be fetched; install pycurl from PyPI'}"
     yield Finding("libcurl", Health.FINE if has_tls else Health.BAD, words)
     yield Finding("sqlite", Health.FINE, sqlite3.sqlite_version)
-    missing = [name for name in ("lycosa.lib._words", "lycosa.page._scan") if native.load(name) is None]
+    missing = [name for name in ("lycosa.lib._words", "lycosa.page._tree") if native.load(name) is None]
     if missing:
         words = (
             f"{', '.join(missing)} not compiled: reading takes two to three times as long; install with a C compiler"

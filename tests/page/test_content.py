@@ -41,7 +41,7 @@ class TestBlocks:
     @given(documents())
     def test_they_are_those_of_the_walk(self, html):
         parser = LexborHTMLParser(html)
-        walked = walk(parser, path_depth=4)
+        walked = walk(html.encode(), path_depth=4)
         content = structured(parser)
         assert content.walked == len(walked.blocks)
         for block in content.blocks:
@@ -51,7 +51,7 @@ class TestBlocks:
 
     def test_a_control_character_makes_two_of_one(self):
         html = "<p>one &#2; two</p><p>three</p>"
-        walked = walk(LexborHTMLParser(html), path_depth=4)
+        walked = walk(html.encode(), path_depth=4)
         content = structured(LexborHTMLParser(html))
         assert walked.blocks == ["one", "two", "three"]
         assert [(block.first, block.count) for block in content.blocks] == [(0, 2), (2, 1)]

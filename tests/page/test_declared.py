@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from selectolax.lexbor import LexborHTMLParser
 
 from lycosa.fetch.urls import UrlRules, Urls
 from lycosa.model import Page
-from lycosa.page import declared
-from lycosa.page.declared import LINKS, REFRESH, may_declare, may_declare_in_python, read_declared
 from lycosa.page.html import read_document
 from lycosa.page.limits import PageLimits
 
@@ -81,42 +76,9 @@ def test_feeds_are_followed_if_they_are_asked_for():
     assert (link.url, link.anchor, link.rel) == ("https://site.test/news.rss", "News of us", "alternate")
 
 
-PARTS = [b"<link", b"<LINK ", b"<meta ", b" rel=", b" href=x", b" type=", b"next", b"Alternate", b" hreflang=de", b"fr"]
-PARTS += [b"application/rss+xml", b" http-equiv=", b"refresh", b" content='0;url=/b'", b"ref&#114;esh", b"n&#101;xt"]
-PARTS += [b'"', b"'", b"=", b"/", b">", b"<", b"&", b"`", b" ", b"\n", b"\x0b", b"\0", b"\xff", b"<!--", b"<template>"]
-documents = st.lists(st.sampled_from(PARTS), max_size=14).map(b"".join)
-
-
-class TestSearchThroughTheBytes:
-    @settings(deadline=None)
-    @given(documents)
-    def test_compiled_code_says_what_its_twin_says(self, source):
-        assert may_declare(source) == may_declare_in_python(source)
-
-    @settings(deadline=None)
-    @given(documents.map(lambda source: source.replace(b"\0", b"")))
-    def test_nothing_is_hidden_by_it(self, source):
-        parser = LexborHTMLParser(source)
-        found = read_declared(parser, source)
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(declared, "may_declare", lambda _: LINKS | REFRESH)
-            assert read_declared(parser, source) == found
-
-    @pytest.mark.parametrize(
-        ("source", "may"),
-        [
-            (b"<p>the next page has an alternate, refresh it</p>", 0),
-            (b"<link rel=stylesheet href='a.css' /><meta charset=utf-8>", 0),
-            (b"<LINK REL=Next href=b>", LINKS),
-            (b"<link rel='n&#101;xt' href=b>", LINKS),
-            (b"<link title='a > b' href=b>", LINKS),
-            (b"<meta http-equiv=Refresh content=0>", REFRESH),
-            (b"<link rel=next><meta content='&'>", LINKS | REFRESH),
-            (b"<link rel=sty", LINKS),
-        ],
-    )
-    def test_what_may_declare(self, source, may):
-        assert may_declare(source) == may_declare_in_python(source) == may
-
-    def test_endless_tags_take_no_time(self):
-        assert may_declare_in_python(b"<link" + b" a" * 100_000) == LINKS
+def test_only_the_first_elements_are_looked_at():
+    empty = '<meta http-equiv="x" content="y"><link rel="x" href="y">'
+    declared = '<meta http-equiv="refresh" content="0;url=/b"><link rel="next" href="/c">'
+    assert page(empty * 199 + declared).continued_at == "https://site.test/b"
+    far = page(empty * 200 + declared)
+    assert (far.continued_at, far.links) == ("", [])

@@ -80,8 +80,9 @@ def clean_document(
     if content_type.partition(";")[0].strip().lower() == "text/plain":
         usage = read_usage((), usage_headers, product_token=product_token)
         return CleanPlainText(source.decode("utf-8", "replace"), limits.max_text, usage)
-    parser = LexborHTMLParser(simplified(source))
-    document = walk(parser, path_depth=2, has_roles=b"role" in source)
+    source = simplified(source)
+    document = walk(source, path_depth=2, has_roles=b"role" in source)
+    parser = LexborHTMLParser(source)
     content = structured(parser)
     is_unclean = content.has_soft_hyphens or has_unprintable(document.text)  # nearly never
     for block, is_kept in zip(content.blocks, main_blocks(content, document, furniture), strict=True):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from selectolax.lexbor import LexborHTMLParser
-
 from lycosa.lib.languages import stemmed_as
 from lycosa.lib.text import counted
 from lycosa.model import Link, Page
@@ -51,9 +49,9 @@ def read_document(
         declared = Declared()
         document = Document(text=" ".join(source.decode("utf-8", "replace").split()))  # one text, without blocks
     else:
-        parser = LexborHTMLParser(simplified(source))
-        document = walk(parser, path_depth=limits.path_depth, has_roles=b"role" in source)
-        declared = read_declared(parser, source)
+        source = simplified(source)
+        document = walk(source, path_depth=limits.path_depth, has_roles=b"role" in source)
+        declared = read_declared(document)
     own = OwnText(document, furniture)
     found = resolve_links(document, own, url=url, resolver=resolver, limits=limits)
     directives = read_directives(document.metas, x_robots_tag, product_token=product_token)
