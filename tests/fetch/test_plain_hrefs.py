@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lycosa.fetch import plain_hrefs
 from lycosa.fetch.plain_hrefs import joined, split_absolute
 from lycosa.fetch.urls import UrlRules, Urls
 
@@ -79,6 +80,50 @@ def test_the_same_as_by_the_parser(base, href, rules):
     quick, slow = Urls(rules), Urls(rules)
     slow._join_plain = lambda *_, **__: None  # type: ignore[method-assign]
     assert quick.resolver(base)(href) == slow.resolver(base)(href)
+
+
+@settings(deadline=None)
+@given(bases, st.lists(hrefs, max_size=4), st.sampled_from(RULES))
+def test_all_at_a_glance_are_as_one_by_one(base, several, rules):
+    urls = Urls(rules)
+    glanced = urls.glance(base, several)
+    if glanced is not None:
+        resolve = Urls(rules).resolver(base)
+        assert len(glanced) == len(several)
+        for href, url in zip(several, glanced, strict=True):
+            assert url is None or resolve(href.partition("#")[0]) == (url, "")
+
+
+def test_most_links_are_seen_at_a_glance():
+    if plain_hrefs._compiled is None:
+        pytest.skip("not compiled: there was no compiler at installation")
+    urls = Urls(UrlRules(max_length=60))
+    seen = {
+        "c.html": "http://a.test/x/y/c.html",
+        "c.html#part": "http://a.test/x/y/c.html",
+        "./c": "http://a.test/x/y/c",
+        "../../../c": "http://a.test/c",
+        "../": "http://a.test/x/",
+        "/c": "http://a.test/c",
+        "/": "http://a.test/",
+        "http://a.test/c.d/e": "http://a.test/c.d/e",
+    }
+    assert urls.glance("http://a.test/x/y/z?q#f", list(seen)) == list(seen.values())
+    others = ["", "#c", "?c", "//c", "/../c", "a/../c", "..", ".c", "c%20d", "c\n", "é", "c.PDF", "a/b/c/d/e", "c" * 60]
+    others += ["http://b.test/c", "http://a.test", "http://a.test:81/c", "https://a.test/c", "HTTP://a.test/c"]
+    assert urls.glance("http://a.test/x/y/z", others) == [None] * len(others)
+
+
+@pytest.mark.parametrize(
+    "base", ["", "x", "http://a.test", "http://A.test/x/", "http://a.test/%7e/", "http://u@a.test/", "ftp://a.test/"]
+)
+def test_no_glance_from_a_base_that_is_not_canonical(base):
+    assert Urls(UrlRules()).glance(base, ["c"]) is None
+
+
+def test_no_glance_where_patterns_have_to_be_looked_at():
+    assert Urls(UrlRules(exclude=("*/c",))).glance("http://a.test/", ["c"]) is None
+    assert Urls(UrlRules(sites=("b.test",))).glance("http://a.test/", ["c"]) is None
 
 
 @pytest.mark.parametrize(

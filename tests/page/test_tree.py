@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from array import array
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
+from lycosa.page import own_text
+from lycosa.page.limits import PageLimits
+from lycosa.page.links import _LinkTexts
+from lycosa.page.own_text import OwnText, block_hashes
 from lycosa.page.slow_documents import simplified
 from lycosa.page.walk import _document_of, walk, walk_in_python
 
@@ -124,6 +129,35 @@ def test_bytes_that_are_no_text_are_replaced_where_they_stand(source):
     compiled_one, walked = both(source)
     assert compiled_one == walked
     assert "\ufffd" in walked.text
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=60), st.integers(1, 30), st.integers(0, 12), st.booleans())
+def test_texts_of_links(parts, max_anchor, reach, has_furniture):
+    source = " ".join([*parts, *parts[:10], "<p>own words of the page, more than forty characters of them"]).encode()
+    document = walk(source, path_depth=20)
+    furniture = block_hashes(walk(" ".join(parts[:10]).encode(), path_depth=20)) if has_furniture else b""
+    limits = PageLimits(max_anchor=max_anchor, context_reach=reach)
+    own = OwnText(document, furniture)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(own_text, "_tree", None)
+        one_by_one = _LinkTexts(document, own, limits)
+        assert own.link_texts(max_anchor, reach) is None
+    at_once = _LinkTexts(document, own, limits)
+    for link in range(len(document.hrefs)):
+        assert at_once.link("u", 0, link) == one_by_one.link("u", 0, link)
+
+
+@given(st.lists(st.integers(0, 2**32 - 1) | st.integers(0, 5), max_size=40))
+def test_hashes_in_order(numbers):
+    assert compiled.sorted_once(numbers) == array("I", sorted(set(numbers))).tobytes()
+
+
+@pytest.mark.parametrize("columns", [([5], [6]), ([0], [9]), ([-1], [0]), ([1], [0]), ([0], [])])
+def test_places_outside_the_text_are_refused(columns):
+    with pytest.raises((ValueError, IndexError)):
+        compiled.link_texts("text", *columns, ["text"], [0, 4], [0], "text", None, 10, 10)
+    with pytest.raises((ValueError, IndexError)):
+        compiled.link_texts("text", [0], [1], ["text"], [0, 4], [7], "text", [True], 10, 10)
 
 
 def test_the_words_around_links_make_the_hash_of_a_short_block():

@@ -87,6 +87,7 @@ def compared(result: Read, known: Response | None, reading: Reading, furniture: 
         decoded.body,
         content_type=known.header("content-type"),
         resolver=reading.urls.resolver,
+        glance=reading.urls.glance,
         limits=reading.limits,
         furniture=furniture,
     )
@@ -120,6 +121,7 @@ def read_response(response: Response, reading: Reading, furniture: bytes = b"") 
         x_robots_tag=[value for name, value in response.headers if name == "x-robots-tag"],
         usage_headers=[pair for pair in response.headers if pair[0] in USAGE_HEADERS],
         resolver=reading.urls.resolver,
+        glance=reading.urls.glance,
         product_token=reading.product_token,
         limits=reading.limits,
         furniture=furniture,

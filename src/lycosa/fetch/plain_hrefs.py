@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import re
 
+from lycosa.lib import native
+
+_compiled = native.load("lycosa.fetch._plain_hrefs")
+
 LONGEST = 200
 """Number of characters of a plain href."""
 
@@ -31,6 +35,20 @@ def joined(directory: str, root: str, href: str) -> str | None:
         if end > first + 1:  # above the root is the root
             end = directory.rindex("/", 0, end - 1) + 1
     return directory[:end] + href[start:] if _PATH.fullmatch(href, start) else None
+
+
+def joined_all(
+    hrefs: list[str], directory: str, root: str, *, longest: int, deepest: int, extensions: frozenset[str]
+) -> list[str | None] | None:
+    """The URLs of those hrefs that are plain, fragments left out, and to which no rule about length, depth or file
+    extensions can object; None for others. None altogether if nothing was compiled for it: one by one is as good.
+
+    `longest`: characters of a URL; `deepest`: number of slashes in its path. `directory` and `root` as in `joined`.
+    """
+    if _compiled is None:
+        return None
+    urls: list[str | None] = _compiled.joined_all(hrefs, directory, root, longest, deepest, extensions)
+    return urls
 
 
 def split_absolute(href: str) -> tuple[str, str]:

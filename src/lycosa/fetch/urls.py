@@ -28,7 +28,7 @@ from operator import itemgetter
 from ada_url import URL
 
 from lycosa.errors import ConfigError, SeedError
-from lycosa.fetch.plain_hrefs import joined, split_absolute
+from lycosa.fetch.plain_hrefs import joined, joined_all, split_absolute
 from lycosa.fetch.url_patterns import UrlPatterns, respell_percent, scope_patterns
 from lycosa.lib.bounds import require_at_least
 
@@ -187,6 +187,23 @@ class Urls:
             return known
 
         return resolve
+
+    def glance(self, base: str, hrefs: list[str]) -> list[str | None] | None:
+        """The URLs of hrefs so plain that no parser and no rule has to look at them; None for others, or for all."""
+        if self._include or self._exclude or len(base) > self._max_raw:
+            return None
+        document = base.partition("#")[0].partition("?")[0]
+        directory = document[: document.rfind("/") + 1]
+        if not self._is_canonical(directory):
+            return None
+        return joined_all(
+            hrefs,
+            directory,
+            origin(base),
+            longest=self.rules.max_length,
+            deepest=self._shallow,
+            extensions=self.rules.excluded_extensions,
+        )
 
     def _join_plain(self, href: str, directory: str, root: str, *, is_absolute: bool) -> Resolved | None:
         """The same as `_join`, if nothing has to be parsed for it; otherwise None."""

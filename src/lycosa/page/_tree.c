@@ -1003,6 +1003,168 @@ static PyObject *walk_document(PyObject *Py_UNUSED(module), PyObject *args)
     return result;
 }
 
+/* Texts of links -------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    PyObject *text;
+    Py_ssize_t start, end;
+} Surroundings; /* a text, and where a link is in it */
+
+/* A part of a text without the space at its beginning and end: there is never more than one. */
+static PyObject *trimmed(PyObject *text, Py_ssize_t from, Py_ssize_t to, int at_both_ends)
+{
+    if (at_both_ends && from < to && PyUnicode_READ_CHAR(text, from) == ' ')
+        from++;
+    if (from < to && PyUnicode_READ_CHAR(text, to - 1) == ' ')
+        to--;
+    return PyUnicode_Substring(text, from, to > from ? to : from);
+}
+
+/* `links._context`: some words before and after a link. */
+static PyObject *context_of(const Surroundings *at, Py_ssize_t reach)
+{
+    Py_ssize_t length = PyUnicode_GET_LENGTH(at->text);
+    Py_ssize_t from = at->start > reach ? at->start - reach : 0, to = at->end + reach, cut;
+    if (from) {
+        cut = PyUnicode_FindChar(at->text, ' ', from - 1, at->start, 1);
+        if (cut == -2)
+            return NULL;
+        if (cut >= 0)
+            from = cut + 1;
+    }
+    if (to < length) {
+        cut = PyUnicode_FindChar(at->text, ' ', at->end, to + 1, -1);
+        if (cut == -2)
+            return NULL;
+        if (cut >= 0)
+            to = cut;
+    } else
+        to = length;
+    return trimmed(at->text, from, to, 1);
+}
+
+static Py_ssize_t number_at(PyObject *list, Py_ssize_t at)
+{
+    return at < PyList_GET_SIZE(list) ? PyLong_AsSsize_t(PyList_GET_ITEM(list, at))
+                                      : (PyErr_SetString(PyExc_IndexError, "a list is too short"), -1);
+}
+
+/* `own_text.OwnText.around`. `shifts`: by block, what is added to a place in the document to get one in the own text. */
+static int surroundings_of(Surroundings *at, PyObject *blocks, PyObject *befores, PyObject *own_text, Py_ssize_t block,
+                           const Py_ssize_t *shifts)
+{
+    if (block < 0 || block >= PyList_GET_SIZE(blocks)) {
+        PyErr_SetString(PyExc_IndexError, "a link is in no block");
+        return -1;
+    }
+    PyObject *text = PyList_GET_ITEM(blocks, block);
+    Py_ssize_t first = number_at(befores, block) + block, length = PyUnicode_GET_LENGTH(text);
+    if (PyErr_Occurred())
+        return -1;
+    at->start -= first;
+    at->end = at->end - first < length ? at->end - first : length;
+    at->text = shifts[block] < 0 ? text : own_text;
+    if (shifts[block] >= 0) {
+        at->start += shifts[block];
+        at->end += shifts[block];
+    }
+    return 0;
+}
+
+/* By block: where it begins in the own text; -1 if it is not part of it. */
+static Py_ssize_t *own_shifts(PyObject *blocks, PyObject *is_own)
+{
+    Py_ssize_t count = PyList_GET_SIZE(blocks), place = 0, *shifts = PyMem_Malloc((size_t)(count + 1) * sizeof *shifts);
+    if (!shifts)
+        return (Py_ssize_t *)PyErr_NoMemory();
+    for (Py_ssize_t at = 0; at < count; at++) {
+        int is_kept = at < PyList_GET_SIZE(is_own) && PyList_GET_ITEM(is_own, at) == Py_True;
+        shifts[at] = is_kept ? place : -1;
+        place += is_kept ? PyUnicode_GET_LENGTH(PyList_GET_ITEM(blocks, at)) + 1 : 0;
+    }
+    return shifts;
+}
+
+PyDoc_STRVAR(link_texts_doc,
+             "link_texts(document's text, starts, ends, blocks, lengths_before, link_blocks, own text, is_own or None,\n"
+             "           max_anchor, reach) -> anchors, contexts: those of page.links");
+
+static PyObject *link_texts(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *text, *starts, *ends, *blocks, *befores, *link_blocks, *own_text, *is_own;
+    Py_ssize_t max_anchor, reach;
+    if (!PyArg_ParseTuple(args, "UO!O!O!O!O!UOnn", &text, &PyList_Type, &starts, &PyList_Type, &ends, &PyList_Type, &blocks,
+                          &PyList_Type, &befores, &PyList_Type, &link_blocks, &own_text, &is_own, &max_anchor, &reach))
+        return NULL;
+    Py_ssize_t count = PyList_GET_SIZE(starts), length = PyUnicode_GET_LENGTH(text), *shifts = NULL;
+    PyObject *anchors = PyList_New(count), *contexts = PyList_New(count), *result = NULL;
+    if (is_own != Py_None && (!PyList_Check(is_own) || !(shifts = own_shifts(blocks, is_own)))) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_TypeError, "is_own is no list");
+        goto done;
+    }
+    for (Py_ssize_t at = 0; anchors && contexts && at < count; at++) {
+        Surroundings place = {text, number_at(starts, at), number_at(ends, at)};
+        if (PyErr_Occurred())
+            goto done;
+        if (place.start < 0 || place.start > length || place.end < place.start || place.end > length) {
+            PyErr_SetString(PyExc_ValueError, "a link is not in the text");
+            goto done;
+        }
+        if (place.end > place.start + max_anchor)
+            place.end = place.start + max_anchor;
+        PyObject *anchor = trimmed(text, place.start, place.end, 0);
+        if (!anchor)
+            goto done;
+        PyList_SET_ITEM(anchors, at, anchor);
+        if (shifts && surroundings_of(&place, blocks, befores, own_text, number_at(link_blocks, at), shifts))
+            goto done;
+        PyObject *context = context_of(&place, reach);
+        if (!context)
+            goto done;
+        PyList_SET_ITEM(contexts, at, context);
+    }
+    if (anchors && contexts)
+        result = PyTuple_Pack(2, anchors, contexts);
+done:
+    PyMem_Free(shifts);
+    Py_XDECREF(anchors);
+    Py_XDECREF(contexts);
+    return result;
+}
+
+static int compare(const void *one, const void *other)
+{
+    uint32_t first = *(const uint32_t *)one, second = *(const uint32_t *)other;
+    return (first > second) - (first < second);
+}
+
+PyDoc_STRVAR(sorted_once_doc, "sorted_once(numbers of 32 bits) -> bytes: in ascending order, each once");
+
+static PyObject *sorted_once(PyObject *Py_UNUSED(module), PyObject *list)
+{
+    if (!PyList_Check(list))
+        return PyErr_Format(PyExc_TypeError, "no list");
+    Py_ssize_t count = PyList_GET_SIZE(list), kept = 0;
+    uint32_t *numbers = PyMem_Malloc((size_t)(count + 1) * sizeof *numbers);
+    if (!numbers)
+        return PyErr_NoMemory();
+    for (Py_ssize_t at = 0; at < count; at++)
+        numbers[at] = (uint32_t)PyLong_AsUnsignedLong(PyList_GET_ITEM(list, at));
+    PyObject *result = NULL;
+    if (!PyErr_Occurred()) {
+        qsort(numbers, (size_t)count, sizeof *numbers, compare);
+        for (Py_ssize_t at = 0; at < count; at++)
+            if (!kept || numbers[kept - 1] != numbers[at])
+                numbers[kept++] = numbers[at];
+        result = PyBytes_FromStringAndSize((const char *)numbers, kept * (Py_ssize_t)sizeof *numbers);
+    }
+    PyMem_Free(numbers);
+    return result;
+}
+
+/* Making ready ----------------------------------------------------------------------------------------------------- */
+
 static int role_named(const char *name)
 {
     for (size_t each = 0; each < sizeof ROLES / sizeof *ROLES; each++)
@@ -1052,6 +1214,8 @@ static PyObject *prepare(PyObject *Py_UNUSED(module), PyObject *args)
 static PyMethodDef functions[] = {
     {"prepare", prepare, METH_VARARGS, prepare_doc},
     {"walk", walk_document, METH_VARARGS, walk_doc},
+    {"link_texts", link_texts, METH_VARARGS, link_texts_doc},
+    {"sorted_once", sorted_once, METH_O, sorted_once_doc},
     {NULL},
 };
 

@@ -12,7 +12,7 @@ from lycosa.page.declared import Declared, read_declared
 from lycosa.page.fingerprint import simhash
 from lycosa.page.language import detect_language
 from lycosa.page.limits import PageLimits
-from lycosa.page.links import Resolve, ResolvedLinks, resolve_links
+from lycosa.page.links import Glance, Resolve, ResolvedLinks, resolve_links
 from lycosa.page.own_text import OwnText, block_hashes
 from lycosa.page.robots import read_directives
 from lycosa.page.slow_documents import simplified
@@ -32,6 +32,7 @@ def read_document(
     x_robots_tag: Sequence[str] = (),
     usage_headers: Sequence[tuple[str, str]] = (),
     resolver: Callable[[str], Resolve],
+    glance: Glance | None = None,
     product_token: str = PRODUCT_TOKEN,
     limits: PageLimits = PageLimits(),  # noqa: B008 - frozen
     furniture: bytes = b"",
@@ -40,6 +41,7 @@ def read_document(
 
     Plain text has no title and no links, even if it contains URLs. `body` must be without its content encoding.
     `resolver` returns, for a base URL, the function that turns an href into a URL or a reason (see `links.Resolve`).
+    `glance`: does the same for most hrefs at once (see `links.Glance`).
     `usage_headers`: those of `page.usage`. `furniture`: what is known of the page's host (`Furniture.of`).
     """
     charset = find_charset(body, content_type)
@@ -53,7 +55,7 @@ def read_document(
         document = walk(source, path_depth=limits.path_depth, has_roles=b"role" in source)
         declared = read_declared(document)
     own = OwnText(document, furniture)
-    found = resolve_links(document, own, url=url, resolver=resolver, limits=limits)
+    found = resolve_links(document, own, url=url, resolver=resolver, limits=limits, glance=glance)
     directives = read_directives(document.metas, x_robots_tag, product_token=product_token)
     title = document.title[: limits.max_title]
     own_text = _cut(own.text, limits.max_text)

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import repeat
 
 from lycosa.model import Link
 from lycosa.page.limits import PageLimits
@@ -23,11 +25,17 @@ Resolve = Callable[[str], tuple[str, str]]
 """Turns an href into (URL, reason): (URL, "") if it is accepted, (URL, reason) if a rule rejects it, ("", reason) if it
 is no URL to fetch. URLs are absolute and canonical."""
 
+Glance = Callable[[str, list[str]], list[str | None] | None]
+"""For a base and hrefs: the URLs of those that need no closer look, all accepted; None where a `Resolve` has to be
+asked, or for all of them."""
+
 SAME_PAGE = "same page"
 TOO_LONG = "href too long"
 TOO_MANY = "too many links"
 
 _MAX_REL = 200
+_NEW_LINK: Callable[[tuple[str, str, str, str, str, int, tuple[str, ...]]], Link] = partial(tuple.__new__, Link)
+"""What `Link` does, without a call of a Python function."""
 
 
 @dataclass(slots=True)
@@ -42,24 +50,39 @@ class ResolvedLinks:
 
 
 def resolve_links(
-    document: Document, own: OwnText, *, url: str, resolver: Callable[[str], Resolve], limits: PageLimits
+    document: Document,
+    own: OwnText,
+    *,
+    url: str,
+    resolver: Callable[[str], Resolve],
+    limits: PageLimits,
+    glance: Glance | None = None,
 ) -> ResolvedLinks:
-    """Every link of a document: kept, rejected, or counted by the reason for which it was dropped."""
+    """Every link of a document: kept, rejected, or counted by the reason for which it was dropped.
+
+    `glance` spares calls of what `resolver` returns.
+    """
     base = _base_of(document, url, resolver, limits)
     result = ResolvedLinks(base=base)
-    resolve = resolver(base)
+    hrefs = document.hrefs
+    if not hrefs:
+        return result
+    resolve, texts = resolver(base), _LinkTexts(document, own, limits)
+    plain = glance(base, hrefs) if glance else None
     links, rejected, dropped = result.links, result.rejected, result.dropped
     known: dict[str, tuple[str, str]] = {"": (url, "")} if base == url else {}
     number_of: dict[str, int] = {}
     in_furniture: set[int] = set()
     anchors_of: dict[int, dict[str, None]] = {}
-    for at, written in enumerate(document.hrefs):
-        href = written.partition("#")[0]
-        answer = known.get(href)
-        if answer is None:
-            answer = resolve(href) if len(href) <= limits.max_href else ("", TOO_LONG)
-            known[href] = answer
-        target, reason = answer
+    for at, target in enumerate(plain or repeat(None, len(hrefs))):
+        reason = ""
+        if target is None:
+            href = hrefs[at].partition("#")[0]
+            answer = known.get(href)
+            if answer is None:
+                answer = resolve(href) if len(href) <= limits.max_href else ("", TOO_LONG)
+                known[href] = answer
+            target, reason = answer
         if target == url:
             target, reason = "", SAME_PAGE
         elif not reason:
@@ -70,9 +93,9 @@ def resolve_links(
                 if anchors is None:
                     anchors = anchors_of[number] = {first.anchor: None}
                 if len(anchors) < limits.max_anchors:
-                    anchors[_anchor(document, at, limits)[0]] = None
+                    anchors[texts.anchor(at)] = None
                 if is_better or not first.anchor or "nofollow" in first.rel:
-                    again = _link(target, first.position, document, own, at, limits)
+                    again = texts.link(target, first.position, at)
                     links[number] = _merged(first, again, is_better=is_better)
                     if is_better and again.anchor:
                         in_furniture.remove(number)
@@ -81,7 +104,7 @@ def resolve_links(
                 number_of[target] = len(links)
                 if not own.has(at):
                     in_furniture.add(len(links))
-                links.append(_link(target, len(links), document, own, at, limits))
+                links.append(texts.link(target, len(links), at))
                 continue
             target, reason = "", TOO_MANY
         elif target and (target in rejected or len(rejected) < limits.max_links):
@@ -95,31 +118,47 @@ def resolve_links(
     return result
 
 
+class _LinkTexts:
+    """The texts of a document's links: of all at once where that was compiled, otherwise one by one."""
+
+    def __init__(self, document: Document, own: OwnText, limits: PageLimits) -> None:
+        self._document = document
+        self._own = own
+        self._limits = limits
+        self._texts = own.link_texts(limits.max_anchor, limits.context_reach)
+        """Anchors and contexts."""
+
+    def link(self, target: str, position: int, at: int) -> Link:
+        rel = self._document.rels[at]
+        if rel:
+            rel = " ".join(rel[:_MAX_REL].lower().split())
+        return _NEW_LINK((target, self.anchor(at), self._context(at), self._document.paths[at], rel, position, ()))
+
+    def anchor(self, at: int) -> str:
+        anchor = self._texts[0][at] if self._texts is not None else self._slice(at)[0]
+        if not anchor and at in self._document.labels:
+            # Cut before collapsing white space: an attribute can be megabytes long.
+            most = self._limits.max_anchor
+            anchor = " ".join(self._document.labels[at][: 2 * most].split())[:most]
+        return anchor
+
+    def _context(self, at: int) -> str:
+        if self._texts is not None:
+            return self._texts[1][at]
+        return _context(*self._own.around(at, self._slice(at)[1]), self._limits.context_reach)
+
+    def _slice(self, at: int) -> tuple[str, int]:
+        """The text of a link, and where it ends in the document's."""
+        start = self._document.starts[at]
+        end = min(self._document.ends[at], start + self._limits.max_anchor)
+        return self._document.text[start:end].rstrip(), end
+
+
 def _base_of(document: Document, url: str, resolver: Callable[[str], Resolve], limits: PageLimits) -> str:
     # A base may be a URL that rules reject, since it is not fetched. Only http and https resolve.
     if document.base and len(document.base) <= limits.max_href:
         return resolver(url)(document.base.partition("#")[0])[0] or url
     return url
-
-
-def _link(target: str, position: int, document: Document, own: OwnText, at: int, limits: PageLimits) -> Link:
-    anchor, end = _anchor(document, at, limits)
-    rel = document.rels[at]
-    if rel:
-        rel = " ".join(rel[:_MAX_REL].lower().split())
-    context = _context(*own.around(at, end), limits.context_reach)
-    return Link(target, anchor, context, document.paths[at], rel, position)
-
-
-def _anchor(document: Document, at: int, limits: PageLimits) -> tuple[str, int]:
-    """The text of a link, and where it ends in the document's."""
-    start = document.starts[at]
-    end = min(document.ends[at], start + limits.max_anchor)
-    anchor = document.text[start:end].rstrip()
-    if not anchor and at in document.labels:
-        # Cut before collapsing white space: an attribute can be megabytes long.
-        anchor = " ".join(document.labels[at][: 2 * limits.max_anchor].split())[: limits.max_anchor]
-    return anchor, end
 
 
 def _merged(first: Link, again: Link, *, is_better: bool) -> Link:

@@ -15,7 +15,9 @@ from array import array
 from functools import cached_property, lru_cache
 from itertools import accumulate, compress
 
-from lycosa.page.walk import Document
+from lycosa.page.walk import Document, compiled
+
+_tree = compiled()
 
 MIN_OWN = 40
 """Minimum number of characters of a page's own text."""
@@ -34,6 +36,17 @@ class OwnText:
         self._is_own = own_blocks(document, furniture)
         self._is_all = all(self._is_own)
         self.text = document.text if self._is_all else " ".join(compress(document.blocks, self._is_own))
+
+    def link_texts(self, max_anchor: int, reach: int) -> tuple[list[str], list[str]] | None:
+        """The anchors of all links, without substitutes, and their contexts; None if nothing was compiled for it."""
+        if _tree is None:
+            return None
+        at = self._document
+        found: tuple[list[str], list[str]] = _tree.link_texts(
+            at.text, at.starts, at.ends, at.blocks, at.lengths_before, at.link_blocks, self.text,
+            None if self._is_all else self._is_own, max_anchor, reach,
+        )  # fmt: skip
+        return found
 
     def has(self, link: int) -> bool:
         """Whether a link stands in the own text."""
@@ -72,6 +85,9 @@ def block_hashes(document: Document) -> bytes:
     hashes = document.block_hashes
     if len(hashes) > MAX_HASHES:
         hashes = hashes[: MAX_HASHES // 2] + hashes[-MAX_HASHES // 2 :]
+    if _tree is not None:
+        in_order: bytes = _tree.sorted_once(hashes)
+        return in_order
     return array("I", sorted(set(hashes))).tobytes()
 
 

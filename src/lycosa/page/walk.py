@@ -22,6 +22,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import accumulate
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -154,8 +155,9 @@ def walk_in_python(parser: LexborHTMLParser, *, path_depth: int, has_roles: bool
     return walker.finish()
 
 
-def _ready() -> ModuleType | None:
-    """The compiled walk; None if there is none, or if the Lexbor that is installed lacks what it needs."""
+@cache
+def compiled() -> ModuleType | None:
+    """The compiled walk and what goes with it; None if there is none, or if Lexbor lacks a function that it needs."""
     tree = native.load("lycosa.page._tree")
     if tree is None:
         return None
@@ -169,7 +171,7 @@ def _ready() -> ModuleType | None:
     return tree
 
 
-_tree = _ready()
+_tree = compiled()
 
 
 def _document_of(titles: list[str], **columns: Any) -> Document:
