@@ -63,6 +63,23 @@ def test_fingerprints(terms):
     assert fingerprint.simhash(terms) == (fingerprint.simhash_in_python(terms) if terms else 0)
 
 
+@pytest.mark.parametrize("count", [1, 254, 255, 256, 700])
+def test_fingerprints_of_many_words_that_occur_once(count):
+    """They are counted together, 255 at a time."""
+    found = text.counted(" ".join(f"word{number}" for number in range(count)) + " twice twice thrice thrice thrice")
+    assert isinstance(found, words.Terms)
+    assert fingerprint.simhash(found) == fingerprint.simhash_in_python(dict(found))
+
+
+@given(st.lists(st.floats(-2, 2, width=32) | st.sampled_from([0.0, 1.0, -1.0, 0.5]), max_size=40), st.integers(1, 12))
+def test_strongest(numbers, most):
+    given_numbers = np.array(numbers, np.float32)
+    compiled = wordhash.strongest(given_numbers, most)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(wordhash, "_words", None)
+        assert compiled == wordhash.strongest(given_numbers, most)
+
+
 def test_fingerprints_beyond_the_table_of_weights():
     many = {"common": 5_000, "rare": 1}
     assert words.simhash(many, fingerprint._WEIGHTS) is None

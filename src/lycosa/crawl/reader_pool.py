@@ -49,6 +49,8 @@ START_SECONDS = 60.0
 SLOW = 1.5
 """Seconds of processor time on one page, or a quarter of the time limit if that is less, after which a reader gets no
 more pages. Not seconds that have passed: on a busy machine every page would take long."""
+GARBAGE = 100_000
+"""Objects that a reader makes, beyond those it has let go, before it looks for garbage."""
 LARGE = 0.05
 """Seconds of processor time that only large pages take, or those that unpack themselves: their memory goes back."""
 DEPTH = 12
@@ -408,6 +410,7 @@ def serve(sock: socket.socket) -> None:
         if confined:
             confine()
         gc.freeze()  # modules and settings are here to stay: there is no garbage to be looked for among them
+        gc.set_threshold(GARBAGE)  # a page makes thousands of objects, and none that refer to each other in a circle
         return_memory = memory_returner()
         sock.sendall(LENGTH.pack(0))  # ready
         while message := _receive(stream):

@@ -8,6 +8,7 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -41,12 +42,17 @@ static inline uint64_t few_at(const unsigned char *at, size_t length)
 
 static uint32_t crc_table[256];
 
-static uint16_t number_of(const char *name, size_t length)
+static uint32_t crc32_of(const char *data, size_t length)
 {
     uint32_t crc = 0xFFFFFFFFu;
     for (size_t at = 0; at < length; at++)
-        crc = crc >> 8 ^ crc_table[(crc ^ (unsigned char)name[at]) & 0xFF];
-    uint16_t low = (uint16_t)~crc;
+        crc = crc >> 8 ^ crc_table[(crc ^ (unsigned char)data[at]) & 0xFF];
+    return ~crc;
+}
+
+static uint16_t number_of(const char *name, size_t length)
+{
+    uint16_t low = (uint16_t)crc32_of(name, length);
     return low ? low : 1;
 }
 
@@ -1029,6 +1035,8 @@ static PyObject *terms_squares(Terms *self, PyObject *Py_UNUSED(none))
 
 /* Fingerprints ---------------------------------------------------------------------------------------------------- */
 
+static uint64_t spread[256]; /* the bits of a byte as eight bytes of 0 or 1 */
+
 typedef struct {
     const unsigned char *weights; /* of each count, as int32 */
     uint64_t most;
@@ -1058,6 +1066,27 @@ static PyObject *elected(const Election *election)
     return PyLong_FromUnsignedLongLong(fingerprint);
 }
 
+/* Votes of equal weight, counted for all bits of a byte at once: each byte of a lane is a bit's count. */
+typedef struct {
+    uint64_t lanes[8];
+    int counted;
+} Ballots;
+
+static void count_ballots(Ballots *ballots, Election *election, int32_t weight)
+{
+    for (int bit = 0; bit < 64; bit++)
+        election->votes[bit] += weight * (int32_t)(ballots->lanes[bit / 8] >> 8 * (bit % 8) & 255);
+    election->total += (int64_t)weight * ballots->counted;
+    memset(ballots, 0, sizeof *ballots);
+}
+
+static void cast_ballot(Ballots *ballots, uint64_t bits)
+{
+    for (int lane = 0; lane < 8; lane++)
+        ballots->lanes[lane] += spread[bits >> 8 * lane & 255];
+    ballots->counted++;
+}
+
 PyDoc_STRVAR(terms_simhash_doc, "simhash(weights) -> int, or None, as the function of that name.");
 
 static PyObject *terms_simhash(Terms *self, PyObject *given)
@@ -1066,9 +1095,22 @@ static PyObject *terms_simhash(Terms *self, PyObject *given)
     if (PyObject_GetBuffer(given, &weights, PyBUF_SIMPLE))
         return NULL;
     Election election = {.weights = weights.buf, .most = (uint64_t)weights.len / 4};
+    Ballots once = {0}; /* of stems that occur once: most of them */
+    int32_t weight = 0;
+    if (election.most > 1)
+        memcpy(&weight, election.weights + 4, 4);
     int is_unknown = 0;
-    for (Py_ssize_t at = 0; at < Py_SIZE(self) && !is_unknown; at++)
-        is_unknown = vote(&election, self->tallies[at].stem->vote, self->tallies[at].count);
+    for (Py_ssize_t at = 0; at < Py_SIZE(self) && !is_unknown; at++) {
+        if (self->tallies[at].count != 1 || election.most < 2) {
+            is_unknown = vote(&election, self->tallies[at].stem->vote, self->tallies[at].count);
+            continue;
+        }
+        cast_ballot(&once, self->tallies[at].stem->vote);
+        if (once.counted == 255)
+            count_ballots(&once, &election, weight);
+    }
+    count_ballots(&once, &election, weight);
+    is_unknown |= election.total >= 1 << 24;
     PyBuffer_Release(&weights);
     return is_unknown ? Py_NewRef(Py_None) : elected(&election);
 }
@@ -1255,8 +1297,106 @@ static PyObject *stem_numbers(PyObject *Py_UNUSED(module), PyObject *stems)
     return result;
 }
 
+PyDoc_STRVAR(strongest_doc, "strongest(numbers as float32, most) -> list of places\n\n"
+                            "Of those that are not 0 and, by their absolute value, not less than the most-th.");
+
+static PyObject *strongest(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    Py_buffer given;
+    int most, kept = 0;
+    if (!PyArg_ParseTuple(args, "y*i", &given, &most))
+        return NULL;
+    float top[64], least = 0; /* the largest so far, in descending order */
+    const char *numbers = given.buf;
+    Py_ssize_t count = given.len / 4;
+    PyObject *places = most >= 1 && most <= 64 ? PyList_New(0) : PyErr_Format(PyExc_ValueError, "most is %d: from 1 to 64", most);
+    for (Py_ssize_t at = 0; places && at < count; at++) {
+        float number;
+        memcpy(&number, numbers + 4 * at, 4);
+        number = fabsf(number);
+        if (kept == most && !(number > top[kept - 1]))
+            continue;
+        int place = kept < most ? kept++ : kept - 1;
+        for (; place && top[place - 1] < number; place--)
+            top[place] = top[place - 1];
+        top[place] = number;
+    }
+    if (places && kept == most && count > most)
+        least = top[kept - 1];
+    for (Py_ssize_t at = 0; places && at < count; at++) {
+        float number;
+        memcpy(&number, numbers + 4 * at, 4);
+        number = fabsf(number);
+        if (!(number >= least && number > 0))
+            continue;
+        PyObject *place = PyLong_FromSsize_t(at);
+        if (!place || PyList_Append(places, place))
+            Py_CLEAR(places);
+        Py_XDECREF(place);
+    }
+    PyBuffer_Release(&given);
+    return places;
+}
+
+PyDoc_STRVAR(url_places_doc, "url_places(urls, size) -> native int32 as bytes: hashes of host and folder of each, from 1 to size - 1");
+
+/* The part of a folder that is its host, as `strategies.hunter.notes` sees it. */
+static void host_of(const char **from, Py_ssize_t *length)
+{
+    const char *end = *from + *length, *slash = memchr(*from, '/', (size_t)*length);
+    const char *second = slash ? memchr(slash + 1, '/', (size_t)(end - slash - 1)) : NULL;
+    if (!second)
+        return;
+    const char *third = memchr(second + 1, '/', (size_t)(end - second - 1));
+    *from = second + 1;
+    *length = (third ? third : end) - second - 1;
+}
+
+static PyObject *url_places(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *urls;
+    int size;
+    if (!PyArg_ParseTuple(args, "O!i", &PyList_Type, &urls, &size))
+        return NULL;
+    if (size < 2)
+        return PyErr_Format(PyExc_ValueError, "size is %d: from 2", size);
+    Py_ssize_t count = PyList_GET_SIZE(urls), known = -1;
+    PyObject *result = PyBytes_FromStringAndSize(NULL, count * 8);
+    const char *last = NULL; /* the folder before, as many links are in one */
+    int32_t hashes[2] = {0, 0};
+    for (Py_ssize_t at = 0; result && at < count; at++) {
+        Py_ssize_t length;
+        PyObject *url = PyList_GET_ITEM(urls, at);
+        const char *text = PyUnicode_Check(url) ? PyUnicode_AsUTF8AndSize(url, &length) : NULL;
+        if (!text) {
+            if (!PyErr_Occurred())
+                PyErr_SetString(PyExc_TypeError, "URLs are strings");
+            Py_CLEAR(result);
+            break;
+        }
+        const char *query = memchr(text, '?', (size_t)length);
+        Py_ssize_t folder = query ? query - text : length;
+        while (folder && text[folder - 1] != '/')
+            folder--;
+        folder -= folder > 0; /* without the slash; empty if there is none */
+        if (folder != known || memcmp(text, last, (size_t)folder)) {
+            const char *host = text;
+            Py_ssize_t host_length = folder;
+            host_of(&host, &host_length);
+            hashes[0] = (int32_t)(crc32_of(host, (size_t)host_length) % (uint32_t)(size - 1)) + 1;
+            hashes[1] = (int32_t)(crc32_of(text, (size_t)folder) % (uint32_t)(size - 1)) + 1;
+            last = text;
+            known = folder;
+        }
+        memcpy(PyBytes_AS_STRING(result) + 8 * at, hashes, 8);
+    }
+    return result;
+}
+
 static PyMethodDef functions[] = {
     {"simhash", simhash, METH_VARARGS, simhash_doc},
+    {"strongest", strongest, METH_VARARGS, strongest_doc},
+    {"url_places", url_places, METH_VARARGS, url_places_doc},
     {"stem_numbers", stem_numbers, METH_O, stem_numbers_doc},
     {NULL},
 };
@@ -1289,6 +1429,8 @@ PyMODINIT_FUNC PyInit__words(void)
         for (int bit = 0; bit < 8; bit++)
             crc = crc >> 1 ^ (0xEDB88320u & -(crc & 1));
         crc_table[byte] = crc;
+        for (int bit = 0; bit < 8; bit++)
+            spread[byte] |= (uint64_t)(byte >> bit & 1) << 8 * bit;
     }
     if (draw_secret())
         return NULL;

@@ -70,6 +70,16 @@ def stems_at(terms: Mapping[str, int], places: Iterable[int]) -> list[str]:
     return [names[place] for place in places]
 
 
+def strongest(numbers: NDArray[np.float32], most: int) -> list[int]:
+    """The places of the numbers that are not 0 and, by absolute value, among the `most` largest, or equal to these."""
+    if _words is not None:
+        places: list[int] = _words.strongest(numbers, most)
+        return places
+    strength = np.abs(numbers)
+    least = np.partition(strength, -most)[-most] if len(numbers) > most else np.float32(0)
+    return np.flatnonzero((strength >= least) & (strength > 0)).tolist()
+
+
 def piece_numbers(text: str, *, language: str = "en") -> Numbers:
     """The numbers of the words of a text in order: NO_WORD for stop words, AT_MARK for each isolated MARK."""
     compiled = _compiled_memo(stemmer_of(language))

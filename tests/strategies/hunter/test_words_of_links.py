@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lycosa.lib.wordhash import MARK, last_words, near_words
 from lycosa.model import Link
 from lycosa.strategies.hunter import notes
-from lycosa.strategies.hunter.notes import NEAR, URL_WORDS, url_words, url_words_in_python
+from lycosa.strategies.hunter.notes import NEAR, URL_WORDS, url_places, url_words, url_words_in_python
 from lycosa.strategies.hunter.notes import words_near as near
 from lycosa.strategies.hunter.notes import words_near_in_python as near_in_python
 
@@ -96,3 +96,15 @@ def test_places_depend_on_host_and_folder_alone():
     assert places[0].tolist() == places[1].tolist()
     assert places[0, 0] == places[2, 0]
     assert places[0, 1] != places[2, 1]
+
+
+URL_PARTS = ["http://", "https://", "a.test", "b.test:80", "/", "//", "x", "y.html", "?", "?q=/z/", "é", "#", ""]
+
+
+@given(st.lists(st.lists(st.sampled_from(URL_PARTS), max_size=7).map("".join), max_size=6))
+def test_places_of_urls(urls):
+    found = url_places(urls)
+    assert found.shape == (len(urls), 2)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(notes, "_words", None)
+        np.testing.assert_array_equal(found, url_places(urls))

@@ -48,7 +48,7 @@ from lycosa.judges.contrast.weighing import ContrastSettings
 from lycosa.judges.meaning import UNKNOWN, Meaning
 from lycosa.judges.protocol import Judge, JudgeAbilities
 from lycosa.lib.text import term_counts
-from lycosa.lib.wordhash import counted_numbers, stems_at
+from lycosa.lib.wordhash import counted_numbers, stems_at, strongest
 from lycosa.model import Judgement, Page
 
 __all__ = ["ContrastJudge", "ContrastSettings", "ContrastStudy", "ContrastTopic", "telling_words"]
@@ -137,9 +137,7 @@ class ContrastJudge(Judge):
 
 def _deciding(terms: Mapping[str, int], parts: Floats) -> dict[str, float]:
     """The words that contribute most, for or against the topic, with what they contribute; equals by name."""
-    strength = np.abs(parts)
-    least = np.partition(strength, -_DECIDING)[-_DECIDING] if len(parts) > _DECIDING else np.float32(0)
-    places = np.flatnonzero((strength >= least) & (strength > 0))
-    shares = dict(zip(stems_at(terms, places.tolist()), parts[places].tolist(), strict=True))
+    places = strongest(parts, _DECIDING)
+    shares = dict(zip(stems_at(terms, places), parts[places].tolist(), strict=True))
     order = sorted(shares, key=lambda stem: (-abs(shares[stem]), stem))[:_DECIDING]
     return {stem: shares[stem] for stem in order}

@@ -25,9 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.judges.meaning import UNKNOWN
+from lycosa.lib import native
 from lycosa.lib.wordhash import AT_MARK, MARK, NO_WORD, last_words, near_words, piece_numbers
 from lycosa.model import Link, Page
 from lycosa.strategies.hunter.guesses import MOST_ABOVE
+
+_words = native.load("lycosa.lib._words")
 
 Words = NDArray[np.uint16]
 Counts = NDArray[np.uint8]
@@ -61,7 +64,7 @@ class LinkAddresses(NamedTuple):
 
     @classmethod
     def of(cls, urls: Sequence[str]) -> LinkAddresses:
-        return cls(url_words(urls), np.array([_places(url) for url in urls], dtype=np.int32).reshape(-1, 2))
+        return cls(url_words(urls), url_places(urls))
 
 
 class Digest(NamedTuple):
@@ -252,6 +255,13 @@ def url_words_in_python(urls: Sequence[str]) -> NDArray[np.uint16]:
 def _path(url: str) -> str:
     parts = url.split("/", 3)
     return parts[3].replace(MARK, " ") if len(parts) > 3 else ""
+
+
+def url_places(urls: Sequence[str]) -> NDArray[np.int32]:
+    """Hashes of host and folder of each URL: URLs × 2."""
+    if _words is not None:
+        return np.frombuffer(_words.url_places(list(urls), PLACES), np.int32).reshape(-1, 2)
+    return np.array([_places(url) for url in urls], dtype=np.int32).reshape(-1, 2)
 
 
 def _places(url: str) -> tuple[int, int]:
