@@ -11,7 +11,7 @@ BENCHES := bench-frontier bench-replay bench-text bench-judges bench-distill ben
            bench-crawl bench-reading bench-scale bench-scrapy bench-soak
 PAPERS := reproduce-fc reproduce-ar reproduce-gp reproduce-ga reproduce-tc
 
-.PHONY: help demo test lint unit docs wheel clean chaos chaos-cluster hostile scale-simulation bench-tarpit fuzz browser screenshots \
+.PHONY: help demo test lint unit docs wheel clean chaos chaos-cluster hostile scale-simulation bench-tarpit fuzz fuzz-native browser screenshots \
         sequences bench $(BENCHES) reproduce $(PAPERS) metasearch
 
 help:            ## This list
@@ -72,6 +72,8 @@ bench-tarpit: $(STAMP)    ## A tarpit beside 30 fair hosts, 20,000 fetches: what
 fuzz: $(STAMP)            ## Ten minutes of hostile input for every parser (MINUTES=10)
 	@cd tests && ../$(BIN)/python -m fuzz --minutes $(or $(MINUTES),10)
 
+fuzz-native: $(STAMP)     ## The compiled parts of reading under libFuzzer and sanitizers (RUNS=10000000); needs clang
+	@cd tests && ../$(BIN)/python -m fuzz.native --runs $(or $(RUNS),10000000)
 
 sequences: $(STAMP)       ## Compare the pages every strategy visits with the recorded ones
 	@$(BIN)/python bench/sequences.py
