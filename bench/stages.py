@@ -58,8 +58,8 @@ CRAWL_REST = "asyncio, sockets, fetcher, loop"
 READER_PARTS: Parts = (
     ("content encoding", reading, ("decode",)),
     ("charset, slow documents", html, ("find_charset", "as_utf8", "simplified")),
-    ("HTML: parse", html, ("LexborHTMLParser",)),
-    ("HTML: walk, text", html, ("walk",)),
+    ("HTML: parse, walk, text", html, ("walk",)),
+    ("own text, hashes of blocks", html, ("OwnText", "block_hashes")),
     ("links: URLs, rules, anchors", html, ("resolve_links",)),
     ("words: cut, stem, count", html, ("counted",)),
     ("language", html, ("detect_language",)),

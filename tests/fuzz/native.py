@@ -1,4 +1,4 @@
-"""python -m fuzz.native: the compiled parts of reading under libFuzzer, with address and undefined-behaviour sanitizers.
+"""python -m fuzz.native: the compiled parts of reading under libFuzzer, with sanitizers of addresses and behaviour.
 
     make fuzz-native RUNS=10000000        # inputs of each target; needs clang
 

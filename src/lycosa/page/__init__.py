@@ -6,13 +6,12 @@
 2. `slow_documents` simplifies the rare document that would cost the parser quadratic time.
 3. Lexbor parses it into a tree, as a browser would, however broken it is.
 4. `walk` traverses the tree once: it collects the text in blocks, and marks where each link starts and ends. Where
-   `_scan` was compiled, it does that in a third of the time.
+   `_tree` was compiled, it parses and traverses in one go.
 5. `own_text` leaves out the blocks that are furniture of the host. `furniture` counts, page by page, what these are;
    whoever reads many pages keeps such a table.
 6. `links` turns marks into anchors and contexts, which are slices of the text, and hrefs into URLs.
 7. `robots` reads the page's instructions for robots, `usage` what its owner says about its use; `language` and
    `fingerprint` analyse the own text; `language_model` is what guesses are made by, loaded once for all readers.
-
 8. `declared` reads what the head says of other documents: a refresh, the next page, versions in other languages, feeds.
 
 `link_lists` reads documents that are no pages but lists of links: feeds and sitemaps.
