@@ -113,7 +113,7 @@ def _read(response: Response, how: Reading) -> None:
 
 
 def parsed(found: Sample, *, rounds: int) -> float:
-    """The microseconds that Lexbor's parser takes for a page, each page at its fastest: the least that reading can take."""
+    """The microseconds that Lexbor's parser takes for a page, each page at its fastest: reading cannot take less."""
     best = [1 << 62] * len(found.responses)
     for _ in range(rounds):
         for at, response in enumerate(found.responses):

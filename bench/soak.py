@@ -77,7 +77,7 @@ class Sample(NamedTuple):
     database: int
     archive: int
     used: int = 0
-    """Bytes that the C library has handed out, in the crawl's own process: arrays, objects, SQLite's and libcurl's buffers."""
+    """Bytes that the C library has handed out, in the crawl's own process: arrays, buffers of SQLite and libcurl."""
     kept: int = 0
     """Bytes that were given back to the C library and that it keeps; those of whole pages need not be in memory."""
 
