@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
+from lycosa.crawl.furniture_state import FURNITURE, SinceThen
 from lycosa.crawl.lists import take_list
 from lycosa.crawl.redirects import redirect_target
-from lycosa.crawl.resume import ARCHIVE, FURNITURE, FURNITURE_SINCE, STRATEGY, TRAPS, CrawlState
+from lycosa.crawl.resume import ARCHIVE, STRATEGY, TRAPS, CrawlState
 from lycosa.crawl.revisits import change_of, later_edges
 from lycosa.crawl.shard import Sending
 from lycosa.crawl.traps import is_reader_death
@@ -113,6 +114,7 @@ class CrawlLedger:
         self._run = 0
         self._synced_at = 0.0
         self._furniture_saved_at = clock.now()
+        self._furniture_since = SinceThen(state.store)
         self._revised: dict[int, float] = {}
         """Scores given by `ask` since the last commit."""
         self._found: list[FoundPage] = []
@@ -237,14 +239,14 @@ class CrawlLedger:
     def _save_furniture(self, batch: Batch) -> None:
         """Now and then all that is known, otherwise the pages since: a killed crawl reads on as it would have."""
         now, furniture = self._clock.now(), self._state.furniture
-        batch.state[FURNITURE_SINCE] = furniture.journal
-        is_long = len(batch.state[FURNITURE_SINCE]) > LONGEST_JOURNAL
+        journal = furniture.journal
         if self._state.traps.is_changed:
             batch.state[TRAPS] = self._state.traps.save()
-        if is_long or now - self._furniture_saved_at >= SAVE_FURNITURE_EVERY:
+        if len(journal) > LONGEST_JOURNAL or now - self._furniture_saved_at >= SAVE_FURNITURE_EVERY:
             self._furniture_saved_at = now
-            batch.state[FURNITURE], batch.state[FURNITURE_SINCE] = furniture.save(), b""
+            batch.state[FURNITURE], journal = furniture.save(), b""
             batch.state[TRAPS] = self._state.traps.save()
+        batch.state |= self._furniture_since.changes(journal)
 
     def note(self, kind: str, message: str, state: Mapping[str, bytes] | None = None) -> None:
         """An event of the crawl as a whole, and state that belongs to it."""
