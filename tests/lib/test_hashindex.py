@@ -88,7 +88,7 @@ class TestCompiled:
             (flat, ids, fill, 63, keys, 1, found[:0], is_new),
             (flat, ids.astype(np.uint64), fill, 63, keys, 1, found, is_new),
         ):
-            with pytest.raises((TypeError, ValueError), match="an array|arrays"):
+            with pytest.raises((TypeError, ValueError), match=r"an array|arrays"):
                 find_or_add(*wrong)
 
 

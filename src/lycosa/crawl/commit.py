@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import repeat
 from typing import NamedTuple
+
+import numpy as np
 
 from lycosa.crawl.furniture_state import FURNITURE, SinceThen
 from lycosa.crawl.lists import take_list
@@ -29,7 +32,7 @@ from lycosa.fetch.fetcher import RobotsBook
 from lycosa.fetch.politeness import Politeness
 from lycosa.fetch.urls import Urls, origin
 from lycosa.lib.clock import Clock
-from lycosa.model import Judgement, Kind, Lease, Outcome, Page, Visit
+from lycosa.model import Judgement, Kind, Lease, Link, Outcome, Page, Visit
 from lycosa.stopping.figures import Figures
 from lycosa.store.rows import TRAP, Batch, CheckRow, PageChange, PageRow, State, StateRow
 from lycosa.strategies.protocol import Guessing
@@ -428,6 +431,7 @@ class CrawlLedger:
         host.relevant += judgement.is_relevant
         self._state.recent.append((judgement.relevance, judgement.is_relevant))
         batch.judgements.append(judgement_row(lease.id, self._judge, judgement))
+        batch.first_judged.add(lease.id)
         self._found.append(
             FoundPage(
                 self.pages + 1,
@@ -477,15 +481,19 @@ class CrawlLedger:
             self._guess(visit.guiding, self._abilities.guessing, batch)
         if note := self._abilities.note():
             batch.notes.append((visit.lease.id, note))
-        source = visit.lease.id
-        batch.edges.extend(
-            (source, link.position, target, link.anchor, link.rel)
-            for link, target in zip(page.links, targets.tolist(), strict=True)
-        )
-        batch.other_anchors.extend(
-            ("\n".join(link.other_anchors), source, link.position) for link in page.links if link.other_anchors
-        )
-        return float(is_new[: len(targets)].mean()) if len(targets) else 0.0
+        if not page.links:
+            return 0.0
+        self._add_edges(visit.lease.id, page.links, targets.tolist(), batch)
+        return np.count_nonzero(is_new[: len(targets)]) / len(targets)
+
+    @staticmethod
+    def _add_edges(source: int, links: Sequence[Link], targets: Sequence[int], batch: Batch) -> None:
+        _, anchors, _, _, rels, positions, others = zip(*links, strict=True)  # columns
+        batch.edges.extend(zip(repeat(source, len(links)), positions, targets, anchors, rels, strict=True))
+        if any(others):
+            batch.other_anchors.extend(
+                ("\n".join(texts), source, position) for texts, position in zip(others, positions, strict=True) if texts
+            )
 
     def _expand_again(self, visit: Visit, page: Page, batch: Batch) -> None:
         """Of a page fetched again, the links that are new on it; all else stays as it was when it was told."""
