@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[1] / "src" / "lycosa"
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "lycosa"
 PACKAGES = sorted(path.parent for path in SOURCE.rglob("__init__.py") if path.parent != SOURCE)
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if path.name != "__init__.py")
 
@@ -70,3 +72,12 @@ def test_abilities_are_declared_not_found_out():
     for path in MODULES:
         if str(path.relative_to(SOURCE)) not in allowed:
             assert not telling.search(path.read_text()), path
+
+
+def test_every_source_in_c_is_built_as_the_module_beside_it():
+    """Compiled parts are optional, so that a wrong name would go unnoticed: Python would serve instead, slowly."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    built = {module["name"]: module["sources"] for module in project["tool"]["setuptools"]["ext-modules"]}
+    sources = [str(path.relative_to(ROOT)) for path in (ROOT / "src").rglob("*.c")]
+    assert sorted(built.values()) == sorted([source] for source in sources)
+    assert {name: f"src/{name.replace('.', '/')}.c" for name in built} == {name: one for name, (one,) in built.items()}

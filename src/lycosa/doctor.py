@@ -47,6 +47,9 @@ EXTRAS = {
     "starlette": ("ui", "the dashboard"),
     "wordllama": ("meaning", "words of like meaning"),
     "cma": ("evolve", "CMA-ES in lycosa evolve"),
+    "numba": ("evolve", "lycosa evolve, gp-knn"),
+    "scipy": ("learn", "training svm, knn, keywords and gp-knn judges, replays with search engines"),
+    "sklearn": ("learn", "training svm judges"),
     "cryptography": ("signed", "signed requests (access.signing_key)"),
     "keyring": ("", "passwords from the system's keyring"),
 }

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from contextlib import closing
 
+import numpy as np
 import pytest
 
 import lycosa
 from lycosa.crawl.commit import SAVE_FURNITURE_EVERY
-from lycosa.crawl.resume import FURNITURE
+from lycosa.crawl.furniture_state import FURNITURE, PIECE, SinceThen, stored_furniture
 from lycosa.fetch.warc_reader import iterate
 from lycosa.judges.keywords import KeywordJudge
 from lycosa.model import Fetched
@@ -96,6 +97,43 @@ class TestResume:
         crawl.crawl(pages=10, delay=SAVE_FURNITURE_EVERY * 0.4)
         stored, known = Furniture.restored(crawl.store.state(FURNITURE)), crawl.ledger.state.furniture
         assert 0 < stored.blocks < known.blocks
+
+
+class TestPieces:
+    """What came since all was saved is written piece by piece."""
+
+    @pytest.fixture
+    def furniture(self) -> Furniture:
+        return Furniture()
+
+    @staticmethod
+    def blocks(number: int) -> bytes:
+        return np.arange(500 * number, 500 * (number + 1), dtype=np.uint32).tobytes()
+
+    def test_a_commit_writes_what_has_changed(self, rig, furniture):
+        store = rig({}).store
+        since = SinceThen(store)
+        sizes = []
+        for number in range(20):
+            furniture.add(number % 3, self.blocks(number))
+            changed = since.changes(furniture.journal)
+            sizes.append(sum(map(len, changed.values())))
+            store.write(Batch(state=changed))
+        assert len(furniture.journal) > 4 * PIECE
+        assert max(sizes) <= 2 * PIECE
+        assert stored_furniture(store).save() == furniture.save()
+
+    def test_what_was_saved_leaves_no_piece_behind(self, rig, furniture):
+        crawl = rig({})
+        for number in range(20):
+            furniture.add(number % 3, self.blocks(number))
+        crawl.store.write(Batch(state=SinceThen(crawl.store).changes(furniture.journal)))
+        again = stored_furniture(crawl.store)
+        since = SinceThen(crawl.store)  # of the next run
+        crawl.store.write(Batch(state={FURNITURE: again.save(), **since.changes(again.journal)}))
+        again.add(9, self.blocks(99))
+        crawl.store.write(Batch(state=since.changes(again.journal)))
+        assert stored_furniture(crawl.store).save() == again.save()
 
 
 class Shop:

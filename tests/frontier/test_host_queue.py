@@ -15,7 +15,7 @@ from lycosa.frontier.host_queue import HostQueue
 from lycosa.frontier.schedule import ScheduledHost
 
 KEYS = st.one_of(st.integers(0, 60), st.integers(0, 2**64 - 1))
-STEPS = st.lists(st.tuples(st.sampled_from(["push", "push", "push", "pop", "remove"]), KEYS), max_size=150)
+STEPS = st.lists(st.tuples(st.sampled_from(["push", "push", "push", "pop", "remove", "move"]), KEYS), max_size=150)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -45,6 +45,9 @@ def test_is_a_sorted_set(start: set[int], steps: list[tuple[str, int]]) -> None:
         elif step == "remove" and model:
             victim = model.pop(key % len(model))
             queue.remove(victim)
+        elif step == "move" and model and key not in model:
+            queue.move(model.pop(key % len(model)), key)
+            insort(model, key)
         assert len(queue) == len(model)
         assert queue.head[:1].tolist() == model[:1]
         if model:
@@ -74,6 +77,8 @@ def test_removing_what_is_not_there_is_a_fault() -> None:
     for missing in (7, 39, 1000):
         with pytest.raises(KeyError):
             queue.remove(missing)
+        with pytest.raises(KeyError):
+            queue.move(missing, missing + 2)
     assert contents(queue) == list(range(0, 40, 2))
 
 

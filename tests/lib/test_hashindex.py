@@ -57,6 +57,41 @@ def test_find_or_add_is_a_dict(batches: list[list[int]]) -> None:
     assert index.find(hashes(list(model))).tolist() == list(model.values())
 
 
+@pytest.mark.skipif(hashindex._compiled is None, reason="not compiled: there was no compiler at installation")
+class TestCompiled:
+    """The function in C beside its twin."""
+
+    @given(BATCHES)
+    def test_finds_the_same(self, batches: list[list[int]]) -> None:
+        ours, theirs = HashIndex(), HashIndex()
+        for batch in batches:
+            found = ours.find_or_add(hashes(batch), len(ours))
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(hashindex, "_compiled", None)
+                expected = theirs.find_or_add(hashes(batch), len(theirs))
+            for own, their in zip(found, expected, strict=True):
+                np.testing.assert_array_equal(own, their)
+                assert own.dtype == their.dtype
+            assert len(ours) == len(theirs)
+        both = hashes([value for batch in batches for value in batch])
+        np.testing.assert_array_equal(ours.find(both), theirs.find(both))
+
+    def test_refuses_what_is_no_table(self) -> None:
+        flat, ids, fill = np.zeros(32, np.uint64), np.zeros(32, np.uint32), np.full(2, 16, np.uint8)
+        keys, found, is_new = hashes([7]), np.zeros(1, np.int64), np.zeros(1, np.bool_)
+        find_or_add = hashindex._compiled.find_or_add
+        with pytest.raises(ValueError, match="full"):
+            find_or_add(flat, ids, fill, 63, keys, 1, found, is_new)
+        for wrong in (
+            (flat, ids, fill, 62, keys, 1, found, is_new),
+            (flat[1:], ids, fill, 63, keys, 1, found, is_new),
+            (flat, ids, fill, 63, keys, 1, found[:0], is_new),
+            (flat, ids.astype(np.uint64), fill, 63, keys, 1, found, is_new),
+        ):
+            with pytest.raises((TypeError, ValueError), match=r"an array|arrays"):
+                find_or_add(*wrong)
+
+
 @given(BATCHES, st.lists(HASHES))
 def test_add_keeps_the_first_number(batches: list[list[int]], others: list[int]) -> None:
     index, model = HashIndex(), {}

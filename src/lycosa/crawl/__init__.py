@@ -21,6 +21,7 @@
     hosts         what is known of each host: its record, its clock, why it was set aside
     traps         places that take fetches and bring nothing, and hosts that hang readers
     resume        the state a crawl goes on from, loaded from the store
+    furniture_state  what is known of the furniture of hosts, in the store
     snapshots     what the strategy knows, saved now and then, so that a resumed crawl need not be told all visits
 
 A shard of a cluster, which is a crawl like any other but for this:

@@ -10,14 +10,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import repeat
 from typing import NamedTuple
 
+import numpy as np
+
+from lycosa.crawl.furniture_state import FURNITURE, SinceThen
 from lycosa.crawl.lists import take_list
 from lycosa.crawl.redirects import redirect_target
-from lycosa.crawl.resume import ARCHIVE, FURNITURE, FURNITURE_SINCE, STRATEGY, TRAPS, CrawlState
+from lycosa.crawl.resume import ARCHIVE, STRATEGY, TRAPS, CrawlState
 from lycosa.crawl.revisits import change_of, later_edges
 from lycosa.crawl.shard import Sending
 from lycosa.crawl.traps import is_reader_death
@@ -28,7 +32,7 @@ from lycosa.fetch.fetcher import RobotsBook
 from lycosa.fetch.politeness import Politeness
 from lycosa.fetch.urls import Urls, origin
 from lycosa.lib.clock import Clock
-from lycosa.model import Judgement, Kind, Lease, Outcome, Page, Visit
+from lycosa.model import Judgement, Kind, Lease, Link, Outcome, Page, Visit
 from lycosa.stopping.figures import Figures
 from lycosa.store.rows import TRAP, Batch, CheckRow, PageChange, PageRow, State, StateRow
 from lycosa.strategies.protocol import Guessing
@@ -113,6 +117,7 @@ class CrawlLedger:
         self._run = 0
         self._synced_at = 0.0
         self._furniture_saved_at = clock.now()
+        self._furniture_since = SinceThen(state.store)
         self._revised: dict[int, float] = {}
         """Scores given by `ask` since the last commit."""
         self._found: list[FoundPage] = []
@@ -237,14 +242,14 @@ class CrawlLedger:
     def _save_furniture(self, batch: Batch) -> None:
         """Now and then all that is known, otherwise the pages since: a killed crawl reads on as it would have."""
         now, furniture = self._clock.now(), self._state.furniture
-        batch.state[FURNITURE_SINCE] = furniture.journal
-        is_long = len(batch.state[FURNITURE_SINCE]) > LONGEST_JOURNAL
+        journal = furniture.journal
         if self._state.traps.is_changed:
             batch.state[TRAPS] = self._state.traps.save()
-        if is_long or now - self._furniture_saved_at >= SAVE_FURNITURE_EVERY:
+        if len(journal) > LONGEST_JOURNAL or now - self._furniture_saved_at >= SAVE_FURNITURE_EVERY:
             self._furniture_saved_at = now
-            batch.state[FURNITURE], batch.state[FURNITURE_SINCE] = furniture.save(), b""
+            batch.state[FURNITURE], journal = furniture.save(), b""
             batch.state[TRAPS] = self._state.traps.save()
+        batch.state |= self._furniture_since.changes(journal)
 
     def note(self, kind: str, message: str, state: Mapping[str, bytes] | None = None) -> None:
         """An event of the crawl as a whole, and state that belongs to it."""
@@ -426,6 +431,7 @@ class CrawlLedger:
         host.relevant += judgement.is_relevant
         self._state.recent.append((judgement.relevance, judgement.is_relevant))
         batch.judgements.append(judgement_row(lease.id, self._judge, judgement))
+        batch.first_judged.add(lease.id)
         self._found.append(
             FoundPage(
                 self.pages + 1,
@@ -475,15 +481,19 @@ class CrawlLedger:
             self._guess(visit.guiding, self._abilities.guessing, batch)
         if note := self._abilities.note():
             batch.notes.append((visit.lease.id, note))
-        source = visit.lease.id
-        batch.edges.extend(
-            (source, link.position, target, link.anchor, link.rel)
-            for link, target in zip(page.links, targets.tolist(), strict=True)
-        )
-        batch.other_anchors.extend(
-            ("\n".join(link.other_anchors), source, link.position) for link in page.links if link.other_anchors
-        )
-        return float(is_new[: len(targets)].mean()) if len(targets) else 0.0
+        if not page.links:
+            return 0.0
+        self._add_edges(visit.lease.id, page.links, targets.tolist(), batch)
+        return np.count_nonzero(is_new[: len(targets)]) / len(targets)
+
+    @staticmethod
+    def _add_edges(source: int, links: Sequence[Link], targets: Sequence[int], batch: Batch) -> None:
+        _, anchors, _, _, rels, positions, others = zip(*links, strict=True)  # columns
+        batch.edges.extend(zip(repeat(source, len(links)), positions, targets, anchors, rels, strict=True))
+        if any(others):
+            batch.other_anchors.extend(
+                ("\n".join(texts), source, position) for texts, position in zip(others, positions, strict=True) if texts
+            )
 
     def _expand_again(self, visit: Visit, page: Page, batch: Batch) -> None:
         """Of a page fetched again, the links that are new on it; all else stays as it was when it was told."""

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.crawl.furniture_state import stored_furniture
 from lycosa.crawl.hosts import HostTable
 from lycosa.crawl.letters import PageLetter, opened_letter
 from lycosa.crawl.link_rules import LinkRules
@@ -38,14 +39,7 @@ from lycosa.store.protocol import Store
 from lycosa.store.rows import AnswerRow
 from lycosa.strategies.protocol import Links, Scores, Strategy
 
-ARCHIVE, STRATEGY, THRESHOLD, FURNITURE, FURNITURE_SINCE, TRAPS = (
-    "archive",
-    "strategy",
-    "threshold",
-    "furniture",
-    "furniture since",
-    "traps",
-)
+ARCHIVE, STRATEGY, THRESHOLD, TRAPS = "archive", "strategy", "threshold", "traps"
 """Names of state in the store."""
 WINDOW = 1_000
 """Number of pages over which the current harvest rate is taken."""
@@ -175,7 +169,7 @@ def resume(
         dropped=dropped,
         foreign=[row.after_pages for row in store.foreign_pages()],
         traps=Traps.restored(store.state(TRAPS), traps),
-        furniture=Furniture.restored(store.state(FURNITURE), store.state(FURNITURE_SINCE)),
+        furniture=stored_furniture(store),
     )
 
 

@@ -16,8 +16,9 @@ from lycosa.page.furniture import Furniture
 log = logging.getLogger(__name__)
 MOST_AWAITED = 256
 """Number of fetches waiting for a name, beyond which they do keep others from starting."""
-GATHERING = 0.015
-"""Seconds to wait for more visits before they are committed together."""
+GATHERING, MOST_GATHERING = 0.015, 3
+"""Seconds to wait for more visits before they are committed together, and how many times: until they are a quarter of
+all that is under way. What a commit costs whatever it brings is then shared by more pages."""
 
 
 class Fetcher(Protocol):
@@ -130,7 +131,9 @@ class LiveVisitor:
                 return []
         if not self._done and self._error is not None:
             raise self._error
-        if 0 < len(self._done) * 4 < self.in_flight and self._error is None:
+        for _ in range(MOST_GATHERING):
+            if not 0 < len(self._done) * 4 < self.in_flight or self._error is not None:
+                break
             # Much is under way: more visits will be there in a moment, and one commit for all costs less.
             await asyncio.sleep(GATHERING)
         visits, self._done = self._done, []

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from lycosa.frontier import keys
 from lycosa.frontier.host_queue import HostQueue
-from lycosa.frontier.keys import FAVOURED, LINK_MASK, MOST_TRIES, UNTRIED
+from lycosa.frontier.keys import FAVOURED, LINK_BITS, LINK_MASK, MOST_TRIES, UNTRIED
 from lycosa.frontier.links import GONE, LEASED, NEW, WAITING, LinkState, LinkTable
 from lycosa.frontier.patience import Patience
 from lycosa.frontier.schedule import ASIDE, BUSY, COOLING, PARKED, READY, Schedule, ScheduledHost
@@ -410,22 +410,25 @@ class Frontier:
 
     def _move(self, links: list[int], ranks: list[int], tier: int | None = None) -> None:
         """Give waiting links other ranks, and another tier if one is named."""
-        table, buffered, spared = self._links, self._buffered, self._spared
+        buffered, spared, hosts = self._buffered, self._spared, self._schedule.hosts
+        rank_of, tier_of, host_of = self._links.rank, self._links.tier, self._links.host
         risen = set()
         for link, rank in zip(links, ranks, strict=True):
-            old = table.key(link)
-            table.rank[link] = rank
-            if tier is not None:
-                table.tier[link] = tier
-            key = table.key(link)
+            old_rank, old_tier = rank_of[link], tier_of[link]
+            new_tier = old_tier if tier is None else tier
+            if old_tier == new_tier == UNTRIED:  # as most are: the place is the rank
+                old, key = old_rank << LINK_BITS | link, rank << LINK_BITS | link
+            else:
+                old = keys.place(old_rank, old_tier) << LINK_BITS | link
+                key = keys.place(rank, new_tier) << LINK_BITS | link
+            rank_of[link], tier_of[link] = rank, new_tier
             if old == key:
                 continue
-            host = self._host_of(link)
-            host.remove(old)
-            host.push(key)
+            host = hosts[host_of[link]]
+            assert host is not None
+            host.move(old, key)
             if buffered is not None and link not in spared:
-                buffered.remove(old)
-                buffered.push(key)
+                buffered.move(old, key)
             if key < host.bound:
                 risen.add(host)
         for host in risen:

@@ -72,6 +72,23 @@ class HostQueue:
         if self._spread is not None and len(block) <= BLOCK // 4:
             self._join(i)
 
+    def move(self, key: int, new: int) -> None:
+        """Replace a key by one that is not in the queue; KeyError if there is no such key."""
+        block = self.head
+        if self._spread is not None:
+            blocks, bounds = self._spread
+            i = bisect_right(bounds, key) - 1
+            if i != bisect_right(bounds, new) - 1:
+                self.remove(key)
+                self.push(new)
+                return
+            block = blocks[i]
+        at = bisect_left(block, key)
+        if at == len(block) or block[at] != key:
+            raise KeyError(key)
+        block.pop(at)
+        insort(block, new)
+
     def last(self) -> int:
         return self.head[-1] if self._spread is None else self._spread[0][-1][-1]
 

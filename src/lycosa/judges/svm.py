@@ -34,6 +34,7 @@ from lycosa.judges.labels import Labels, Truth, below, fitted_temperature, folds
 from lycosa.judges.saved_arrays import AnyArray, pack, require, settings_from, topics_from, unpack
 from lycosa.judges.tfidf import TermSpace, labelled, vocabulary
 from lycosa.lib.bounds import require_above_zero, require_at_least
+from lycosa.lib.extras import required
 from lycosa.model import Page
 
 _KIND = "svm 2"
@@ -228,17 +229,17 @@ class SvmClassifier:
 
 def _train(matrix: Any, truth: Truth, settings: SvmSettings) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Weights (terms × planes) and offsets of a plane per column of `truth`; NaN if its values are all equal."""
-    from sklearn.exceptions import ConvergenceWarning  # here, as it loads slowly and only training needs it
-    from sklearn.svm import LinearSVC
-
+    # Here, as it loads slowly and only training needs it.
+    svm = required("sklearn.svm", extra="learn", what="training an SVM")
+    exceptions = required("sklearn.exceptions", extra="learn", what="training an SVM")
     weights = np.zeros((matrix.shape[1], truth.shape[1]), np.float32)
     offsets = np.full(truth.shape[1], np.nan, np.float32)
     with warnings.catch_warnings():
         # A plane that has not quite converged still separates, and is calibrated as it is.
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", exceptions.ConvergenceWarning)
         for number, positives in enumerate(truth.T):
             if positives.any() and not positives.all():
-                machine = LinearSVC(C=settings.cost, random_state=0).fit(matrix, positives)
+                machine = svm.LinearSVC(C=settings.cost, random_state=0).fit(matrix, positives)
                 weights[:, number], offsets[number] = machine.coef_[0], machine.intercept_[0]
     return weights, offsets
 

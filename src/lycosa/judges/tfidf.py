@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from lycosa.judges.classifier import Example
 from lycosa.judges.labels import Labels
 from lycosa.judges.saved_arrays import AnyArray, array_to_lines, lines_to_array, require
+from lycosa.lib.extras import required
 from lycosa.lib.text import stems
 from lycosa.model import Page
 
@@ -75,15 +76,15 @@ class TermSpace:
 
     def matrix(self, vectors: Iterable[Vector]) -> Any:
         """A `scipy.sparse.csr_array` with a row for each vector."""
-        from scipy.sparse import csr_array  # here, as it loads slowly and only training needs it
-
+        # Here, as it loads slowly and only training needs it.
+        sparse = required("scipy.sparse", extra="learn", what="training this kind of judge")
         data, indices, indptr = array("f"), array("i"), array("i", [0])
         for vector in vectors:
             data.frombytes(vector.values.tobytes())
             indices.frombytes(vector.columns.astype(np.int32).tobytes())
             indptr.append(len(data))
         arrays = (np.array(data, np.float32), np.array(indices, np.int32), np.array(indptr, np.int32))
-        return csr_array(arrays, shape=(len(indptr) - 1, len(self)))
+        return sparse.csr_array(arrays, shape=(len(indptr) - 1, len(self)))
 
     def to_arrays(self) -> dict[str, AnyArray]:
         return {"terms": lines_to_array(self.terms), "idf": self.idf, "bigram_window": np.array(self.bigram_window)}

@@ -7,8 +7,10 @@ hashindex, growing          large maps and arrays that grow
 snapshot                    what an object knows, as a file of plain values and arrays
 linkgraph                   PageRank and HITS
 evolve, gp                  a genetic algorithm over bit strings; genetic programming over formulas
-native                      modules written in C, where they were compiled: `_words` for words
+sparse                      products of sparse matrices
+native                      modules written in C, where they were compiled: `_words`, `_hashindex`, `_sparse`
 compiled                    machine code by numba
+extras                      packages that only some commands need
 safe_xml, media_types       items of XML from untrusted sources; media types of lists
 parquet                     writes rows as Parquet
 bounds, nearest             range checks of settings; "did you mean"

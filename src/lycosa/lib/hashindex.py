@@ -13,11 +13,12 @@ numpy calls dominates the cost. The table doubles before it is two thirds full.
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lycosa.lib import native
 from lycosa.lib.snapshot import Tree
 
 Hashes = NDArray[np.uint64] | NDArray[np.int64]
@@ -27,6 +28,7 @@ _MAX_LOAD = 0.65
 # 2⁶⁴ / golden ratio: multiplying by it mixes low bits into high ones
 _SPREAD = np.array(0x9E3779B97F4A7C15, dtype=np.uint64)
 _ALL_BITS = (1 << 64) - 1
+_compiled: Any = native.load("lycosa.lib._hashindex")
 _CHUNK = 1 << 14  # a longer batch is split: a lookup gathers 128 bytes per hash
 
 
@@ -87,6 +89,15 @@ class HashIndex:
         if len(keys) > _CHUNK:
             return self._find_or_add_long(keys, first_new_id)
         self._reserve(len(keys))
+        return self._find_or_add(keys, first_new_id)
+
+    def _find_or_add(self, keys: NDArray[np.uint64], first_new_id: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The same where there is room."""
+        if _compiled is not None:
+            found, is_added = np.empty(len(keys), dtype=np.int64), np.empty(len(keys), dtype=np.bool_)
+            table = self._flat, self._ids, self._fill, int(self._shift)
+            self._count += _compiled.find_or_add(*table, np.ascontiguousarray(keys), first_new_id, found, is_added)
+            return found, is_added
         ids, bucket = self._locate(keys)
         is_new = np.zeros(len(keys), dtype=np.bool_)
         missing = (ids < 0).nonzero()[0]

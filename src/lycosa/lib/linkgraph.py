@@ -93,20 +93,19 @@ def hits(
         raise ValueError(f"iterations must be 1 or more and tolerance not negative, not {iterations} and {tolerance}")
     as_hub = np.ones(count) if relevance is None else relevance
     as_authority = as_hub if threshold is None else np.where(as_hub > threshold, as_hub, 0.0)
-    cites = _matrix(*_counting(sources, targets, as_hub, as_authority, sites), count=count)
-    cited_by = cites.T
+    sources, targets = _distinct(*_counting(sources, targets, as_hub, as_authority, sites), count=count)
     hubs = _start(start, count)
     authorities = np.zeros(count)
     done, change = 0, 0.0
     while done < iterations:
-        authorities = _share(as_authority * (cited_by @ hubs))
-        new = _share(as_hub * (cites @ authorities))
+        authorities = _share(as_authority * np.bincount(targets, weights=hubs[sources], minlength=count))
+        new = _share(as_hub * np.bincount(sources, weights=authorities[targets], minlength=count))
         change = float(np.abs(new - hubs).sum())
         hubs = new
         done += 1
         if change <= tolerance:
             break
-    return Hits(hubs, authorities, int(cites.nnz), done, change)
+    return Hits(hubs, authorities, len(sources), done, change)
 
 
 def _counting(
@@ -127,15 +126,14 @@ def _counting(
     return sources, targets
 
 
-def _matrix(sources: NDArray[np.integer[Any]], targets: NDArray[np.integer[Any]], *, count: int) -> Any:
-    """1 for each edge, no matter how often it was given."""
-    narrow = np.int32 if max(count, len(sources)) < 2**31 else np.int64
-    ends = sources.astype(narrow, copy=False), targets.astype(narrow, copy=False)
-    from scipy import sparse  # takes a quarter of a second, and most crawls do without
-
-    matrix = sparse.csr_array((np.ones(len(sources)), ends), shape=(count, count))
-    matrix.data.fill(1.0)  # parallel edges have been summed
-    return matrix
+def _distinct(
+    sources: NDArray[np.integer[Any]], targets: NDArray[np.integer[Any]], *, count: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Each edge once, in order of sources, then of targets."""
+    both = np.sort(sources.astype(np.int64) * count + targets)
+    is_first = np.ones(len(both), dtype=np.bool_)
+    np.not_equal(both[1:], both[:-1], out=is_first[1:])
+    return np.divmod(both[is_first], max(1, count))
 
 
 def _start(start: NDArray[np.floating[Any]] | None, count: int) -> NDArray[np.float64]:

@@ -11,8 +11,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from lycosa.crawl.furniture_state import stored_furniture
 from lycosa.crawl.reading import HTML, Read, Reading, read_response
-from lycosa.crawl.resume import FURNITURE, FURNITURE_SINCE, known_robots
+from lycosa.crawl.resume import known_robots
 from lycosa.errors import ArchiveError
 from lycosa.fetch.decode import decode
 from lycosa.fetch.robots import Robots, RobotsSettings
@@ -22,7 +23,6 @@ from lycosa.fetch.warc_reader import read as read_archived
 from lycosa.judges.protocol import NoJudge
 from lycosa.model import Judgement, Page, Response
 from lycosa.page.clean import CleanDocument, clean_document
-from lycosa.page.furniture import Furniture
 from lycosa.page.html import PRODUCT_TOKEN
 from lycosa.page.pdf import is_pdf, pdf_as_html
 from lycosa.page.usage import USAGE_HEADERS
@@ -45,7 +45,7 @@ class ArchivedPages:
         self.directory = archive
         self._store = store
         self._reading = reading
-        self._furniture = Furniture.restored(store.state(FURNITURE), store.state(FURNITURE_SINCE))
+        self._furniture = stored_furniture(store)
         self._hosts = {host.name: host.id for host in store.hosts()}
         self.damaged = 0
         """Number of records that could not be read so far."""

@@ -6,8 +6,8 @@ import json
 from contextlib import AsyncExitStack
 from functools import partial
 
+from lycosa.crawl.furniture_state import FURNITURE
 from lycosa.crawl.loop import run
-from lycosa.crawl.resume import FURNITURE
 from lycosa.crawl.watching import Event, Running
 from lycosa.run.beside import Beside
 from lycosa.run.given import Given

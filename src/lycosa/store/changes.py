@@ -107,6 +107,10 @@ def _replacing(table: str, row: type[tuple[Any, ...]], *key: str) -> NewRows:
     return NewRows(table, fields(row), key)
 
 
+def _judged_again(batch: rows.Batch) -> list[rows.JudgementRow]:
+    return [row for row in batch.judgements if row.page_id not in batch.first_judged]
+
+
 ORDER: tuple[tuple[NewRows | Statement, Callable[[rows.Batch], Collection[Any]]], ...] = (
     (_replacing("hosts", rows.HostRow, "id"), lambda batch: batch.hosts.values()),
     (NewRows("frontier", fields(rows.LinkRow)), attrgetter("links")),
@@ -115,7 +119,7 @@ ORDER: tuple[tuple[NewRows | Statement, Callable[[rows.Batch], Collection[Any]]]
     (_replacing("pages", rows.PageRow, "id"), attrgetter("pages")),
     (
         Statement(KEEP_BEFORE_JUDGEMENT),
-        lambda batch: [(row.relevance, row.is_relevant, row.page_id) for row in batch.judgements],
+        lambda batch: [(row.relevance, row.is_relevant, row.page_id) for row in _judged_again(batch)],
     ),
     (Statement(KEEP_BEFORE_GRADE), attrgetter("grades")),
     (_replacing("judgements", rows.JudgementRow, "page_id", "judge"), attrgetter("judgements")),
@@ -124,7 +128,7 @@ ORDER: tuple[tuple[NewRows | Statement, Callable[[rows.Batch], Collection[Any]]]
     (NewRows("answers", ("at", "url", "page_id", "answer")), attrgetter("answers")),
     (Statement(TAKE_OVER), attrgetter("taken_over")),
     (Statement(RELEASE), lambda batch: ONCE if batch.answers else ()),
-    (Statement(BIND_ONE), lambda batch: [(row.page_id,) for row in batch.judgements]),
+    (Statement(BIND_ONE), lambda batch: [(row.page_id,) for row in _judged_again(batch)]),
     (Statement(BIND), lambda batch: ONCE if batch.answers or batch.taken_over or batch.grades else ()),
     (Statement(UNCOUNT_HOSTS), lambda batch: ONCE if batch.recounts_hosts else ()),
     (Statement(RECOUNT_HOSTS), lambda batch: ONCE if batch.recounts_hosts else ()),

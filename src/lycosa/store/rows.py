@@ -310,6 +310,8 @@ class Batch:
     robots: dict[str, RobotsRow] = field(default_factory=dict)
     pages: list[PageRow] = field(default_factory=list)
     judgements: list[JudgementRow] = field(default_factory=list)
+    first_judged: set[int] = field(default_factory=set)
+    """Pages of `judgements` that are new, so that there is nothing that a judge or a person has said of them before."""
     checks: list[CheckRow] = field(default_factory=list)
     edges: list[tuple[int, int, int, str, str]] = field(default_factory=list)
     """(source, position, target, anchor, rel)."""

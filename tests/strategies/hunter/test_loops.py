@@ -3,20 +3,25 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+import importlib
+from collections.abc import Iterator
+from types import FunctionType, SimpleNamespace
 
 import numpy as np
 import pytest
 
+from lycosa.lib import compiled as compiled_module
 from lycosa.lib import native
 from lycosa.lib.wordhash import SIZE
 from lycosa.strategies.hunter import evidence as evidence_module
+from lycosa.strategies.hunter import features, sums
 from lycosa.strategies.hunter.evidence import Evidence
 from lycosa.strategies.hunter.learner import Model
-from lycosa.strategies.hunter.loops import IN_FEATURES, IN_SUMS, by_numba
+from lycosa.strategies.hunter.loops import IN_FEATURES, IN_SUMS, twins
 from lycosa.strategies.hunter.notes import NEAR, PLACES, URL_WORDS, LinkAddresses
 from lycosa.strategies.hunter.tables import FEATURES
 
+LOOPS = (*IN_SUMS, *IN_FEATURES)
 compiled = native.load("lycosa.strategies.hunter._loops")
 pytestmark = pytest.mark.skipif(compiled is None, reason="the loops were not compiled: there was no compiler")
 
@@ -24,9 +29,9 @@ pytestmark = pytest.mark.skipif(compiled is None, reason="the loops were not com
 class Both:
     """Two records of the same crawl, one by each kind of loop; every result must be the same."""
 
-    def __init__(self, monkeypatch, idf: np.ndarray) -> None:
+    def __init__(self, monkeypatch, idf: np.ndarray, other: object) -> None:
         self._patch = monkeypatch
-        self.all = [(loops, Evidence(idf)) for loops in (compiled, by_numba())]
+        self.all = [(loops, Evidence(idf)) for loops in (compiled, other)]
 
     def do(self, act):
         results = []
@@ -64,14 +69,36 @@ def model(rng: np.random.Generator, diversity: float) -> Model:
     return Model(mean, spread, weights, float(rng.normal()), diversity)
 
 
+@pytest.fixture
+def interpreted(monkeypatch) -> Iterator[SimpleNamespace]:
+    """The twins where neither a compiler nor numba is."""
+    modules = [features, sums]
+    with monkeypatch.context() as patch:
+        patch.setattr(compiled_module, "numba", None)
+        for module in modules:
+            importlib.reload(module)
+        yield SimpleNamespace(**{name: getattr(sums, name, None) or getattr(features, name) for name in LOOPS})
+    for module in modules:
+        importlib.reload(module)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_a_crawl(seed: int, monkeypatch):
+    compare_crawls(seed, monkeypatch, twins())
+
+
+def test_a_crawl_without_numba(interpreted, monkeypatch):
+    assert type(interpreted.visit) is FunctionType
+    compare_crawls(4, monkeypatch, interpreted, steps=36)
+
+
+def compare_crawls(seed: int, monkeypatch, other: object, *, steps: int = 70) -> None:
     rng = np.random.default_rng(seed)
     idf = rng.uniform(0, 9, SIZE).astype(np.float32)
-    both = Both(monkeypatch, idf)
+    both = Both(monkeypatch, idf, other)
     both.do(lambda evidence: evidence.place(1, "http://a.test/b/c"))
     chosen_by, highest, diversity = model(rng, 0.0), 2, (0.0, 0.7)[seed % 2]
-    for step in range(70):
+    for step in range(steps):
         waiting = both.all[0][1].waiting(0, highest)
         link = int(rng.choice(waiting)) if len(waiting) and step else 1
         many = 300 if seed == 5 else 25  # so many that not all links beside one are scored again
@@ -135,19 +162,19 @@ def test_values_at_the_edges():
     ]
     found = np.array(values + [1 / 3] * (2 * len(FEATURES) - len(values)), np.float32).reshape(2, -1)
     kept = []
-    for loops in (compiled, by_numba()):
+    for loops in (compiled, twins()):
         record = Evidence(np.ones(SIZE, np.float32))
         loops.keep(np.array([3, 9]), found, 5, record.links)
         kept.append((record.links.features.copy(), record.links.read.copy()))
     assert_same(*kept)
     constants = Model(*(np.ones(len(FEATURES), np.float32) for _ in range(3)), 40.0, 0.0)
     scores = [np.empty(2, np.float32) for _ in range(2)]
-    for loops, answer in zip((compiled, by_numba()), scores, strict=True):
+    for loops, answer in zip((compiled, twins()), scores, strict=True):
         loops.predict(found, constants, answer)
     assert_same(*scores)
 
 
-@pytest.mark.parametrize("name", [*IN_SUMS, *IN_FEATURES])
+@pytest.mark.parametrize("name", LOOPS)
 def test_what_does_not_fit_is_an_error(name: str):
     """Not a crash: the number of arguments, and arrays of another kind."""
     loop = getattr(compiled, name)

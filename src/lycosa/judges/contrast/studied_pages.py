@@ -12,6 +12,7 @@ from lycosa.judges.contrast.page_vector import COUNT_WEIGHT, Floats, PageVector,
 from lycosa.judges.meaning import UNKNOWN
 from lycosa.lib.growing import grown, with_room
 from lycosa.lib.snapshot import Tree
+from lycosa.lib.sparse import Rows
 from lycosa.lib.wordhash import NO_WORD, SIZE
 
 _BLOCK = 4096
@@ -20,8 +21,8 @@ _BLOCK = 4096
 
 class Block(NamedTuple):
     pages: slice
-    vectors: Any
-    """Sparse array, pages × words, each row of length 1."""
+    vectors: Rows
+    """Pages × words, each row of length 1."""
     norms: Floats
     """Lengths of the rows before they were scaled."""
 
@@ -98,10 +99,6 @@ class StudiedPages:
 
     def blocks(self, idf: Floats, start: int = 0) -> Iterator[Block]:
         """The pages from `start` on as vectors, words weighed by `idf`."""
-        if start >= self.count:
-            return
-        from scipy.sparse import csr_array  # here, as it loads slowly and what has no page never needs it
-
         for first in range(start, self.count, _BLOCK):
             last = min(first + _BLOCK, self.count)
             begin, end = int(self._starts[first]), int(self._starts[last])
@@ -111,4 +108,4 @@ class StudiedPages:
             norms = np.sqrt(np.add.reduceat(values * values, starts[:-1]))
             norms[norms == 0] = 1.0
             values /= np.repeat(norms, np.diff(starts))
-            yield Block(slice(first, last), csr_array((values, words, starts), shape=(last - first, SIZE)), norms)
+            yield Block(slice(first, last), Rows(values, words, starts, SIZE), norms)

@@ -101,7 +101,7 @@ class Weighing:
     def scores(self, blocks: list[Block]) -> Floats:
         scores = np.zeros(self._pages.count, dtype=np.float32)
         for block in blocks:
-            scores[block.pages] = block.vectors @ self.weights
+            scores[block.pages] = block.vectors.by_row(self.weights)
         return scores
 
     def by_others(self, scores: Floats) -> Floats:
@@ -162,7 +162,7 @@ class TableScores:
             self._examples, self._known, self.total_norm = examples, 0, 0.0
         self._scores = grown(self._scores, pages.count)
         for block in pages.blocks(weighing.idf, self._known):
-            self._scores[block.pages] = block.vectors @ weighing.weights
+            self._scores[block.pages] = block.vectors.by_row(weighing.weights)
             self.total_norm += float(block.norms.sum())
         self._known = pages.count
         return self._scores[: pages.count]
@@ -205,5 +205,5 @@ def _mean(blocks: list[Block], shares: NDArray[Any]) -> tuple[float, Floats]:
     mean = np.zeros(SIZE, dtype=np.float32)
     if mass > 0:
         for block in blocks:
-            mean += block.vectors.T @ (shares[block.pages] / mass).astype(np.float32)
+            mean += block.vectors.by_column((shares[block.pages] / mass).astype(np.float32))
     return mass, mean

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from lycosa.judges.gp.fields import FIELDS, MEASURES, WORD_FIELDS, FieldsOfPage, Terms, evidence_of, fields_of
 from lycosa.judges.saved_arrays import AnyArray, array_to_lines, lines_to_array, require
+from lycosa.lib.extras import required
 from lycosa.model import Page
 
 MAX_TERMS = 500_000
@@ -132,15 +133,11 @@ class FieldIndex:
     @property
     def matrix(self) -> FieldTerms:
         """The examples themselves."""
-        from scipy.sparse import csc_array  # here, as it loads slowly and only learning needs it
-
         shape = (self.size, len(self._terms))
-        tf = csc_array((self._tf, self._examples, self._starts), shape=shape).tocsr()
+        tf = _sparse().csc_array((self._tf, self._examples, self._starts), shape=shape).tocsr()
         return FieldTerms(tf, self._distinct, self._length, self._unknown)
 
     def matrix_of(self, documents: Iterable[Terms]) -> FieldTerms:
-        from scipy.sparse import csr_array
-
         columns, counts, ends = array("i"), array("f"), array("q", [0])
         for terms in documents:
             columns.extend(map(self._columns.get, terms, repeat(-1)))
@@ -151,7 +148,8 @@ class FieldIndex:
         is_known = column >= 0
         sums = _sums(row, tf, ~is_known, len(ends) - 1)
         shape = (len(ends) - 1, len(self._terms))
-        return FieldTerms(csr_array((tf[is_known], (row[is_known], column[is_known])), shape=shape), *sums)
+        found = _sparse().csr_array((tf[is_known], (row[is_known], column[is_known])), shape=shape)
+        return FieldTerms(found, *sums)
 
     def blocks(self, queries: FieldTerms, documents: FieldTerms) -> Iterator[tuple[slice, int, Floats32]]:
         """For blocks of queries and each measure: the rows, the number of the measure, and queries × documents."""
@@ -367,3 +365,8 @@ def _row_sizes(matrix: Any) -> NDArray[np.int64]:
 def _with_data(matrix: Any, data: AnyArray) -> Any:
     """A sparse matrix with the same places and other values."""
     return type(matrix)((data.astype(np.float32), matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def _sparse() -> Any:
+    """When it is needed: it loads slowly, and only learning does."""
+    return required("scipy.sparse", extra="learn", what="gp-knn")

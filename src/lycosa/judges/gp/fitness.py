@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from lycosa.errors import ConfigError
 from lycosa.judges.gp.evidence import Floats32
 from lycosa.judges.labels import Truth
+from lycosa.lib.extras import required
 from lycosa.lib.gp.interpret import CACHE_BYTES, Interpreter
 from lycosa.lib.gp.trees import Expression
 
@@ -118,6 +119,7 @@ class NeighbourFitness:
         return self.predictions_by(self._interpreter.value(tree))
 
     def predictions_by(self, similarity: Floats32) -> Predictions:
+        required("numba", extra="learn", what="gp-knn")
         from lycosa.judges.gp.neighbours import predicted_classes  # here, as numba loads slowly
 
         found: Predictions = predicted_classes(

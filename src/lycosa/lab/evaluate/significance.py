@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lycosa.lab.evaluate.runs import Floats
+from lycosa.lab.evaluate.student_t import quantile
 
 EXACT_UP_TO = 25
 DIGITS = 12
@@ -101,13 +102,11 @@ def pairwise(names: Sequence[str], values: Floats) -> list[Pair]:
 
 def confidence(differences: Floats, level: float = 0.95) -> tuple[float, float]:
     """The interval of the mean difference that holds the true one with this probability, by Student's t."""
-    from scipy.special import stdtrit  # here because it takes a while to load
-
     n = len(differences)
     if n < 2:
         return math.nan, math.nan
     mean, error = float(differences.mean()), float(differences.std(ddof=1)) / math.sqrt(n)
-    reach = float(stdtrit(n - 1, (1 + level) / 2)) * error
+    reach = quantile((1 + level) / 2, n - 1) * error
     return mean - reach, mean + reach
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from lycosa.errors import ConfigError
 from lycosa.lab.evolve.link_arrays import LinkArrays
+from lycosa.lib.extras import required
 from lycosa.strategies.papers.current_list import CurrentListSettings
 from lycosa.strategies.papers.evolved import ANCHOR, GENERATIONS, HOST, EvolvedSettings
 
@@ -33,6 +34,7 @@ class CrawlMemory:
     """The kernel's arrays. Webs of the same links, as different judges see them, can share them; threads cannot."""
 
     def __init__(self, web: LinkArrays) -> None:
+        required("numba", extra="evolve", what="lycosa evolve")
         from lycosa.lab.evolve import kernel  # here because numba takes half a second to load
 
         self.crawl = kernel.crawl

@@ -13,7 +13,6 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array
 
 from lycosa.crawl.searching import EMPTY, MetaSearch, Round
 from lycosa.fetch.urls import UrlRules, Urls
@@ -21,6 +20,7 @@ from lycosa.frontier.frontier import Frontier
 from lycosa.frontier.links import LinkState
 from lycosa.lab.worlds.world import World
 from lycosa.lib.clock import VirtualClock
+from lycosa.lib.extras import required
 from lycosa.lib.text import stems
 from lycosa.live import general_idf
 from lycosa.seeds.metasearch.engine import EngineAnswer, FoundUrl, results
@@ -44,6 +44,7 @@ class WorldEngine:
         """`coverage`: the share of pages that it knows."""
         self.name = name
         self._world = world
+        self._sparse = required("scipy.sparse", extra="learn", what="a replay with search engines")
         is_page = np.asarray(world.statuses) < 300
         known = [is_known(world.url(page), name, seed, coverage) for page in range(len(world))]
         self.pages = np.flatnonzero(is_page & np.array(known, dtype=np.bool_))
@@ -51,28 +52,29 @@ class WorldEngine:
         self._numbers = {term: number for number, term in enumerate(world.vocabulary)}
         self._weights = self._bm25()
 
-    def _bm25(self) -> csc_array:
+    def _bm25(self) -> Any:
         """By page that it knows, and term: what the term adds to the page's score."""
         counts, terms, offsets = self._world.term_matrix()
         width = len(self._numbers)
-        matrix = csr_array((counts.astype(np.float64), terms, offsets), shape=(len(self._world), width))[self.pages]
+        shape = (len(self._world), width)
+        matrix = self._sparse.csr_array((counts.astype(np.float64), terms, offsets), shape=shape)[self.pages]
         matrix = matrix + (TITLE_WEIGHT - 1) * self._titles(width)
         lengths = np.asarray(matrix.sum(axis=1)).ravel()
-        documents = np.diff(csc_array(matrix).indptr)
+        documents = np.diff(self._sparse.csc_array(matrix).indptr)
         idf = np.log1p((len(self.pages) - documents + 0.5) / (documents + 0.5))
         found = matrix.tocoo()
         norm = K1 * (1 - B + B * lengths / max(1.0, float(lengths.mean())))
         values = idf[found.col] * found.data * (K1 + 1) / (found.data + norm[found.row])
-        return csc_array((values, (found.row, found.col)), shape=matrix.shape)
+        return self._sparse.csc_array((values, (found.row, found.col)), shape=matrix.shape)
 
-    def _titles(self, width: int) -> csr_array:
+    def _titles(self, width: int) -> Any:
         rows, columns = [], []
         for row, page in enumerate(self.pages.tolist()):
             for stem in stems(self._world.title(page)):
                 if (number := self._numbers.get(stem)) is not None:
                     rows.append(row)
                     columns.append(number)
-        return csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(self.pages), width))
+        return self._sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(self.pages), width))
 
     async def ask(self, query: str, count: int) -> EngineAnswer:
         return self.answer(query, count)

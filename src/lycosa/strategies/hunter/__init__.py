@@ -5,7 +5,7 @@ notes             what it needs of a page, and what it stores of a visit for a r
 tables            its columns for links, citations and pages; the names of the features
 evidence          the evidence for a link, pooled over all pages that cite it
 guesses           home pages and folders to try though no page links to them
-loops             the compiled loops of `evidence`, in C or by numba
+loops             the loops of `evidence`: in C, by numba, or in Python
 sums, features    their reference: sums over visits; features and scores computed from them
 learner           from features to a score: built-in weights, and their adjustment during the crawl
 predictions       the prediction and the result for each page, for the forecast

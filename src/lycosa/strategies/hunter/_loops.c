@@ -252,6 +252,56 @@ static int take_evidence(Views *views, PyObject *const *given, Evidence *all)
         && take_places(views, given[6], &all->hosts) && take_places(views, given[7], &all->folders);
 }
 
+/* Links, citations and pages are all over a memory of many megabytes: what is needed soon is asked for before the work
+   on what is needed now. The further something is from a link, the later it is asked for, as it takes a look at what
+   comes before. This changes nothing but the time that it takes. */
+enum { LINE = 64, FAR_AHEAD = 12, AHEAD = 8, NEAR_AHEAD = 4 };
+
+static void expect(const char *begin, const char *end)
+{
+    for (; begin < end; begin += LINE)
+        __builtin_prefetch(begin);
+    __builtin_prefetch(end - 1);
+}
+
+/* The row of a link: one half from `page` to `told`, the other from `host` to the end of `near`. */
+static void expect_link(int64_t link, const Links *links)
+{
+    expect(links->page.at + links->page.step * link, links->told.at + links->told.step * link + sizeof(float));
+    expect(links->host.at + links->host.step * link,
+           links->near.at + links->near.step * link + TEXTS * NEAR_WORDS * sizeof(uint16_t));
+}
+
+static void expect_citations(int64_t link, const Evidence *all)
+{
+    const int32_t *ring = ROW(int32_t, all->links.ring, link), cited = I32(all->links.cited, link);
+    for (int place = 0; place < (cited < RING ? cited : RING); place++)
+        __builtin_prefetch(&I32(all->citations.page, ring[place]));
+    const int32_t host = I32(all->links.host, link), folder = I32(all->links.folder, link);
+    __builtin_prefetch(&F32(all->hosts.relevance, host));
+    __builtin_prefetch(&F32(all->hosts.tries, host));
+    __builtin_prefetch(&F32(all->folders.relevance, folder));
+    __builtin_prefetch(&F32(all->folders.tries, folder));
+}
+
+static void expect_pages(int64_t link, const Evidence *all)
+{
+    const int32_t *ring = ROW(int32_t, all->links.ring, link), cited = I32(all->links.cited, link);
+    for (int place = 0; place < (cited < RING ? cited : RING); place++)
+        __builtin_prefetch(&F32(all->pages.hub, I32(all->citations.page, ring[place])));
+}
+
+/* What the rows after this one need. */
+static void look_ahead(Py_ssize_t row, const Column *chosen, const Evidence *all)
+{
+    if (row + FAR_AHEAD < chosen->rows)
+        expect_link(I64(*chosen, row + FAR_AHEAD), &all->links);
+    if (row + AHEAD < chosen->rows)
+        expect_citations(I64(*chosen, row + AHEAD), all);
+    if (row + NEAR_AHEAD < chosen->rows)
+        expect_pages(I64(*chosen, row + NEAR_AHEAD), all);
+}
+
 static void look_at_pages(int64_t link, const Evidence *all, float *found)
 {
     const Links *links = &all->links;
@@ -370,6 +420,7 @@ static PyObject *look(PyObject *self, PyObject *const *given, Py_ssize_t count)
         return NULL;
     }
     for (Py_ssize_t row = 0; row < chosen.rows; row++) {
+        look_ahead(row, &chosen, &all);
         look_at_pages(I64(chosen, row), &all, ROW(float, found, row));
         look_at_words(I64(chosen, row), &all, ROW(float, found, row));
     }
@@ -420,6 +471,7 @@ static PyObject *score(PyObject *self, PyObject *const *given, Py_ssize_t count)
     for (Py_ssize_t row = 0; row < chosen.rows; row++) {
         const int64_t link = I64(chosen, row);
         float *features = ROW(float, found, row);
+        look_ahead(row, &chosen, &all);
         look_at_pages(link, &all, features);
         if (I32(links->read, link) == state) {
             const uint16_t *kept = ROW(uint16_t, links->features, link);

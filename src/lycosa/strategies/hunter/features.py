@@ -3,9 +3,14 @@
 `evidence` defines the features; `links`, `citations` and `pages` are its columns (`tables`), `hosts` and `folders` its
 records of places, `near` and `urls` those of words. Scoring a link takes about a microsecond, so each visit can score
 all links that it affects. Columns are taken from their tables before a loop, as in `sums`.
+
+What is a double says so: to numpy, which runs these functions where nothing can compile them, the sum of a float and a
+number of Python's is a float. Logarithms and exponentials are the C library's, as numpy has its own.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -14,10 +19,11 @@ from lycosa.strategies.hunter import tables
 from lycosa.strategies.hunter.notes import NEAR, OWN, URL_WORDS
 from lycosa.strategies.hunter.tables import FEATURES, MOST_Z, RING, TEXTS, WORDS_FROM, WORDS_TO
 
-LEAST_ODDS = 0.02
-HUB_SMOOTHING = 4.0
-PARENT_SMOOTHING = 3.0
-PLACE_SMOOTHING = 2.0
+LEAST_ODDS = np.float64(0.02)
+HUB_SMOOTHING = np.float64(4.0)
+PARENT_SMOOTHING = np.float64(3.0)
+PLACE_SMOOTHING = np.float64(2.0)
+NOTHING = np.float64(0.0)
 COUNT = len(FEATURES)
 
 
@@ -109,7 +115,7 @@ def hand_on(chosen, bar, links, changed):  # type: ignore[no-untyped-def]
 @inlined
 def _is_news(told, now, bar, tolerance):  # type: ignore[no-untyped-def]
     """Whether a score is, or was, above the bar, and has changed by more than the share `tolerance`."""
-    return told > 0 and max(now, told) >= bar and abs(now - told) > tolerance * told
+    return told > 0 and np.float64(max(now, told)) >= bar and abs(now - told) > tolerance * np.float64(told)
 
 
 @compiled
@@ -133,7 +139,7 @@ def _look_at_pages(chosen, rates, links, citations, pages, hosts, folders, found
     folder_relevance, folder_tries = folders.relevance, folders.tries
     for row in range(len(chosen)):
         link = chosen[row]
-        near, near_weight, own, hubs, hubs_weight = 0.0, 0.0, 0.0, 0.0, 0.0
+        near, near_weight, own, hubs, hubs_weight = NOTHING, NOTHING, NOTHING, NOTHING, NOTHING
         known = min(cited[link], RING)
         for place in range(known):
             citation = ring[link, place]
@@ -149,18 +155,18 @@ def _look_at_pages(chosen, rates, links, citations, pages, hosts, folders, found
         parents = sums[link] + PARENT_SMOOTHING * rates[tables.PARENT_RATE]
         found[row, tables.PARENTS] = odds(parents / (cited[link] + PARENT_SMOOTHING))
         found[row, tables.BEST_PARENT] = odds(best[link])
-        found[row, tables.EARLY_PARENTS] = np.log(0.05 + early[link])
+        found[row, tables.EARLY_PARENTS] = math.log(0.05 + np.float64(early[link]))
         found[row, tables.HOST] = _place(host_relevance[host[link]], host_tries[host[link]], rates[tables.HOST_RATE])
         found[row, tables.FOLDER] = _place(
             folder_relevance[folder[link]], folder_tries[folder[link]], rates[tables.FOLDER_RATE]
         )
-        found[row, tables.CITATIONS] = np.log(np.float64(max(cited[link], 1)))
+        found[row, tables.CITATIONS] = math.log(np.float64(max(cited[link], 1)))
 
 
 @inlined
 def odds(share):  # type: ignore[no-untyped-def]
-    inside = min(max(share, LEAST_ODDS), 1 - LEAST_ODDS)
-    return np.log(inside / (1 - inside))
+    inside = np.float64(min(max(share, LEAST_ODDS), 1 - LEAST_ODDS))
+    return np.float64(math.log(inside / (1 - inside)))
 
 
 @inlined
@@ -176,14 +182,14 @@ def _place(relevance, tries, rate):  # type: ignore[no-untyped-def]
 @compiled
 def _look_at_words(link, row, cited, link_near, link_url, near, urls, found):  # type: ignore[no-untyped-def]
     times = cited[link]
-    squares, judged, learned, odds = 0.0, 0.0, 0.0, 0.0
+    squares, judged, learned, odds = NOTHING, NOTHING, NOTHING, NOTHING
     most, texts, anchor = -1e9, 0, -1e9
     for text in range(min(times, TEXTS)):
-        before, said, own_squares, own_judged = squares, 0.0, 0.0, 0.0
+        before, said, own_squares, own_judged = squares, NOTHING, NOTHING, NOTHING
         for at in range(NEAR):
             word = link_near[link, text * NEAR + at]
             if word:
-                weight = 2.0 if at < OWN else 1.0
+                weight = np.float64(2.0 if at < OWN else 1.0)
                 squares += weight * weight * near[word, tables.SQUARE]
                 judged += weight * near[word, tables.JUDGED]
                 learned += weight * near[word, tables.LEARNED]
@@ -191,7 +197,8 @@ def _look_at_words(link, row, cited, link_near, link_url, near, urls, found):  #
                 if at < OWN:
                     own_squares += near[word, tables.SQUARE]
                     own_judged += near[word, tables.JUDGED]
-        texts += squares > before
+        if squares > before:
+            texts += 1
         anchor = max(anchor, own_judged / (np.sqrt(own_squares) + 1e-6))
         odds += said
         most = max(most, said)
@@ -200,7 +207,7 @@ def _look_at_words(link, row, cited, link_near, link_url, near, urls, found):  #
     found[row, tables.LINK_TEXT_LEARNED] = learned / norm
     found[row, tables.LINK_WORDS] = odds / np.sqrt(max(texts, 1))
     found[row, tables.BEST_LINK_WORDS] = most if times else 0.0
-    squares, learned, odds = 0.0, 0.0, 0.0
+    squares, learned, odds = NOTHING, NOTHING, NOTHING
     for at in range(URL_WORDS):
         word = link_url[link, at]
         if word:
@@ -226,12 +233,12 @@ def _predicted(features, row, mean, spread, weights, intercept):  # type: ignore
     total = intercept
     for at in range(COUNT):
         total += weights[at] * z_score(features[row, at], mean[at], spread[at])
-    return 1 / (1 + np.exp(-min(max(total, -30.0), 15.0)))
+    return np.float64(1 / (1 + math.exp(-min(max(total, -30.0), 15.0))))
 
 
 @inlined
 def z_score(feature, mean, spread):  # type: ignore[no-untyped-def]
-    return min(max((feature - mean) / spread, -MOST_Z), MOST_Z)
+    return np.float64(min(max((feature - mean) / spread, -MOST_Z), MOST_Z))
 
 
 @inlined
@@ -243,7 +250,7 @@ def _found_share(link, cited, ring, page, rates):  # type: ignore[no-untyped-def
 @inlined
 def _worth(predicted, found, diversity):  # type: ignore[no-untyped-def]
     """The score of a link: with diversity, the more relevant pages its host has, the less another one counts."""
-    return predicted / (1 + found) ** diversity if diversity > 0 else predicted
+    return predicted / (1 + np.float64(found)) ** diversity if diversity > 0 else predicted
 
 
 @inlined

@@ -2,10 +2,12 @@
 
 `evidence` defines the sums; `links`, `citations` and `pages` are its columns (`tables`), `hosts` and `folders` its
 records of places. Columns are taken from their tables before a loop: each access would change a reference count, which
-costs more than the addition.
+costs more than the addition. What is a double says so (`features`).
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -45,7 +47,7 @@ def visit(  # type: ignore[no-untyped-def]
     known = min(cited[link], RING)
     if known:
         near, near_weight = citations.near, citations.near_weight
-        share = np.float32(1 / np.sqrt(np.float32(cited[link])))
+        share = np.float32(1 / np.float64(np.sqrt(np.float32(cited[link]))))
         for place in range(known):
             citation = ring[link, place]
             parent = citation_page[citation]
@@ -121,7 +123,7 @@ def _cite(number, begin, relevance, targets, words, url_words, places, links, ci
 @inlined
 def _fading(length):  # type: ignore[no-untyped-def]
     """Factor on the weight for `early` from one link on a page to the next."""
-    return np.exp(-FADE / max(length, 1))
+    return math.exp(-FADE / max(length, 1))
 
 
 @inlined
@@ -148,7 +150,7 @@ def _neighbours(number, begin, end, links, citations, pages):  # type: ignore[no
         if link_page[target] <= 0:
             continue
         relevance = link_relevance[target]
-        share = np.float32(1 / np.sqrt(np.float32(cited[target])))
+        share = np.float32(1 / np.float64(np.sqrt(np.float32(cited[target]))))
         hub += relevance * share
         hub_weight += share
         for step in range(1, REACH + 1):
@@ -192,7 +194,7 @@ def count_words(chosen, words, relevance, seen, speaks_for, speaks_against):  # 
             if word and seen[word] != row + 1:
                 seen[word] = row + 1
                 speaks_for[word] += relevance[row]
-                speaks_against[word] += 1 - relevance[row]
+                speaks_against[word] += 1 - np.float64(relevance[row])
 
 
 @compiled
