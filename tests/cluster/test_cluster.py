@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Callable
 from contextlib import closing
 from types import SimpleNamespace
 
@@ -29,10 +29,11 @@ from lycosa.run.known import studied_strategy
 from lycosa.store.opening import open_store
 
 pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'lycosa[postgres]'")
-from lycosa.cluster import crawler, driver
+from lycosa.cluster import crawler, crew, driver
 from lycosa.cluster.crawler import CrawlerTask, crawl_of_shard
 from lycosa.cluster.driver import Cluster
 from lycosa.cluster.partitions import shard_by_host, shard_of_url
+from lycosa.store.postgres_cluster import LEAVES
 
 PLAN = WebPlan(seed=5, pages=120, hosts=10, topics=3, out_degree=10)
 ADDRESSES = 6
@@ -43,9 +44,15 @@ class Listening:
     def __init__(self) -> None:
         self.events: list[tuple[str, str]] = []
         self.most = 0
+        self.crawlers: set[int] = set()
+        self.disturbances: list[tuple[int, Callable[[], None]]] = []
+        """What happens as soon as there are more pages than this."""
 
     def progress(self, now: driver.ClusterProgress) -> None:
         self.most = max(self.most, now.pages)
+        self.crawlers.add(now.crawlers)
+        while self.disturbances and now.pages > self.disturbances[0][0]:
+            self.disturbances.pop(0)[1]()
 
     def event(self, kind: str, message: str) -> None:
         self.events.append((kind, message))
@@ -58,7 +65,8 @@ def web():
 
 @pytest.fixture(scope="module")
 def crawled(web, postgres_server, tmp_path_factory):
-    """A crawl of three shards: by two crawlers up to a budget, while crawlers die; then by three, to the end."""
+    """A crawl of three shards: by two crawlers up to a budget, while crawlers die; then by up to three, to the end, on
+    one node at first. Two more join, then the first is lost, although its crawler goes on."""
     from postgres_server import new_place
 
     home, store = tmp_path_factory.mktemp("cluster") / "crawl", new_place(postgres_server)
@@ -83,8 +91,10 @@ def crawled(web, postgres_server, tmp_path_factory):
         patch.setattr(crawler, "crawl_of_shard", dying)
         patch.setattr(snapshots, "FIRST", 10)
         patch.setattr(address_turns, "SHORTEST_TURN", 0.05)
+        patch.setattr(crawler, "WAIT_FOR_PREDECESSOR", 0.2)
+        patch.setattr(crew, "SETTLE", 0.5)
 
-        def run(crawlers: int, pages: int) -> tuple[object, Listening, FakeRay]:
+        def run(crawlers: int, pages: int, ray: FakeRay, disturbances=()) -> tuple[object, Listening, FakeRay]:
             crawl = Crawl(
                 web.topic_keywords(0),
                 seeds=[web.url(page, port=server.port) for page in seeds],
@@ -94,14 +104,18 @@ def crawled(web, postgres_server, tmp_path_factory):
                 network={"allow": ["127.0.0.0/8"], "resolve": server.overrides},
                 budget={"pages": pages},
             )
-            audience, ray = Listening(), FakeRay()
+            audience = Listening()
+            audience.disturbances.extend(disturbances)
             report = Cluster(crawl, store=store, crawlers=crawlers, shards=3, ray=ray).run(audience)
             return report, audience, ray
 
-        first = run(2, BUDGET)
+        first = run(2, BUDGET, FakeRay())
         with opened(home, over_shards=True) as (_, _, found):
             budgeted = found.totals()
-        second = run(3, 100_000)
+        ray = FakeRay(places=1)
+        joined = (BUDGET, lambda: ray.join(3))
+        lost = (BUDGET + 25, lambda: ray.lose(ray.actors[0]))
+        second = run(3, 100_000, ray, [joined, lost])
     return SimpleNamespace(home=home, store=store, seeds=seeds, first=first, budgeted=budgeted, second=second)
 
 
@@ -113,13 +127,22 @@ def test_a_budget_is_exact_over_all_shards(crawled):
 
 def test_crawlers_that_die_are_replaced(crawled):
     _, audience, ray = crawled.first
-    assert sum(kind == "crawler" for kind, _ in audience.events) == len(ray.calls) - 2
-    assert len(ray.calls) > 2
+    assert sum(kind == "crawler" for kind, _ in audience.events) == len(ray.calls) - 3 >= 1
+
+
+def test_nodes_that_join_get_shards_and_those_of_a_lost_one_go_on(crawled):
+    _, audience, ray = crawled.second
+    assert {1, 3} <= audience.crawlers
+    assert sum("3 crawlers now, so shards move" in message for _, message in audience.events) == 1
+    assert sum("the node is lost" in message for _, message in audience.events) == 1
+    assert len(ray.calls) == 3 + 2 + 1  # begun, moved, begun anew
+    with opened(crawled.home, over_shards=True) as (_, _, store):
+        reasons = [reason for (reason,) in store.query("select stop_reason from runs")[1]]
+    assert reasons.count(LEAVES) == 2
 
 
 def test_every_page_is_fetched_once_and_none_is_lost(crawled, web):
-    report, _, ray = crawled.second
-    assert len(ray.calls) == 3
+    report, _, _ = crawled.second
     assert "frontier empty" in report.reason
     with opened(crawled.home, over_shards=True) as (_, _, store):
         urls = [page.url for page in store.pages()]
@@ -164,7 +187,7 @@ def test_links_of_all_shards_are_exported(crawled, tmp_path, web):
 
 def test_a_strategy_that_is_told_all_again_knows_what_the_snapshot_knows(crawled):
     """Pages of other shards included, in the order in which they came."""
-    task = CrawlerTask(str(crawled.home), crawled.store, 3, (crawled.home / "lycosa.toml").read_text(), (0, 1, 2))
+    task = CrawlerTask(str(crawled.home), crawled.store, 3, (crawled.home / "lycosa.toml").read_text())
     foreign = 0
     for shard in range(3):
         crawl = crawl_of_shard(task, shard)
@@ -240,16 +263,3 @@ class TestSettings:
         monkeypatch.setitem(__import__("sys").modules, "ray", None)
         with pytest.raises(ConfigError, match=r"a cluster needs Ray.*pip install 'lycosa\[cluster\]'"):
             driver.require_ray()
-
-
-def test_a_fault_in_one_shard_ends_its_crawler(monkeypatch):
-    """Its thread must not end in silence: the driver would wait for the shard for ever."""
-
-    def fail(task: object, shard: int, crawls: object) -> str:
-        if shard == 1:
-            raise asyncio.CancelledError
-        return "done"
-
-    monkeypatch.setattr(crawler, "_run_shard", fail)
-    with pytest.raises(asyncio.CancelledError):
-        crawler.run_shards(CrawlerTask("", "", 2, "", (0, 1)))

@@ -1,7 +1,7 @@
-"""Runs a cluster: starts crawlers on Ray, replaces those that die, grants pages, and says when all is over.
+"""Runs a cluster: has crawlers on Ray run the shards (`crew`), grants pages, and says when all is over.
 
-Ray starts, places and restarts; nothing of value is in its calls. All that counts is in the store, and the driver asks
-that: it may be killed, and another driver goes on by the same command.
+Ray starts and places; nothing of value is in its calls. All that counts is in the store, and the driver asks that: it
+may be killed, and another driver goes on by the same command.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from contextlib import closing
 from typing import Any, NamedTuple, Protocol
 
 from lycosa.cluster.connection import connected, require_ray
-from lycosa.cluster.crawler import CrawlerTask, run_shards
+from lycosa.cluster.crawler import CrawlerTask
+from lycosa.cluster.crew import TICK, Crew
 from lycosa.cluster.grants import Standing, grants
-from lycosa.cluster.partitions import PARTITIONS, shards_of_crawlers
+from lycosa.cluster.partitions import PARTITIONS
 from lycosa.config import Config
 from lycosa.engine import Crawl
-from lycosa.errors import ConfigError, LycosaError
+from lycosa.errors import ConfigError
 from lycosa.frontier.frontier import Frontier
 from lycosa.results.report import Report
 from lycosa.stopping.figures import Figures
@@ -29,11 +30,7 @@ from lycosa.stopping.rules import Stop, StopRules
 from lycosa.store.opening import shown
 from lycosa.store.postgres_cluster import ClusterStore, ShardRow, prepare_cluster
 
-TICK = 0.25
-"""Seconds between two looks at the shards."""
 SPEED_SECONDS = 5.0
-MOST_DEATHS = 8
-"""Number of times that a crawler may die without a page fetched in between."""
 RULES = ("relevant", "irrelevant")
 """Stop rules that are kept over all shards."""
 
@@ -118,14 +115,11 @@ class Cluster:
                 _Interrupts() as interrupts,
             ):
                 store.on_wait = lambda words: audience.event("stall", words)
-                run = _Run(self._ray, store, config, self._tasks(config, count), audience, interrupts)
-                reason = run.until_the_end()
+                home = str(workspace.directory.resolve())
+                task = CrawlerTask(home, self._url, count, config.to_toml())
+                crew = Crew(self._ray, store, task, crawlers=self._crawlers, tell=audience.event)
+                reason = _Run(crew, store, config, audience, interrupts).until_the_end()
         return Report.of(workspace.directory, reason)
-
-    def _tasks(self, config: Config, count: int) -> list[CrawlerTask]:
-        home = str(self.workspace.directory.resolve())
-        owned = shards_of_crawlers(count, self._crawlers)
-        return [CrawlerTask(home, self._url, count, config.to_toml(), tuple(shards)) for shards in owned if shards]
 
 
 def _check(config: Config) -> None:
@@ -144,15 +138,9 @@ class _Run:
     """One run of a cluster."""
 
     def __init__(
-        self,
-        ray: Any,
-        store: ClusterStore,
-        config: Config,
-        tasks: list[CrawlerTask],
-        audience: Audience,
-        interrupts: _Interrupts,
+        self, crew: Crew, store: ClusterStore, config: Config, audience: Audience, interrupts: _Interrupts
     ) -> None:
-        self._ray = ray
+        self._crew = crew
         self._store = store
         self._budget = config.budget
         self._audience = audience
@@ -160,22 +148,13 @@ class _Run:
         rules = StopRules(relevant=config.stop.relevant, irrelevant=config.stop.irrelevant)
         self._stop = Stop(config.budget, started=time.time(), rules=rules)
         self._no_frontier = Frontier()
-        self._actor = ray.remote(num_cpus=1, max_restarts=0)(CrawlerActor)
-        self._tasks = tasks
-        self._running: dict[Any, tuple[Any, CrawlerTask]] = {}
-        """By the call that is under way: the actor, and what it does."""
-        self._deaths: dict[CrawlerTask, tuple[int, int]] = {}
-        """By task: pages of the whole crawl at the last death, and deaths since."""
         self._past: deque[tuple[float, dict[int, int]]] = deque()
-        self._error: LycosaError | None = None
-        self._failures: list[str] = []
 
     def until_the_end(self) -> str:
         self._store.begin()
-        for task in self._tasks:
-            self._start(task)
+        self._crew.begin()
         reason = ""
-        while self._running:
+        while not reason or self._crew.is_running:
             shards = self._store.overview()
             self._tell(shards)
             if not reason and (reason := self._why_stop(shards)):
@@ -184,49 +163,12 @@ class _Run:
                 self._grant(shards)
             if self._interrupts.count > 1:
                 raise KeyboardInterrupt
-            self._wait(is_ending=bool(reason))
-        if self._error is not None:
-            raise self._error
+            self._crew.look(pages=sum(row.pages for row in shards), is_ending=bool(reason))
+        self._crew.end()
+        if self._crew.error is not None:
+            raise self._crew.error
         self._tell(self._store.overview())
         return reason
-
-    def _start(self, task: CrawlerTask) -> None:
-        actor = self._actor.options(scheduling_strategy="SPREAD").remote()
-        self._running[actor.run.remote(task)] = (actor, task)
-
-    def _wait(self, *, is_ending: bool) -> None:
-        """Until the next look, or until a crawler has ended; those that died are replaced."""
-        ended, _ = self._ray.wait(list(self._running), num_returns=1, timeout=TICK)
-        for call in ended:
-            actor, task = self._running.pop(call)
-            try:
-                self._ray.get(call)
-            except self._ray.exceptions.RayTaskError as error:
-                if not isinstance(error.cause, LycosaError):
-                    self._replace(task, f"{type(error.cause).__name__}: {error.cause}")
-                    continue
-                self._error = self._error or error.cause
-                self._store.stop(f"a crawler has failed: {error.cause}")
-            except self._ray.exceptions.RayError as error:
-                self._replace(task, str(error).splitlines()[0])
-                continue
-            self._ray.kill(actor)
-            if not is_ending and self._error is None:  # somebody else has asked its shards to stop
-                self._error = LycosaError(f"shards {', '.join(map(str, task.shards))} have ended before the others")
-                self._store.stop(str(self._error))
-
-    def _replace(self, task: CrawlerTask, why: str) -> None:
-        pages = sum(row.pages for row in self._store.overview())
-        before, deaths = self._deaths.get(task, (-1, 0))
-        deaths = deaths + 1 if pages == before else 1
-        self._deaths[task] = pages, deaths
-        if deaths > MOST_DEATHS:
-            raise LycosaError(
-                f"the crawler of shards {', '.join(map(str, task.shards))} has died {deaths} times in a row without a "
-                f"page fetched: {why}; its log is in the crawl's directory"
-            )
-        self._audience.event("crawler", f"the crawler of shards {', '.join(map(str, task.shards))} died; replaced")
-        self._start(task)
 
     def _tell(self, shards: list[ShardRow]) -> None:
         now = time.monotonic()
@@ -240,7 +182,7 @@ class _Run:
                 waiting=sum(row.waiting for row in shards),
                 in_flight=sum(row.in_flight for row in shards),
                 letters=shards[0].letters,
-                crawlers=len(self._running),
+                crawlers=self._crew.crawlers,
                 speed=sum(self._speeds().values()),
             )
         )
@@ -276,13 +218,6 @@ class _Run:
         ]
         left = self._budget.pages - sum(row.granted for row in shards)
         self._store.grant(dict(grants(standings, left)))
-
-
-class CrawlerActor:
-    """What Ray starts on a node."""
-
-    def run(self, task: CrawlerTask) -> dict[int, str]:
-        return run_shards(task)
 
 
 class _Interrupts:

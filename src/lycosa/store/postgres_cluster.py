@@ -50,7 +50,7 @@ create table shards (
     shard bigint primary key, granted bigint not null default 0, is_idle bigint not null default 0,
     pages bigint not null default 0, relevant bigint not null default 0, downloaded bigint not null default 0,
     waiting bigint not null default 0, in_flight bigint not null default 0, at double precision not null default 0,
-    front bytea not null default ''
+    front bytea not null default '', is_leaving bigint not null default 0
 ) with (fillfactor = 50);
 create table outbox (
     target bigint not null, sender bigint not null, number bigint not null, value bytea not null,
@@ -84,7 +84,13 @@ select target, max(number) from (
 ) as numbers group by 1 order by 1
 """
 TAKEN = "select sender, number from received where target = ? order by 1"
-ORDERS = f"select s.granted, c.stop from shards s, {CLUSTER} c where s.shard = ?"
+LEAVES = "its shard moves to another crawler"
+ORDERS = f"""
+select s.granted, case when s.is_leaving = 1 and c.stop = '' then '{LEAVES}' else c.stop end
+from shards s, {CLUSTER} c where s.shard = ?
+"""
+LEAVE = "update shards set is_leaving = $1 where shard = $2"
+ADD_LEAVING = "alter table shards add column if not exists is_leaving bigint not null default 0"
 FOREIGN = f"{select(rows.ForeignPage, 'foreign_pages')} where id > ? order by id"
 OVERVIEW = f"""
 select shard, granted, is_idle, pages, relevant, downloaded, waiting, in_flight, at, front,
@@ -239,6 +245,7 @@ class ClusterStore(PostgresConnection):
 
     def begin(self) -> None:
         self._again(lambda db: db.execute(f"update {CLUSTER} set stop = '', run = run + 1".encode()))
+        self._again(lambda db: db.execute("update shards set is_leaving = 0"))
 
     def overview(self) -> list[ShardRow]:
         """All shards as they are at one moment."""
@@ -264,6 +271,14 @@ class ClusterStore(PostgresConnection):
 
         if shards:
             self._again(write)
+
+    def leave(self, shard: int) -> None:
+        """Ask a shard to end in order where it runs: it will go on elsewhere."""
+        self._again(lambda db: db.execute(LEAVE, (1, shard)))
+
+    def stay(self, shard: int) -> None:
+        """Whoever begins with this shard is to keep it."""
+        self._again(lambda db: db.execute(LEAVE, (0, shard)))
 
     def stop(self, reason: str) -> None:
         self._again(lambda db: db.execute(f"update {CLUSTER} set stop = $1".encode(), (reason,)))
@@ -320,6 +335,7 @@ def _prepared(url: str, where: str, path: Path, shards: int) -> int:
     with psycopg.connect(url, autocommit=True) as db:
         found = cluster_row(db)
         if found is not None:
+            db.execute(ADD_LEAVING.encode())
             return found[1]
         if "lycosa" in relations(db):
             raise StoreError(
