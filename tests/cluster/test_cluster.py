@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from engines import Documents, engines
 from fake_ray import FakeRay
 from hostile.promises import check_archive, check_nothing_lost
 from lycosa.crawl import address_turns, snapshots
@@ -33,7 +34,7 @@ from lycosa.cluster import crawler, crew, driver
 from lycosa.cluster.crawler import CrawlerTask, crawl_of_shard
 from lycosa.cluster.driver import Cluster
 from lycosa.cluster.partitions import shard_by_host, shard_of_url
-from lycosa.store.postgres_cluster import LEAVES
+from lycosa.store.postgres_cluster import LEAVES, ClusterStore
 
 PLAN = WebPlan(seed=5, pages=120, hosts=10, topics=3, out_degree=10)
 ADDRESSES = 6
@@ -152,6 +153,47 @@ def test_every_page_is_fetched_once_and_none_is_lost(crawled, web):
     check_nothing_lost(web, crawled.seeds, urls)
 
 
+def test_the_latest_pages_of_all_shards(crawled):
+    """What stop rules are about."""
+    latest = (
+        "select j.is_relevant from pages p join judgements j on j.page_id = p.id order by p.fetched_at desc limit 90"
+    )
+    with (
+        opened(crawled.home, over_shards=True) as (_, _, store),
+        closing(ClusterStore(crawled.store, path=crawled.home, patience=1.0, shards=3)) as shared,
+    ):
+        expected = [bool(is_relevant) for (is_relevant,) in store.query(latest)[1]]
+        assert shared.recent_relevance(90) == expected
+    assert True in expected
+
+
+def test_search_engines_are_asked_by_one_shard_and_all_fetch_what_they_find(web, postgres_server, tmp_path):
+    """Without any seed."""
+    from postgres_server import new_place
+
+    store = new_place(postgres_server)
+    with served(PLAN, addresses=ADDRESSES) as server:
+        about = [page for page in range(len(web)) if web.topic_of(page) == 0 and web.is_allowed(page)]
+        pages = {web.url(page, port=server.port): ("cycling", "cycling tour") for page in about}
+        with engines(Documents(pages)) as search:
+            engine = {"kind": "searxng", "url": search.url("searxng-1"), "delay": 0.0}
+            crawl = Crawl(
+                "cycling tour",
+                directory=tmp_path / "crawl",
+                store=store,
+                politeness={"delay": 0.0, "fetch_time_factor": 0.0},
+                network={"allow": ["127.0.0.0/8"], "resolve": server.overrides},
+                metasearch={"is_on": True, "engines": [engine]},
+                budget={"pages": 12},
+            )
+            report = Cluster(crawl, store=store, crawlers=2, shards=2, ray=FakeRay()).run(Listening())
+    assert report.count == 12
+    assert len(search.asked) == 1
+    with opened(tmp_path / "crawl", over_shards=True) as (_, _, found):
+        by_search = "select p.shard from pages p join frontier f on f.id = p.id where f.parent_id is null"
+        assert {shard for (shard,) in found.query(by_search)[1]} == {0, 1}
+
+
 def test_each_host_is_the_business_of_one_shard(crawled):
     owner = shard_by_host(3)
     with opened(crawled.home, over_shards=True) as (_, _, store):
@@ -255,9 +297,10 @@ class TestSettings:
             Cluster(crawl, store="postgresql://nowhere/x", crawlers=3, shards=2, ray=FakeRay())
 
     def test_stop_rules_that_look_at_one_frontier(self, tmp_path):
-        with pytest.raises(ConfigError, match=r"stop\.precision: a cluster keeps the stop rules relevant and"):
-            self.made(tmp_path, stop={"precision": 0.5})
-        self.made(tmp_path, stop={"relevant": 50})
+        for name, value in (("community", 0.5), ("expected_harvest", 0.1), ("is_generalised", True)):
+            with pytest.raises(ConfigError, match=rf"stop\.{name}: a cluster cannot keep this stop rule, as"):
+                self.made(tmp_path, stop={name: value})
+        self.made(tmp_path, stop={"relevant": 50, "precision": 0.5, "best_score": 0.1})
 
     def test_without_ray(self, tmp_path, monkeypatch):
         monkeypatch.setitem(__import__("sys").modules, "ray", None)

@@ -15,12 +15,15 @@ from lycosa.cluster.partitions import shard_by_host
 from lycosa.crawl.shard import Shard
 from lycosa.engine import Crawl
 from lycosa.errors import WorkspaceBusy
+from lycosa.seeds.metasearch.settings import MetaSearchSettings
 from lycosa.store.opening import begin_shard_store
 from lycosa.store.postgres_cluster import shard_url
 from lycosa.workspace import Workspace
 
 WAIT_FOR_PREDECESSOR = 10.0
 """Seconds that a predecessor has to end by itself, before its sessions are ended and what it sends is refused."""
+SEARCHING = 0
+"""The shard that asks search engines; what they find goes to others as any link does."""
 GIVE_UP_AFTER = 300.0
 """Seconds after which a predecessor that keeps the shard's directory, and cannot be shut out, is an error."""
 
@@ -77,6 +80,12 @@ def crawl_of_shard(task: CrawlerTask, shard: int, *, takes_over: bool = False) -
         settings.setdefault("readers", {})["count"] = 1
     # The cluster decides when all is over, not a shard.
     settings.setdefault("stall", {}).update(seed_patience=0, longest_rest=0)
+    if searching := settings.get("metasearch"):
+        # By the pages of one shard: as often as by those of all.
+        every = searching.get("every", MetaSearchSettings().every)
+        searching.update(
+            is_on=searching.get("is_on", False) and shard == SEARCHING, every=-(-every // task.shard_count)
+        )
     return Crawl(
         config=settings, directory=directory, store=shard_url(task.url, shard), shard=place, book=home / "topics.db"
     )

@@ -31,8 +31,14 @@ from lycosa.store.opening import shown
 from lycosa.store.postgres_cluster import ClusterStore, ShardRow, prepare_cluster
 
 SPEED_SECONDS = 5.0
-RULES = ("relevant", "irrelevant")
-"""Stop rules that are kept over all shards."""
+RECENT_EVERY = 1.0
+"""Seconds between two looks at the latest pages of all shards, if a stop rule is about them."""
+REFUSED = {
+    "community": "links between shards are not counted",
+    "expected_harvest": "forecasts of shards do not add up",
+    "is_generalised": "each shard widens its focus by itself",
+}
+"""Stop rules that cannot be kept over all shards, and why."""
 
 
 class ClusterProgress(NamedTuple):
@@ -110,7 +116,7 @@ class Cluster:
             workspace.name_remote_store(self._url)
             workspace.write_config(config.to_toml())
             with (
-                closing(ClusterStore(self._url, path=workspace.remote_name, patience=math.inf)) as store,
+                closing(ClusterStore(self._url, path=workspace.remote_name, patience=math.inf, shards=count)) as store,
                 connected(self._ray, self._address, self._crawlers),
                 _Interrupts() as interrupts,
             ):
@@ -124,14 +130,10 @@ class Cluster:
 
 def _check(config: Config) -> None:
     """ConfigError if a setting cannot be kept over several crawlers."""
-    if config.metasearch.is_on:
-        raise ConfigError("metasearch.is_on: a cluster asks no search engines; give seeds, or crawl with one process")
     plain = StopRules()
-    for name in StopRules.__dataclass_fields__:
-        if name not in (*RULES, "window", "community_size", "forecast_pages") and getattr(config.stop, name) != getattr(
-            plain, name
-        ):
-            raise ConfigError(f"stop.{name}: a cluster keeps the stop rules {' and '.join(RULES)}, and budgets")
+    for name, why in REFUSED.items():
+        if getattr(config.stop, name) != getattr(plain, name):
+            raise ConfigError(f"stop.{name}: a cluster cannot keep this stop rule, as {why}; leave it out")
 
 
 class _Run:
@@ -145,9 +147,13 @@ class _Run:
         self._budget = config.budget
         self._audience = audience
         self._interrupts = interrupts
-        rules = StopRules(relevant=config.stop.relevant, irrelevant=config.stop.irrelevant)
-        self._stop = Stop(config.budget, started=time.time(), rules=rules)
+        self._rules = config.stop
+        self._stop = Stop(config.budget, started=time.time(), rules=config.stop)
         self._no_frontier = Frontier()
+        self._latest: list[bool] = []
+        self._latest_at = -math.inf
+        self._low: dict[int, float] | None = None
+        """When each shard wrote its figures last, when no waiting link seemed worth fetching; None while some are."""
         self._past: deque[tuple[float, dict[int, int]]] = deque()
 
     def until_the_end(self) -> str:
@@ -159,7 +165,7 @@ class _Run:
             self._tell(shards)
             if not reason and (reason := self._why_stop(shards)):
                 self._store.stop(reason)
-            if not reason:
+            if not reason and self._low is None:
                 self._grant(shards)
             if self._interrupts.count > 1:
                 raise KeyboardInterrupt
@@ -195,17 +201,49 @@ class _Run:
     def _why_stop(self, shards: list[ShardRow]) -> str:
         if self._interrupts.count:
             return f"interrupted by {self._interrupts.name}"
-        figures = Figures(
-            pages=sum(row.pages for row in shards),
-            relevant=sum(row.relevant for row in shards),
-            bytes=sum(row.downloaded for row in shards),
-        )
-        if reason := self._stop.reason(figures, self._no_frontier, now=time.time()):
+        if reason := self._stop.reason(self._figures(shards), self._no_frontier, now=time.time()):
+            return reason
+        if reason := self._low_best_score(shards):
             return reason
         # All of them as of one moment: an idle shard wakes up by letters alone, and there are none.
         if all(row.is_idle for row in shards) and not shards[0].letters:
             return self._stop.exhausted(sum(row.waiting for row in shards))
         return shards[0].stop
+
+    def _figures(self, shards: list[ShardRow]) -> Figures:
+        latest, window = self._recent(), self._rules.window
+        return Figures(
+            pages=sum(row.pages for row in shards),
+            relevant=sum(row.relevant for row in shards),
+            since_relevant=latest.index(True) if True in latest else len(latest),
+            bytes=sum(row.downloaded for row in shards),
+            precision=sum(latest[:window]) / window if self._rules.precision and len(latest) >= window else None,
+        )
+
+    def _recent(self) -> list[bool]:
+        """Whether the latest pages are relevant, the latest first; as many as stop rules are about."""
+        rules, now = self._rules, time.monotonic()
+        count = max(rules.irrelevant_in_a_row, rules.window if rules.precision else 0)
+        if count and now - self._latest_at >= RECENT_EVERY:
+            self._latest, self._latest_at = self._store.recent_relevance(count), now
+        return self._latest
+
+    def _low_best_score(self, shards: list[ShardRow]) -> str:
+        """Whether no waiting link of any shard is worth fetching. Nothing is granted while it looks like it; what is
+        under way, letters included, may still bring better ones."""
+        best = [float(row.scores[0]) for row in shards if len(row.scores)]
+        if not best or max(best) >= self._rules.best_score:
+            self._low = None
+            return ""
+        self._low = low = self._low or {row.shard: row.at for row in shards}
+        is_busy = shards[0].letters or any(row.in_flight for row in shards)
+        if is_busy or any(row.at == low[row.shard] and not row.is_idle for row in shards):
+            return ""
+        waiting = sum(row.waiting for row in shards)
+        return (
+            f"best score: {max(best):.3g} is the best of {waiting:,} waiting links, {self._rules.best_score:g} is "
+            "required"
+        )
 
     def _grant(self, shards: list[ShardRow]) -> None:
         speeds = self._speeds()

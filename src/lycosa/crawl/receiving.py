@@ -147,7 +147,10 @@ class Receiving:
         """With the figures as they are at this moment."""
         self._wrote_at = self._clock.now()
         figures, frontier = self._ledger.figures(), self._ledger.state.frontier
-        front = np.sort(frontier.scores(frontier.top(FRONT)))[::-1].astype(np.float32)
+        best = frontier.top(FRONT)
+        # What people want first is worth more than any score.
+        scores = np.where(frontier.is_favoured(best), np.inf, frontier.scores(best))
+        front = np.sort(scores)[::-1].astype(np.float32)
         batch.figures = ShardFigures(
             is_idle,
             figures.pages,

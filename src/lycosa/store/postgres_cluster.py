@@ -97,6 +97,10 @@ select shard, granted, is_idle, pages, relevant, downloaded, waiting, in_flight,
        (select count(*) from outbox), (select stop from {CLUSTER})
 from shards order by shard
 """
+RECENT = """
+(select p.fetched_at, j.is_relevant from {0}.pages p join {0}.judgements j on j.page_id = p.id
+ order by p.number desc limit $1)
+"""
 RECLAIM = "update shards set granted = pages where shard = $1 and is_idle = 1 and granted > pages"
 GRANT = "update shards set granted = granted + $1 where shard = $2"
 FREE = f"""
@@ -240,6 +244,11 @@ class ShardStore(PostgresStore):
 class ClusterStore(PostgresConnection):
     """What the process that runs a cluster reads and writes."""
 
+    def __init__(self, url: str, *, path: Path, patience: float, shards: int) -> None:
+        latest = " union all ".join(RECENT.format(shard_schema(base_schema(url), shard)) for shard in range(shards))
+        self._latest = f"select is_relevant from ({latest}) as each_shard order by fetched_at desc limit $1"
+        super().__init__(url, path=path, patience=patience)
+
     def _open(self, db: Database) -> None:
         """Nothing: `prepare_cluster` has."""
 
@@ -250,6 +259,10 @@ class ClusterStore(PostgresConnection):
     def overview(self) -> list[ShardRow]:
         """All shards as they are at one moment."""
         return self._all(ShardRow._make, OVERVIEW)
+
+    def recent_relevance(self, count: int) -> list[bool]:
+        """Whether the latest pages of all shards are relevant, the latest first."""
+        return self._again(lambda db: [bool(row[0]) for row in db.execute(self._latest.encode(), (count,)).fetchall()])
 
     def grant(self, pages: dict[int, int]) -> None:
         """Let shards fetch this many pages more."""
