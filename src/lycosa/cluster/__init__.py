@@ -4,6 +4,7 @@
     crawler       what a crawler does: it runs shards, each as a crawl like any other
     crew          the crawlers that there are at a moment, as nodes come and go, and which shards each of them runs
     grants        which shard may fetch how many pages more
+    refreshing    what each shard looks at again in a refresh of the whole
     driver        a run of the whole: keeps budget and stop rules, and says when all is over
     work          no crawl: the laboratory's work, spread over all processors
     connection    Ray itself

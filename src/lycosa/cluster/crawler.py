@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lycosa.cluster.partitions import shard_by_host
+from lycosa.cluster.refreshing import SharedPlan
 from lycosa.crawl.shard import Shard
 from lycosa.engine import Crawl
 from lycosa.errors import WorkspaceBusy
@@ -39,6 +40,8 @@ class CrawlerTask(NamedTuple):
     """Number of shards of the cluster."""
     config: str
     """Settings, as TOML."""
+    refresh: SharedPlan | None = None
+    """If pages are to be looked at again instead."""
 
 
 def run_shard(task: CrawlerTask, shard: int) -> str:
@@ -54,7 +57,10 @@ def run_shard(task: CrawlerTask, shard: int) -> str:
             takes_over = waited > WAIT_FOR_PREDECESSOR
             if takes_over:
                 _shut_out_others(task, shard)
-            return crawl_of_shard(task, shard, takes_over=takes_over).run().reason
+            crawl = crawl_of_shard(task, shard, takes_over=takes_over)
+            if task.refresh is not None:
+                return crawl.refresh(task.refresh.of(shard, now=time.time())).reason
+            return crawl.run().reason
         except WorkspaceBusy:
             if waited > GIVE_UP_AFTER:
                 raise

@@ -10,7 +10,7 @@ import math
 import signal
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import Any, NamedTuple, Protocol
@@ -20,17 +20,20 @@ from lycosa.cluster.crawler import CrawlerTask
 from lycosa.cluster.crew import TICK, Crew
 from lycosa.cluster.grants import Standing, grants
 from lycosa.cluster.partitions import PARTITIONS
+from lycosa.cluster.refreshing import SharedPlan, shared_plan
 from lycosa.config import Config
+from lycosa.crawl.refresh import RefreshPlan, refresh_words
 from lycosa.engine import Crawl
 from lycosa.errors import ConfigError
 from lycosa.frontier.frontier import Frontier
 from lycosa.results.report import Report
 from lycosa.stopping.figures import Figures
-from lycosa.stopping.rules import Stop, StopRules
+from lycosa.stopping.rules import NO_PAGE_LIMIT, Budget, Stop, StopRules
 from lycosa.store.opening import shown
 from lycosa.store.postgres_cluster import ClusterStore, ShardRow, prepare_cluster
 
 SPEED_SECONDS = 5.0
+REFRESHED = "all pages that were due have been looked at again"
 RECENT_EVERY = 1.0
 """Seconds between two looks at the latest pages of all shards, if a stop rule is about them."""
 REFUSED = {
@@ -53,6 +56,9 @@ class ClusterProgress(NamedTuple):
     crawlers: int
     speed: float
     """Pages a second of late."""
+    looked_at: int = 0
+    """In a refresh: number of pages that were looked at again, of those that are planned."""
+    planned: int = 0
 
 
 class Audience(Protocol):
@@ -99,6 +105,19 @@ class Cluster:
             raise ConfigError(
                 f"{workspace.directory}: holds a crawl of one process; begin one of a cluster in another directory, -o"
             )
+        return self._locked_run(audience, config)
+
+    def refresh(self, plan: RefreshPlan, audience: Audience, *, minutes: float | None = None) -> Report:
+        """Look again at the pages that all shards have, and at what is new on them; the crawl's settings stay."""
+        if not self.workspace.has_shards:
+            raise ConfigError(f"{self.workspace.directory}: no crawl of a cluster here that could be refreshed")
+        config = self._crawl.settled_config()
+        budget = Budget(pages=NO_PAGE_LIMIT, seconds=config.budget.seconds if minutes is None else minutes * 60)
+        config = config.model_copy(update={"budget": budget, "stop": StopRules()})
+        return self._locked_run(audience, config, plan)
+
+    def _locked_run(self, audience: Audience, config: Config, plan: RefreshPlan | None = None) -> Report:
+        workspace = self.workspace
         workspace.archive = workspace.shards  # each has its own
         with workspace.locked():
             count = prepare_cluster(
@@ -114,17 +133,19 @@ class Cluster:
                     f"--cluster {count}"
                 )
             workspace.name_remote_store(self._url)
-            workspace.write_config(config.to_toml())
+            if plan is None:
+                workspace.write_config(config.to_toml())
+            path = workspace.remote_name
+            shared = None if plan is None else shared_plan(self._url, path, count, plan, now=time.time())
+            task = CrawlerTask(str(workspace.directory.resolve()), self._url, count, config.to_toml(), shared)
             with (
-                closing(ClusterStore(self._url, path=workspace.remote_name, patience=math.inf, shards=count)) as store,
+                closing(ClusterStore(self._url, path=path, patience=math.inf, shards=count)) as store,
                 connected(self._ray, self._address, self._crawlers),
                 _Interrupts() as interrupts,
             ):
                 store.on_wait = lambda words: audience.event("stall", words)
-                home = str(workspace.directory.resolve())
-                task = CrawlerTask(home, self._url, count, config.to_toml())
                 crew = Crew(self._ray, store, task, crawlers=self._crawlers, tell=audience.event)
-                reason = _Run(crew, store, config, audience, interrupts).until_the_end()
+                reason = _Run(crew, store, config, audience, interrupts, shared).until_the_end()
         return Report.of(workspace.directory, reason)
 
 
@@ -140,8 +161,17 @@ class _Run:
     """One run of a cluster."""
 
     def __init__(
-        self, crew: Crew, store: ClusterStore, config: Config, audience: Audience, interrupts: _Interrupts
+        self,
+        crew: Crew,
+        store: ClusterStore,
+        config: Config,
+        audience: Audience,
+        interrupts: _Interrupts,
+        refresh: SharedPlan | None = None,
     ) -> None:
+        self._refresh = refresh
+        self._looks: Counter[str] = Counter()
+        self._first_pages = 0
         self._crew = crew
         self._store = store
         self._budget = config.budget
@@ -157,6 +187,9 @@ class _Run:
         self._past: deque[tuple[float, dict[int, int]]] = deque()
 
     def until_the_end(self) -> str:
+        if self._refresh is not None:
+            self._looks = Counter(self._store.looks())
+            self._first_pages = sum(row.pages for row in self._store.overview())
         self._store.begin()
         self._crew.begin()
         reason = ""
@@ -165,7 +198,7 @@ class _Run:
             self._tell(shards)
             if not reason and (reason := self._why_stop(shards)):
                 self._store.stop(reason)
-            if not reason and self._low is None:
+            if not reason and self._low is None and self._refresh is None:
                 self._grant(shards)
             if self._interrupts.count > 1:
                 raise KeyboardInterrupt
@@ -174,7 +207,16 @@ class _Run:
         if self._crew.error is not None:
             raise self._crew.error
         self._tell(self._store.overview())
-        return reason
+        return self._refresh_words() if reason == REFRESHED else reason
+
+    def _new_looks(self) -> Counter[str]:
+        """Looks of this refresh."""
+        return Counter(self._store.looks()) - self._looks
+
+    def _refresh_words(self) -> str:
+        assert self._refresh is not None
+        new = sum(row.pages for row in self._store.overview()) - self._first_pages
+        return refresh_words(self._new_looks(), planned=self._refresh.planned, new=new)
 
     def _tell(self, shards: list[ShardRow]) -> None:
         now = time.monotonic()
@@ -190,6 +232,8 @@ class _Run:
                 letters=shards[0].letters,
                 crawlers=self._crew.crawlers,
                 speed=sum(self._speeds().values()),
+                looked_at=self._new_looks().total() if self._refresh else 0,
+                planned=self._refresh.planned if self._refresh else 0,
             )
         )
 
@@ -207,6 +251,8 @@ class _Run:
             return reason
         # All of them as of one moment: an idle shard wakes up by letters alone, and there are none.
         if all(row.is_idle for row in shards) and not shards[0].letters:
+            if self._refresh is not None:
+                return REFRESHED
             return self._stop.exhausted(sum(row.waiting for row in shards))
         return shards[0].stop
 

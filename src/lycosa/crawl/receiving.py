@@ -74,6 +74,7 @@ class Receiving:
         while not self._stop.was_requested:
             if self._take():
                 self._obey()
+                self._stop.wake()
                 return True
             self._obey()
             self._turns.look()

@@ -254,7 +254,8 @@ class ClusterStore(PostgresConnection):
 
     def begin(self) -> None:
         self._again(lambda db: db.execute(f"update {CLUSTER} set stop = '', run = run + 1".encode()))
-        self._again(lambda db: db.execute("update shards set is_leaving = 0"))
+        # Nobody has begun yet: those that were idle when all was killed have to look for themselves.
+        self._again(lambda db: db.execute("update shards set is_leaving = 0, is_idle = 0"))
 
     def overview(self) -> list[ShardRow]:
         """All shards as they are at one moment."""
@@ -263,6 +264,10 @@ class ClusterStore(PostgresConnection):
     def recent_relevance(self, count: int) -> list[bool]:
         """Whether the latest pages of all shards are relevant, the latest first."""
         return self._again(lambda db: [bool(row[0]) for row in db.execute(self._latest.encode(), (count,)).fetchall()])
+
+    def looks(self) -> dict[str, int]:
+        """Number of looks at pages that were fetched before, over all runs, by what became of these."""
+        return self._again(lambda db: dict(db.execute("select change, count(*) from checks group by 1").fetchall()))
 
     def grant(self, pages: dict[int, int]) -> None:
         """Let shards fetch this many pages more."""
