@@ -190,6 +190,7 @@ class Bench:
         settings = {
             "politeness": {"delay": 0.0, "fetch_time_factor": 0.0},
             "readers": {"count": 1},
+            "judge": {"seeds_are_examples": task.seeds_are_examples},
             "network": {"fetches": FETCHES // crawlers, "allow": ["127.0.0.0/8"], "resolve": task.addresses},
         }
         config = folder / "settings.toml"
@@ -263,7 +264,7 @@ def webs(given: argparse.Namespace) -> Iterator[list[Task]]:
             if recorded_world(world) is None:
                 print(f"{world} is not here: left out; LYCOSA_SHARED names the directory of worlds/", file=sys.stderr)
                 continue
-            with recorded(world, given.topics) as tasks:
+            with recorded(world, given.first, given.topics) as tasks:
                 yield tasks
         return
     for number in range(given.first, given.first + given.webs):
@@ -275,7 +276,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     options.add_argument("--pages", type=int, default=PAGES, help="to fetch in each crawl")
     options.add_argument("--webs", type=int, default=WEBS, help="number of generated webs")
-    options.add_argument("--first", type=int, default=0, help="number of the first of them")
+    options.add_argument("--first", type=int, default=0, help="number of the first web or topic")
     options.add_argument("--recorded", action="store_true", help="recorded pages with labels by people instead")
     options.add_argument("--topics", type=int, default=TOPICS, help="of each recorded world")
     options.add_argument("--repeats", type=int, default=REPEATS, help="how often each crawl is made")

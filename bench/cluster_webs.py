@@ -6,6 +6,8 @@
 A recorded world has one domain, and so would be one shard's business alone. Its pages are served under many domains:
 each host of manuals becomes a domain; articles are dealt out to domains by a hash of their path, which is the hardest
 case for a cluster, as links between articles then lead anywhere. Links to pages that were not recorded are taken out.
+Start pages of a recorded topic count as examples of it: its name ("cloud", "prog_languages") is not in its pages, and a
+judge that has nothing but the name finds none of them relevant.
 
 Seeds of generators, topics and start pages are drawn by numbers that were settled before any of them was crawled.
 """
@@ -57,6 +59,8 @@ class Task(NamedTuple):
     """By host: what name resolution would say."""
     is_relevant: Callable[[str], bool]
     """By URL: the truth."""
+    seeds_are_examples: str = "auto"
+    """As judge.seeds_are_examples."""
 
 
 @contextmanager
@@ -75,8 +79,8 @@ def generated(number: int, pages: int) -> Iterator[list[Task]]:
 
 
 @contextmanager
-def recorded(world: str, topics: int) -> Iterator[list[Task]]:
-    """One task for each of some topics."""
+def recorded(world: str, first: int, topics: int) -> Iterator[list[Task]]:
+    """One task for each of some topics, from the first on."""
     archive = recorded_world(world)
     assert archive is not None, "the recorded world is not there; see sites.available"
     port = free_port()
@@ -90,14 +94,21 @@ def recorded(world: str, topics: int) -> Iterator[list[Task]]:
         moved = {url: _moved_url(url, place, port) for url in bodies}
         used = len(set(addresses.values()))
         with serving(root, port, Path(name), label="cluster", nginx=None, addresses=used):
-            yield [_task(world, topic, pages, moved, addresses) for topic, pages in _topics(world, archive, topics)]
+            yield [
+                _task(world, topic, pages, moved, addresses) for topic, pages in _topics(world, archive, first, topics)
+            ]
 
 
 def _task(world: str, topic: str, pages: list[str], moved: dict[str, str], addresses: dict[str, str]) -> Task:
     seeds = random.Random(f"{TOPIC_SEED} {topic}").sample(pages, SEEDS["recorded"])
     relevant = {moved[url] for url in pages}
     return Task(
-        f"{world}, {topic}", keywords(topic), tuple(moved[url] for url in seeds), addresses, relevant.__contains__
+        f"{world}, {topic}",
+        keywords(topic),
+        tuple(moved[url] for url in seeds),
+        addresses,
+        relevant.__contains__,
+        seeds_are_examples="yes",
     )
 
 
@@ -137,7 +148,7 @@ def _with_moved_links(
     return _HREF.sub(href, body)
 
 
-def _topics(world: str, archive: Path, count: int) -> list[tuple[str, list[str]]]:
+def _topics(world: str, archive: Path, first: int, count: int) -> list[tuple[str, list[str]]]:
     """Some topics, drawn once and for all, with the URLs of their pages."""
     pages: dict[str, list[str]] = defaultdict(list)
     with (archive.parent / "labels.tsv").open(encoding="utf-8", newline="") as file:
@@ -145,4 +156,4 @@ def _topics(world: str, archive: Path, count: int) -> list[tuple[str, list[str]]
             pages[row["topic"]].append(row["url"])
     large = sorted(topic for topic, urls in pages.items() if len(urls) >= LEAST_PAGES[world])
     random.Random(TOPIC_SEED).shuffle(large)
-    return [(topic, pages[topic]) for topic in large[:count]]
+    return [(topic, pages[topic]) for topic in large[first : first + count]]
