@@ -17,7 +17,7 @@ from lycosa.store.postgres_cluster import ShardRow
 def row(shard: int, **figures) -> ShardRow:
     scores = np.array(figures.pop("scores", [0.9]), dtype=np.float32)
     plain = {"granted": 9, "is_idle": 0, "pages": 5, "relevant": 3, "downloaded": 0, "waiting": 7, "in_flight": 0}
-    known = {**plain, "at": 1.0, "front": scores.tobytes(), "letters": 0, "stop": "", **figures}
+    known = {**plain, "at": 1.0, "front": scores.tobytes(), "best_soon": 0.0, "letters": 0, "stop": "", **figures}
     return ShardRow(shard=shard, **known)
 
 

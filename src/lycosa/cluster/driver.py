@@ -33,6 +33,8 @@ from lycosa.store.opening import shown
 from lycosa.store.postgres_cluster import ClusterStore, ShardRow, prepare_cluster
 
 SPEED_SECONDS = 5.0
+SILENCE = 5.0
+"""Seconds after which nobody waits for the links of a shard that says nothing."""
 REFRESHED = "all pages that were due have been looked at again"
 RECENT_EVERY = 1.0
 """Seconds between two looks at the latest pages of all shards, if a stop rule is about them."""
@@ -177,6 +179,9 @@ class _Run:
         self._budget = config.budget
         self._audience = audience
         self._interrupts = interrupts
+        self._patience = config.frontier.patience
+        self._heard: dict[int, tuple[float, float]] = {}
+        """By shard: the time on its last figures, and when they were first seen here."""
         self._rules = config.stop
         self._stop = Stop(config.budget, started=time.time(), rules=config.stop)
         self._no_frontier = Frontier()
@@ -301,7 +306,15 @@ class _Run:
             if not row.is_idle
         ]
         left = self._budget.pages - sum(row.granted for row in shards)
-        self._store.grant(dict(grants(standings, left)))
+        best = max((row.best_soon for row in shards if self._is_heard(row)), default=0.0)
+        self._store.grant(dict(grants(standings, left, least=self._patience * best)))
+
+    def _is_heard(self, row: ShardRow) -> bool:
+        """Whether a shard has something to fetch, and somebody runs it: it writes down its figures all the time."""
+        now = time.monotonic()
+        at, since = self._heard.get(row.shard, (-1.0, now))
+        self._heard[row.shard] = (row.at, since if at == row.at else now)
+        return not row.is_idle and now - self._heard[row.shard][1] < SILENCE
 
 
 class _Interrupts:

@@ -161,6 +161,7 @@ class Receiving:
             self._in_flight,
             self._clock.now(),
             front.tobytes(),
+            frontier.best_soon(),
             self._store.shard,
         )
         self._ledger.write(batch)
