@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from types import SimpleNamespace
@@ -12,6 +13,7 @@ import pytest
 from engines import Documents, engines
 from fake_ray import FakeRay
 from hostile.promises import check_archive, check_nothing_lost
+from loopback import lycosa
 from lycosa.crawl import address_turns, snapshots
 from lycosa.crawl.resume import retold
 from lycosa.crawl.snapshots import load
@@ -27,6 +29,7 @@ from lycosa.results.archived_pages import ArchivedPages
 from lycosa.results.export import export, selection_for
 from lycosa.results.page_rows import Selection
 from lycosa.run.known import studied_strategy
+from lycosa.store import opening
 from lycosa.store.opening import open_store
 
 pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'lycosa[postgres]'")
@@ -302,7 +305,27 @@ class TestSettings:
                 self.made(tmp_path, stop={name: value})
         self.made(tmp_path, stop={"relevant": 50, "precision": 0.5, "best_score": 0.1})
 
-    def test_without_ray(self, tmp_path, monkeypatch):
-        monkeypatch.setitem(__import__("sys").modules, "ray", None)
-        with pytest.raises(ConfigError, match=r"a cluster needs Ray.*pip install 'lycosa\[cluster\]'"):
-            driver.require_ray()
+    @pytest.mark.parametrize(("module", "extra"), [("ray", "lycosa[cluster]"), ("psycopg", "lycosa[postgres]")])
+    def test_without_what_a_cluster_needs(self, tmp_path, monkeypatch, module, extra):
+        monkeypatch.setitem(sys.modules, module, None)
+        command = ("crawl", "cycling", "--seed", "http://a.test/", "-o", tmp_path / "x", "--cluster", "2")
+        done = lycosa(*command, "--store", "postgresql://nowhere/x")
+        assert done.returncode == 2
+        assert f"pip install '{extra}'" in " ".join(done.stderr.split())
+        assert "Traceback" not in done.stderr
+        assert not (tmp_path / "x").exists()
+
+    @pytest.mark.parametrize(
+        ("store", "words"),
+        [
+            ("mysql://x/y", "postgresql://user@host:5432/database"),
+            ("postgresql://me@127.0.0.1:1/x", "cannot be reached"),
+        ],
+    )
+    def test_a_wrong_url(self, tmp_path, monkeypatch, store, words):
+        monkeypatch.setitem(sys.modules, "ray", FakeRay())
+        command = ("crawl", "cycling", "--seed", "http://a.test/", "-o", tmp_path / "x", "--cluster", "2")
+        done = lycosa(*command, "--store", store)
+        assert done.returncode == 2
+        assert words in " ".join(done.stderr.split())
+        assert not opening.Workspace(tmp_path / "x").has_crawl
