@@ -55,6 +55,10 @@ class TestBestScore:
     def test_one_good_link_of_one_shard_is_enough(self):
         assert why(best_score=0.5)(row(0, scores=[0.1]), row(1, scores=[0.6])) == ""
 
+    def test_without_the_rule_any_score_will_do(self):
+        ask = why()
+        assert [ask(row(0, scores=[-0.5], at=at)) for at in (1.0, 2.0)] == ["", ""]
+
     def test_what_is_under_way_may_bring_better_ones(self):
         ask = why(best_score=0.5)
         low = {"scores": [0.2, 0.1]}

@@ -36,6 +36,8 @@ SPEED_SECONDS = 5.0
 SILENCE = 5.0
 """Seconds after which nobody waits for the links of a shard that says nothing."""
 REFRESHED = "all pages that were due have been looked at again"
+COUNT_EVERY = 3.0
+"""Seconds between two counts of pages that were looked at again."""
 RECENT_EVERY = 1.0
 """Seconds between two looks at the latest pages of all shards, if a stop rule is about them."""
 REFUSED = {
@@ -173,6 +175,8 @@ class _Run:
     ) -> None:
         self._refresh = refresh
         self._looks: Counter[str] = Counter()
+        self._new_looks: Counter[str] = Counter()
+        self._counted_at = -math.inf
         self._first_pages = 0
         self._crew = crew
         self._store = store
@@ -200,6 +204,7 @@ class _Run:
         reason = ""
         while not reason or self._crew.is_running:
             shards = self._store.overview()
+            self._count_looks()
             self._tell(shards)
             if not reason and (reason := self._why_stop(shards)):
                 self._store.stop(reason)
@@ -211,17 +216,20 @@ class _Run:
         self._crew.end()
         if self._crew.error is not None:
             raise self._crew.error
+        self._count_looks(is_last=True)
         self._tell(self._store.overview())
         return self._refresh_words() if reason == REFRESHED else reason
 
-    def _new_looks(self) -> Counter[str]:
-        """Looks of this refresh."""
-        return Counter(self._store.looks()) - self._looks
+    def _count_looks(self, *, is_last: bool = False) -> None:
+        """Looks of this refresh; all are counted, which takes longer the more there are."""
+        if self._refresh is not None and (is_last or time.monotonic() - self._counted_at >= COUNT_EVERY):
+            self._new_looks = Counter(self._store.looks()) - self._looks
+            self._counted_at = time.monotonic()
 
     def _refresh_words(self) -> str:
         assert self._refresh is not None
         new = sum(row.pages for row in self._store.overview()) - self._first_pages
-        return refresh_words(self._new_looks(), planned=self._refresh.planned, new=new)
+        return refresh_words(self._new_looks, planned=self._refresh.planned, new=new)
 
     def _tell(self, shards: list[ShardRow]) -> None:
         now = time.monotonic()
@@ -237,7 +245,7 @@ class _Run:
                 letters=shards[0].letters,
                 crawlers=self._crew.crawlers,
                 speed=sum(self._speeds().values()),
-                looked_at=self._new_looks().total() if self._refresh else 0,
+                looked_at=self._new_looks.total(),
                 planned=self._refresh.planned if self._refresh else 0,
             )
         )
@@ -282,8 +290,9 @@ class _Run:
     def _low_best_score(self, shards: list[ShardRow]) -> str:
         """Whether no waiting link of any shard is worth fetching. Nothing is granted while it looks like it; what is
         under way, letters included, may still bring better ones."""
+        least = self._rules.best_score
         best = [float(row.scores[0]) for row in shards if len(row.scores)]
-        if not best or max(best) >= self._rules.best_score:
+        if not least or not best or max(best) >= least:
             self._low = None
             return ""
         self._low = low = self._low or {row.shard: row.at for row in shards}
@@ -291,10 +300,7 @@ class _Run:
         if is_busy or any(row.at == low[row.shard] and not row.is_idle for row in shards):
             return ""
         waiting = sum(row.waiting for row in shards)
-        return (
-            f"best score: {max(best):.3g} is the best of {waiting:,} waiting links, {self._rules.best_score:g} is "
-            "required"
-        )
+        return f"best score: {max(best):.3g} is the best of {waiting:,} waiting links, {least:g} is required"
 
     def _grant(self, shards: list[ShardRow]) -> None:
         speeds = self._speeds()
