@@ -44,8 +44,11 @@ DISTURBANCES = (*["crawler"] * 6, *["sessions"] * 4, "driver", "stop")
 """How often each comes up."""
 OF_NODES = (*["node"] * 4, "cut node", "cut driver")
 """Where Ray has nodes."""
-CUT_SECONDS = 45.0
-"""Longer than Ray waits for a word of a node, about 30 s."""
+CUT_SECONDS = 90.0
+"""For which the driver stands still: Ray has given up a silent node after 66 s here."""
+LONGEST_CUT = 180.0
+WHILE_CUT = 20.0
+"""Seconds for which a node stays cut off once Ray has given it up: others take over its shards, and shut it out."""
 NODES = 2
 NODE_PROCESSORS = 3
 """As many as there are crawlers: one node must be enough while another is lost."""
@@ -83,11 +86,19 @@ class Nodes:
         raylet = psutil.Process(node.all_processes["raylet"][0].process.pid)
         raylet.suspend()
         self._nodes.append(self._new())
-        time.sleep(CUT_SECONDS)
+        deadline = time.monotonic() + LONGEST_CUT
+        while self._is_alive(node):
+            assert time.monotonic() < deadline, "Ray has not given up the node that it cannot hear"
+            time.sleep(0.5)
+        time.sleep(WHILE_CUT)
         raylet.resume()
         with suppress(psutil.TimeoutExpired):
             raylet.wait(15)
         self._cluster.remove_node(node, allow_graceful=False)
+
+    def _is_alive(self, node: Any) -> bool:
+        """As far as Ray knows."""
+        return any(row["Alive"] for row in self._cluster.global_state.node_table() if row["NodeID"] == node.unique_id)
 
     def close(self) -> None:
         self._cluster.shutdown()
