@@ -130,8 +130,8 @@ bench-dashboard: $(STAMP) ## The dashboard on a crawl of 1,000,000 pages: first 
 bench-postgres: $(STAMP)  ## PostgreSQL against SQLite: the same crawl, and ten million links
 	@$(BIN)/python bench/postgres.py
 
-bench-cluster: $(CLUSTER_STAMP)   ## The same crawl by one process and by clusters of 2 and 4 crawlers
-	@$(BIN)/python bench/cluster.py
+bench-cluster: $(CLUSTER_STAMP)   ## The same crawl by one process and by clusters of 2 and 4 crawlers (RECORDED=1: real pages; NODES=2)
+	@$(BIN)/python bench/cluster.py $(if $(RECORDED),--recorded) --nodes $(or $(NODES),0)
 
 scale-simulation: $(STAMP)   ## What 10 to 1,000 crawlers would do: balance, links that travel, pages a second
 	@$(BIN)/python bench/scale_simulation.py

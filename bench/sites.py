@@ -88,7 +88,7 @@ def available() -> list[str]:
 
 def build(name: str, root: Path, *, pages: int) -> Site:
     """Write the files of a site of about so many pages."""
-    port = _free_port()
+    port = free_port()
     if name in TOPICS:
         return _build_recorded(name, root, pages=pages, port=port)
     return _build_generated(name, root, pages=pages, port=port)
@@ -111,12 +111,12 @@ def _build_recorded(name: str, root: Path, *, pages: int, port: int) -> Site:
         chosen.append(order.pop())
     rewrite = _Rewriter({host: list(bodies[host]) for host in chosen}, port)
     written = [
-        _write(root / host, path, rewrite.page(host, path, body))
+        write_page(root / host, path, rewrite.page(host, path, body))
         for host in chosen
         for path, body in bodies[host].items()
     ]
     for host in chosen:
-        _write(root / host, "/robots.txt", ROBOTS)
+        write_page(root / host, "/robots.txt", ROBOTS)
     return Site(
         name=name,
         topic=TOPICS[name],
@@ -185,8 +185,8 @@ def _build_generated(name: str, root: Path, *, pages: int, port: int) -> Site:
     for page in range(len(web)):
         url = web.url(page, port=port)
         body = web.render(url).body.replace(f"http://{host}".encode(), f"{scheme}://{host}".encode())
-        written.append(_write(root / host, urlsplit(url).path, body))
-    _write(root / host, "/robots.txt", ROBOTS)
+        written.append(write_page(root / host, urlsplit(url).path, body))
+    write_page(root / host, "/robots.txt", ROBOTS)
     return Site(
         name=name,
         topic=web.topic_keywords(0),
@@ -211,7 +211,7 @@ def _certificate(file: Path, host: str) -> Path:
     return file
 
 
-def _write(directory: Path, path: str, body: bytes) -> int:
+def write_page(directory: Path, path: str, body: bytes) -> int:
     """A page as the file a static server looks for."""
     path = unquote(path)
     file = directory / (path + "index.html" if path.endswith("/") else path).lstrip("/")
@@ -221,7 +221,7 @@ def _write(directory: Path, path: str, body: bytes) -> int:
     return len(body)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind((ADDRESS, 0))
         return int(probe.getsockname()[1])

@@ -102,13 +102,20 @@ def find_nginx() -> str | None:
 
 @contextmanager
 def serving(
-    root: Path, port: int, scratch: Path, *, label: str, nginx: str | None, certificate: Path | None = None
+    root: Path,
+    port: int,
+    scratch: Path,
+    *,
+    label: str,
+    nginx: str | None,
+    certificate: Path | None = None,
+    addresses: int = 1,
 ) -> Iterator[Server]:
     """Serve the files under `root` as long as the context lasts, by nginx if its path is given; over TLS, with a
-    certificate, by our own. The label names the log."""
+    certificate, or at several addresses, 127.0.0.1 and on, by our own. The label names the log."""
     log = scratch / f"requests-{label}.log"
     log.unlink(missing_ok=True)
-    if nginx and not certificate:
+    if nginx and not certificate and addresses == 1:
         settings = scratch / "nginx.conf"
         # Started by root, nginx would work as a user who cannot read our scratch directory.
         user = f"user {pwd.getpwuid(os.geteuid()).pw_name};" if os.geteuid() == 0 else ""
@@ -118,7 +125,7 @@ def serving(
         command = [nginx, "-e", str(scratch / "nginx-error.log"), "-p", str(scratch), "-c", str(settings)]
         name = "nginx"
     else:
-        command = [sys.executable, str(Path(__file__).resolve()), str(root), str(port), str(log)]
+        command = [sys.executable, str(Path(__file__).resolve()), str(root), str(port), str(log), str(addresses)]
         command += [str(certificate)] if certificate else []
         name = "the benchmark's own server"
     process = subprocess.Popen(command)
@@ -202,7 +209,7 @@ def _load(root: Path) -> dict[bytes, bytes]:
     return answers
 
 
-async def _serve(root: Path, port: int, certificate: str) -> list[bytes]:
+async def _serve(root: Path, port: int, addresses: int, certificate: str) -> list[bytes]:
     """Answer until a signal comes; the lines of the log."""
     loop = asyncio.get_running_loop()
     ended = asyncio.Event()
@@ -212,12 +219,14 @@ async def _serve(root: Path, port: int, certificate: str) -> list[bytes]:
     secured = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH) if certificate else None
     if secured:
         secured.load_cert_chain(certificate)
-    server = await loop.create_server(lambda: _Connection(answers, lines), ADDRESS, port, backlog=1024, ssl=secured)
+    places = [ADDRESS, *(f"127.0.0.{number + 1}" for number in range(1, addresses))]
+    server = await loop.create_server(lambda: _Connection(answers, lines), places, port, backlog=1024, ssl=secured)
     await ended.wait()
     server.close()
     return lines
 
 
 if __name__ == "__main__":
-    served = _serve(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[4] if len(sys.argv) > 4 else "")
-    Path(sys.argv[3]).write_bytes(b"".join(asyncio.run(served)))
+    _, root, port, log, addresses, *rest = sys.argv
+    served = _serve(Path(root), int(port), int(addresses), rest[0] if rest else "")
+    Path(log).write_bytes(b"".join(asyncio.run(served)))

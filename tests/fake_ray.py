@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Future
+from concurrent.futures import FIRST_COMPLETED, Future, InvalidStateError
 from concurrent.futures import wait as wait_for
+from contextlib import suppress
 from typing import Any
 
 import cloudpickle
@@ -22,20 +23,47 @@ class RayTaskError(RayError):
 
 
 class FakeRay:
+    """`places`: number of actors that find a place at first; None: all do."""
+
     RayError, RayTaskError = RayError, RayTaskError
 
-    def __init__(self) -> None:
+    def __init__(self, places: int | None = None) -> None:
         self.exceptions = self
         self.calls: list[Future[Any]] = []
+        """Of functions, and of the method `run` of actors."""
+        self.actors: list[FakeActor] = []
+        self.free = 1_000 if places is None else places
 
     def init(self, **_: object) -> None: ...
 
     def shutdown(self) -> None: ...
 
-    def kill(self, actor: object) -> None: ...
+    def join(self, places: int) -> None:
+        """A node joins, with room for so many actors."""
+        self.free += places
+        self.place()
+
+    def lose(self, actor: FakeActor) -> None:
+        """The node of an actor is lost, as far as anybody can see: what it does goes on until somebody stops it."""
+        actor.is_lost = True
+        for call in actor.under_way:
+            if not call.done():
+                call.set_exception(RayError("the node is lost"))
+
+    def kill(self, actor: FakeActor) -> None:
+        if actor in self.actors:
+            self.actors.remove(actor)
+            self.free += actor.is_placed and not actor.is_lost
+            self.place()
+
+    def place(self) -> None:
+        for actor in self.actors:
+            if self.free and not actor.is_placed:
+                self.free -= 1
+                actor.begin()
 
     def remote(self, **_: object) -> Callable[[Any], Any]:
-        return lambda made: FakeActor(self, made) if isinstance(made, type) else FakeFunction(self, made)
+        return lambda made: FakeActorClass(self, made) if isinstance(made, type) else FakeFunction(self, made)
 
     def put(self, value: Any) -> Any:
         return value
@@ -51,33 +79,66 @@ class FakeRay:
         return call.result()
 
 
-class FakeActor:
-    """The class of an actor, an actor, and its method `run`."""
-
+class FakeActorClass:
     def __init__(self, ray: FakeRay, made: type) -> None:
         self._ray = ray
         self._made = made
 
-    def options(self, **_: object) -> FakeActor:
+    def options(self, **_: object) -> FakeActorClass:
         return self
 
-    @property
-    def run(self) -> FakeActor:
-        return self
+    def remote(self) -> FakeActor:
+        actor = FakeActor(self._ray, self._made())
+        self._ray.actors.append(actor)
+        self._ray.place()
+        return actor
 
-    def remote(self, *task: Any) -> Any:
-        if not task:
-            return FakeActor(self._ray, self._made)
+
+class FakeActor:
+    def __init__(self, ray: FakeRay, made: object) -> None:
+        self._ray = ray
+        self._made = made
+        self.is_placed = self.is_lost = False
+        self.under_way: list[Future[Any]] = []
+        self._waiting: list[Callable[[], None]] = []
+
+    def begin(self) -> None:
+        self.is_placed = True
+        for start in self._waiting:
+            start()
+
+    def __getattr__(self, name: str) -> FakeMethod:
+        return FakeMethod(self, name)
+
+    def call(self, name: str, given: tuple[Any, ...]) -> Future[Any]:
         call: Future[Any] = Future()
-        threading.Thread(target=self._work, args=(call, task[0]), daemon=True).start()
-        self._ray.calls.append(call)
+        self.under_way.append(call)
+        if name == "run":
+            self._ray.calls.append(call)
+        start = threading.Thread(target=self._work, args=(call, name, given), daemon=True).start
+        if self.is_placed:
+            start()
+        else:
+            self._waiting.append(start)
         return call
 
-    def _work(self, call: Future[Any], task: Any) -> None:
-        try:
-            call.set_result(self._made().run(task))
-        except BaseException as error:
-            call.set_exception(RayTaskError(error))
+    def _work(self, call: Future[Any], name: str, given: tuple[Any, ...]) -> None:
+        with suppress(InvalidStateError):  # it was lost meanwhile
+            try:
+                call.set_result(getattr(self._made, name)(*given))
+            except InvalidStateError:
+                raise
+            except BaseException as error:
+                call.set_exception(RayTaskError(error))
+
+
+class FakeMethod:
+    def __init__(self, actor: FakeActor, name: str) -> None:
+        self._actor = actor
+        self._name = name
+
+    def remote(self, *given: Any) -> Future[Any]:
+        return self._actor.call(self._name, given)
 
 
 class FakeFunction:

@@ -287,7 +287,7 @@ class Crawl:
             )
         if config.metasearch.is_on:
             config.metasearch.require_engines()
-        elif not config.seeds:
+        elif not config.seeds and self._shard is None:
             raise SeedError(
                 "nothing to start from: give --seed https://… or --seeds FILE, or let search engines find a start: "
                 "--metasearch"

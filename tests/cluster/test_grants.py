@@ -43,6 +43,12 @@ def test_a_shard_whose_hosts_all_rest_does_not_keep_others_waiting():
     assert grants([resting, standing(1, [0.2] * 50)], left=100).get(1, 0) > 0
 
 
+def test_far_better_links_of_another_shard_are_waited_for():
+    """As one process waits for a better link on a host that rests."""
+    resting = standing(0, [0.9] * 50, ahead=LEAST_AHEAD, speed=0.0)
+    assert grants([resting, standing(1, [0.3, 0.2])], left=100, least=0.25).get(1, 0) == 1
+
+
 def test_nobody_is_granted_far_in_advance():
     found = grants([standing(0, [0.9] * 256, speed=0.0)], left=1_000)
     assert found[0] <= LEAST_AHEAD

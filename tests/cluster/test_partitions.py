@@ -48,7 +48,28 @@ def test_few_change_hands(before, after):
     assert moved <= needed + PARTITIONS / 10
 
 
-def test_every_shard_has_one_crawler():
-    found = shards_of_crawlers(7, 3)
-    assert sorted(shard for shards in found for shard in shards) == list(range(7))
-    assert max(map(len, found)) == 3
+class TestShardsOfCrawlers:
+    def test_each_has_a_fair_share(self):
+        found = shards_of_crawlers(7, [0, 1, 5], {})
+        assert sorted(found) == list(range(7))
+        assert sorted(Counter(found.values()).values()) == [2, 2, 3]
+
+    @pytest.mark.parametrize(("before", "after", "moves"), [(range(4), range(5), 3), (range(5), [0, 1, 3, 4], 3)])
+    def test_only_those_move_that_have_to(self, before, after, moves):
+        """Of sixteen shards: those that a newcomer needs, or those of a crawler that is no more."""
+        old = shards_of_crawlers(16, list(before), {})
+        new = shards_of_crawlers(16, list(after), old)
+        assert sum(old[shard] != new[shard] for shard in range(16)) <= moves + 1
+        assert max(Counter(new.values()).values()) - min(Counter(new.values()).values()) <= 1
+
+    def test_nobody_moves_if_nothing_changes(self):
+        old = shards_of_crawlers(13, [2, 3, 7], {})
+        assert shards_of_crawlers(13, [2, 3, 7], old) == old
+
+    def test_the_rest_stays_while_some_are_on_their_way(self):
+        """Asked again when one of those that move has ended where it was, the others' places are the same."""
+        old = dict.fromkeys(range(6), 0)
+        new = shards_of_crawlers(6, [0, 1], old)
+        moving = [shard for shard in range(6) if new[shard] == 1]
+        left = {shard: crawler for shard, crawler in old.items() if shard != moving[0]}
+        assert shards_of_crawlers(6, [0, 1], left) == new

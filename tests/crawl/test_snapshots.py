@@ -225,6 +225,28 @@ class TestWriting:
         named = json.loads(crawl.rig.store.state(SNAPSHOT))
         assert crawl.files == [named["file"]] == [f"50-{named['sha256'][:12]}.snapshot"]
 
+    def test_what_other_shards_told_after_the_last_page_is_in_the_last_one(self, learner):
+        crawl = learner()
+        crawl.crawl(*SEEDS, pages=20)
+        before, (_, covered) = crawl.files, crawl.known()
+        ledger = crawl.rig.ledger
+        snapshotting = Snapshotting(
+            ledger=ledger,
+            directory=crawl.directory,
+            settings=lambda: SETTINGS,
+            clock=crawl.rig.clock,
+            covered=covered,
+            judged=int,
+            is_judged_by_study=True,
+        )
+        snapshotting.look(is_last=True)
+        assert crawl.files == before
+        ledger.state.foreign.append(ledger.pages)
+        snapshotting.look(is_last=True)
+        assert crawl.files != before
+        known = crawl.known()[1]
+        assert (known.pages, known.foreign) == (20, 1)
+
     def test_a_strategy_that_is_told_nothing_again_needs_none(self, plain):
         crawl = plain(kind="best-first")
         crawl.crawl(*SEEDS, pages=20)

@@ -5,9 +5,10 @@
 An episode crawls a generated web to its end with three crawlers on Ray and a PostgreSQL of its own. On the way crawlers
 are killed (SIGKILL) or stopped for a while, the driver is killed with all that it has started, and sessions of the
 database are ended, each at a random moment. In every other pair of episodes Ray has nodes, as on several machines: they
-outlive the driver, and a node is lost with all that runs on it, and another one comes. Afterwards every reachable page
-has to be there once, in the database and in the archives, and the server's log has to show that no host and no address
-was asked too soon.
+outlive the driver, and a node is lost with all that runs on it, and another one comes. Or they are cut off from each
+other for longer than Ray waits for a word: the driver stands still, or a node does, whose crawlers go on meanwhile.
+Afterwards every reachable page has to be there once, in the database and in the archives, and the server's log has to
+show that no host and no address was asked too soon.
 
 Every finished episode is a line of results.jsonl; the same command goes on after the last one. Ctrl-C loses at most the
 episode under way.
@@ -41,6 +42,13 @@ DELAY = 0.1
 CRAWLERS = 3
 DISTURBANCES = (*["crawler"] * 6, *["sessions"] * 4, "driver", "stop")
 """How often each comes up."""
+OF_NODES = (*["node"] * 4, "cut node", "cut driver")
+"""Where Ray has nodes."""
+CUT_SECONDS = 90.0
+"""For which the driver stands still: Ray has given up a silent node after 66 s here."""
+LONGEST_CUT = 180.0
+WHILE_CUT = 20.0
+"""Seconds for which a node stays cut off once Ray has given it up: others take over its shards, and shut it out."""
 NODES = 2
 NODE_PROCESSORS = 3
 """As many as there are crawlers: one node must be enough while another is lost."""
@@ -70,6 +78,27 @@ class Nodes:
         """At once, without a word to anybody; then another one comes."""
         self._cluster.remove_node(self._nodes.pop(some.randrange(len(self._nodes))), allow_graceful=False)
         self._nodes.append(self._new())
+
+    def cut_one(self, some: random.Random) -> None:
+        """Nobody hears of a node any more, but what runs on it goes on; another one comes. When it is heard again, it
+        was given up."""
+        node = self._nodes.pop(some.randrange(len(self._nodes)))
+        raylet = psutil.Process(node.all_processes["raylet"][0].process.pid)
+        raylet.suspend()
+        self._nodes.append(self._new())
+        deadline = time.monotonic() + LONGEST_CUT
+        while self._is_alive(node):
+            assert time.monotonic() < deadline, "Ray has not given up the node that it cannot hear"
+            time.sleep(0.5)
+        time.sleep(WHILE_CUT)
+        raylet.resume()
+        with suppress(psutil.TimeoutExpired):
+            raylet.wait(15)
+        self._cluster.remove_node(node, allow_graceful=False)
+
+    def _is_alive(self, node: Any) -> bool:
+        """As far as Ray knows."""
+        return any(row["Alive"] for row in self._cluster.global_state.node_table() if row["NodeID"] == node.unique_id)
 
     def close(self) -> None:
         self._cluster.shutdown()
@@ -104,7 +133,7 @@ class ClusterEpisode:
                     process = self.started(command)
                     if not self.wait_for_requests(process, self.some.randrange(0, 20)):
                         break
-                    self.disturb(process, self.some.choice((*DISTURBANCES, *["node"] * 4 * bool(self.nodes))))
+                    self.disturb(process, self.some.choice((*DISTURBANCES, *(OF_NODES if self.nodes else ()))))
                     print(f"\repisode {self.number}: {dict(self.done)}", end="", file=sys.stderr, flush=True)
                 code = self.started(command).wait(timeout=LONGEST_EPISODE)
                 assert code == 0, f"the last run ended with {code}: {self.said()}"
@@ -183,6 +212,15 @@ class ClusterEpisode:
             assert self.nodes is not None
             self.nodes.lose_one(self.some)
             self.done["node"] += 1
+        elif what == "cut node":
+            assert self.nodes is not None
+            self.nodes.cut_one(self.some)
+            self.done[what] += 1
+        elif what == "cut driver":
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(CUT_SECONDS)
+            process.send_signal(signal.SIGCONT)
+            self.done[what] += 1
         elif crawlers := self.crawlers():
             victim = self.some.choice(crawlers)
             with suppress(psutil.NoSuchProcess):

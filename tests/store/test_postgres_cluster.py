@@ -9,6 +9,7 @@ import pytest
 
 from lycosa.errors import InputError, StoreError, WorkspaceBusy
 from lycosa.store.rows import Batch, HostRow, Letter, LinkRow, ShardFigures
+from lycosa.store.schema import MIGRATIONS, VERSION, parts
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'lycosa[postgres]'")
 from lycosa.store.postgres import PostgresStore  # noqa: E402
@@ -23,6 +24,7 @@ from lycosa.store.postgres_cluster import (  # noqa: E402
 from postgres_server import new_place  # noqa: E402
 
 NOWHERE = Path("store.url")
+SCHEMA = "lycosa.store.postgres_schema"
 
 
 @pytest.fixture(scope="module")
@@ -120,11 +122,11 @@ class TestLetters:
 
 class TestBudget:
     def figures(self, shard: int, pages: int, *, is_idle: bool) -> Batch:
-        return Batch(figures=ShardFigures(is_idle, pages, 0, 0, 0, 0, 0.0, b"", shard))
+        return Batch(figures=ShardFigures(is_idle, pages, 0, 0, 0, 0, 0.0, b"", 0.0, shard))
 
     def test_grants_add_up(self, opened, emptied):
         store = opened(0)
-        with closing(ClusterStore(emptied, path=NOWHERE)) as driver:
+        with closing(ClusterStore(emptied, path=NOWHERE, shards=2)) as driver:
             driver.grant({0: 5, 1: 7})
             driver.grant({0: 1})
             assert store.orders().granted == 6
@@ -134,7 +136,7 @@ class TestBudget:
             assert store.orders().stop == ""
 
     def test_only_idle_shards_give_back(self, opened, emptied):
-        with closing(ClusterStore(emptied, path=NOWHERE)) as driver:
+        with closing(ClusterStore(emptied, path=NOWHERE, shards=2)) as driver:
             driver.grant({0: 10, 1: 10})
             opened(0).write(self.figures(0, 4, is_idle=True))
             opened(1).write(self.figures(1, 4, is_idle=False))
@@ -220,3 +222,52 @@ class TestPlaces:
         PostgresStore(postgres_url, path=NOWHERE).close()
         with pytest.raises(StoreError, match="holds a crawl of one process"):
             prepare_cluster(postgres_url, where="here", path=NOWHERE, shards=2)
+
+
+class TestErrors:
+    def test_nobody_answers(self):
+        with pytest.raises(StoreError, match="the server cannot be reached"):
+            prepare_cluster("postgresql://me@127.0.0.1:1/x", where="here", path=NOWHERE, shards=2)
+
+    def test_a_server_that_is_too_old_gets_nothing(self, postgres_url, monkeypatch):
+        monkeypatch.setattr("lycosa.store.postgres_schema.OLDEST", 99)
+        with pytest.raises(StoreError, match="Lycosa needs 99 or newer"):
+            prepare_cluster(postgres_url, where="here", path=NOWHERE, shards=2)
+        with psycopg.connect(postgres_url) as db:
+            pattern = f"{base_schema(postgres_url)}_shard%"
+            assert db.execute("select nspname from pg_namespace where nspname like %s", (pattern,)).fetchall() == []
+
+    def test_a_user_without_rights(self, postgres_url):
+        with psycopg.connect(postgres_url, autocommit=True) as db:
+            if not db.execute("select 1 from pg_roles where rolname = 'stranger'").fetchone():
+                db.execute("create role stranger login")
+        with pytest.raises(StoreError, match="lacks the right"):
+            prepare_cluster(postgres_url.replace("lycosa@", "stranger@"), where="here", path=NOWHERE, shards=2)
+
+    def test_a_newer_schema(self, emptied):
+        with psycopg.connect(emptied, autocommit=True) as db:
+            db.execute(f"update cluster set version = {VERSION + 1}".encode())
+            try:
+                with pytest.raises(StoreError, match="written by a newer Lycosa"):
+                    prepare_cluster(emptied, where="here", path=NOWHERE, shards=2)
+            finally:
+                db.execute(f"update cluster set version = {VERSION}".encode())
+
+    def test_an_older_schema_is_migrated_once_the_crawl_goes_on(self, postgres_url, monkeypatch):
+        """A column goes, in the way of which views over all shards would be."""
+        prepare_cluster(postgres_url, where="here", path=NOWHERE, shards=2)
+        monkeypatch.setattr(f"{SCHEMA}.MIGRATIONS", (*MIGRATIONS, "alter table robots drop column fetched_at;"))
+        for module in (SCHEMA, "lycosa.store.postgres_cluster"):
+            monkeypatch.setattr(f"{module}.VERSION", VERSION + 1)
+        monkeypatch.setattr(f"{SCHEMA}.strangers", lambda _: iter(()))
+        with pytest.raises(StoreError, match="go on with the crawl once to migrate it"):
+            ClusterReports(postgres_url, path=NOWHERE, read_only=True)
+        known = {name: part._replace(columns=tuple(c for c in part.columns if (name, c) != ("robots", "fetched_at")))
+                 for name, part in parts().items()}  # fmt: skip
+        monkeypatch.setattr("lycosa.store.postgres_cluster.parts", lambda: known)
+        assert prepare_cluster(postgres_url, where="here", path=NOWHERE, shards=2) == 2
+        with closing(ClusterReports(postgres_url, path=NOWHERE, read_only=True)) as reports:
+            columns, rows = reports.query("select * from robots")
+            assert list(rows) == []
+        assert "fetched_at" not in columns
+        assert "shard" in columns

@@ -1,4 +1,4 @@
-"""lycosa crawl --cluster: how a crawl by several crawlers is run, and shows itself."""
+"""lycosa crawl --cluster, lycosa refresh --cluster: how a crawl by several crawlers is run, and shows itself."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 
 from lycosa.cli.terminal import err, is_terminal, out, plain
 from lycosa.cluster.driver import Cluster, ClusterProgress
+from lycosa.crawl.refresh import RefreshPlan
 from lycosa.engine import Crawl
 from lycosa.results.report import Report
 
@@ -31,11 +32,13 @@ class ClusterLines:
             print(json.dumps({"event": "progress", **now._asdict()}), flush=True)
             return
         share = now.relevant / max(1, now.pages)
-        out.print(
+        words = (
             f"{now.pages:,} pages of {self._pages:,}, {now.relevant:,} relevant ({share:.1%}); {now.waiting:,} links "
-            f"wait; {now.speed:.1f} pages/s by {now.crawlers} crawlers",
-            end="\r" if is_terminal() else "\n",
+            f"wait; {now.speed:.1f} pages/s by {now.crawlers} crawlers"
         )
+        if now.planned:
+            words = f"looked at {now.looked_at:,} of {now.planned:,} pages again by {now.crawlers} crawlers"
+        out.print(words, end="\r" if is_terminal() else "\n")
 
     def event(self, kind: str, message: str) -> None:
         if self._as_json:
@@ -49,3 +52,10 @@ def run_cluster(
 ) -> Report:
     cluster = Cluster(crawl, store=store, crawlers=crawlers, shards=shards, address=ray)
     return cluster.run(ClusterLines(crawl.config.budget.pages, as_json=as_json, quiet=quiet))
+
+
+def refresh_cluster(
+    crawl: Crawl, plan: RefreshPlan, *, minutes: float | None, crawlers: int, ray: str, as_json: bool, quiet: bool
+) -> Report:
+    cluster = Cluster(crawl, store="", crawlers=crawlers, address=ray)
+    return cluster.refresh(plan, ClusterLines(0, as_json=as_json, quiet=quiet), minutes=minutes)

@@ -93,7 +93,7 @@ def crawl(
         "once; the directory remembers it (docs/scale.md).",
     ),
     cluster: int = typer.Option(
-        0, "--cluster", min=0, help="Crawl with this many crawlers on Ray; needs --store and lycosa[cluster]."
+        0, "--cluster", min=0, help="Crawl with up to this many crawlers on Ray; needs --store and lycosa[cluster]."
     ),
     shards: int = typer.Option(
         0, "--shards", min=0, help="Of a new cluster's crawl: the most crawlers it can ever have (default: --cluster)."

@@ -17,7 +17,8 @@ from lycosa.cli.shown_pages import OnlyPages, Show
 from lycosa.cli.terminal import going_on_unread, out, plain
 from lycosa.crawl.refresh import LIKELY, RefreshPlan
 from lycosa.engine import Crawl
-from lycosa.errors import InputError
+from lycosa.errors import ConfigError, InputError
+from lycosa.store.opening import require_postgres
 
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 7 * 86_400.0}
 _AGE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([smhdw])")
@@ -41,6 +42,10 @@ def refresh(
         LIKELY, "--order", help="likely: hubs, then by the chance of a change; oldest: by the time of the last look."
     ),
     minutes: float | None = typer.Option(None, "--minutes", help="Stop after this many minutes."),
+    cluster: int = typer.Option(
+        0, "--cluster", min=0, help="Of a cluster's crawl: look with this many crawlers on Ray, all shards together."
+    ),
+    ray: str = typer.Option("", "--ray", help="A Ray cluster: ray://host:10001. Without it, one is started here."),
     setting: list[str] = SETTING,
     as_json: bool = typer.Option(False, "--json", help="Progress and summary as JSON lines."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no summary."),
@@ -58,8 +63,24 @@ def refresh(
     """
     plan = RefreshPlan(older=age(older), requests=requests, new=new, is_all=is_all, order=order)
     crawl = Crawl(directory=directory, layers=[("--set", parse_setting(text)) for text in setting])
-    watcher = OnlyPages(Show.NONE, as_json=as_json) if quiet else Lines(as_json=as_json)
-    report = start(lambda: crawl.refresh(plan, minutes=minutes, watcher=watcher))
+    if not cluster:
+        if crawl.workspace.has_shards:
+            raise ConfigError(
+                f"{directory}: the crawl of a cluster; say by how many crawlers: lycosa refresh {directory} --cluster 2"
+            )
+        if ray:
+            raise ConfigError("--ray is for the crawl of a cluster: give the number of crawlers, too: --cluster 2")
+        watcher = OnlyPages(Show.NONE, as_json=as_json) if quiet else Lines(as_json=as_json)
+        report = start(lambda: crawl.refresh(plan, minutes=minutes, watcher=watcher))
+    else:
+        require_postgres()
+        from lycosa.cli.clustered import refresh_cluster
+
+        report = start(
+            lambda: refresh_cluster(
+                crawl, plan, minutes=minutes, crawlers=cluster, ray=ray, as_json=as_json, quiet=quiet
+            )
+        )
     if not quiet:
         with going_on_unread():
             if as_json:

@@ -1,4 +1,4 @@
-"""A crawler of a cluster: the process on some node that runs shards, each as a crawl of its own.
+"""What a crawler of a cluster does, a process on some node: it runs shards, each as a crawl of its own.
 
 It keeps nothing: what a shard knows is in its store, and its files in its directory. One that dies is replaced by
 another, which goes on from there.
@@ -6,22 +6,27 @@ another, which goes on from there.
 
 from __future__ import annotations
 
-import threading
 import time
 import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
 from lycosa.cluster.partitions import shard_by_host
+from lycosa.cluster.refreshing import SharedPlan
 from lycosa.crawl.shard import Shard
 from lycosa.engine import Crawl
 from lycosa.errors import WorkspaceBusy
+from lycosa.seeds.metasearch.settings import MetaSearchSettings
+from lycosa.store.opening import begin_shard_store
 from lycosa.store.postgres_cluster import shard_url
 from lycosa.workspace import Workspace
 
 WAIT_FOR_PREDECESSOR = 10.0
 """Seconds that a predecessor has to end by itself, before its sessions are ended and what it sends is refused."""
-GIVE_UP_AFTER = 60.0
+SEARCHING = 0
+"""The shard that asks search engines; what they find goes to others as any link does."""
+GIVE_UP_AFTER = 300.0
+"""Seconds after which a predecessor that keeps the shard's directory, and cannot be shut out, is an error."""
 
 
 class CrawlerTask(NamedTuple):
@@ -35,46 +40,36 @@ class CrawlerTask(NamedTuple):
     """Number of shards of the cluster."""
     config: str
     """Settings, as TOML."""
-    shards: tuple[int, ...]
-    """The shards that it runs."""
+    refresh: SharedPlan | None = None
+    """If pages are to be looked at again instead."""
 
 
-def run_shards(task: CrawlerTask) -> dict[int, str]:
-    """Crawl until all of these shards have ended; why each did. What ended one by a fault ends all."""
-    ends: dict[int, str] = {}
-    failed: list[BaseException] = []
-    crawls: dict[int, Crawl] = {}
+def run_shard(task: CrawlerTask, shard: int) -> str:
+    """Crawl until there is a reason to stop; which it is.
 
-    def run(shard: int) -> None:
-        try:
-            ends[shard] = _run_shard(task, shard, crawls)
-        except BaseException as error:  # raised again below, for whoever started this crawler
-            failed.append(error)
-            for other in list(crawls.values()):
-                other.stop("another shard of this crawler has failed")
-
-    threads = [threading.Thread(target=run, args=(shard,), name=f"shard {shard}", daemon=True) for shard in task.shards]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failed:
-        raise failed[0]
-    return ends
-
-
-def _run_shard(task: CrawlerTask, shard: int, crawls: dict[int, Crawl]) -> str:
-    """A predecessor may not have ended yet: it is waited for, and then shut out."""
+    A predecessor may not have ended yet: it is waited for, and then shut out. If it is alive, and only Ray has lost
+    sight of it, it ends by what it tries to write next, and so gives the directory free.
+    """
     began = time.monotonic()
     while True:
         waited = time.monotonic() - began
-        crawls[shard] = crawl_of_shard(task, shard, takes_over=waited > WAIT_FOR_PREDECESSOR)
         try:
-            return crawls[shard].run().reason
+            takes_over = waited > WAIT_FOR_PREDECESSOR
+            if takes_over:
+                _shut_out_others(task, shard)
+            crawl = crawl_of_shard(task, shard, takes_over=takes_over)
+            if task.refresh is not None:
+                return crawl.refresh(task.refresh.of(shard, now=time.time())).reason
+            return crawl.run().reason
         except WorkspaceBusy:
             if waited > GIVE_UP_AFTER:
                 raise
             time.sleep(0.5)
+
+
+def _shut_out_others(task: CrawlerTask, shard: int) -> None:
+    workspace = Workspace(shard_directory(Path(task.directory), shard))
+    begin_shard_store(workspace, shard_url(task.url, shard), shard, takes_over=True).close()
 
 
 def shard_directory(home: Path, shard: int) -> Path:
@@ -91,6 +86,12 @@ def crawl_of_shard(task: CrawlerTask, shard: int, *, takes_over: bool = False) -
         settings.setdefault("readers", {})["count"] = 1
     # The cluster decides when all is over, not a shard.
     settings.setdefault("stall", {}).update(seed_patience=0, longest_rest=0)
+    if searching := settings.get("metasearch"):
+        # By the pages of one shard: as often as by those of all.
+        every = searching.get("every", MetaSearchSettings().every)
+        searching.update(
+            is_on=searching.get("is_on", False) and shard == SEARCHING, every=-(-every // task.shard_count)
+        )
     return Crawl(
         config=settings, directory=directory, store=shard_url(task.url, shard), shard=place, book=home / "topics.db"
     )

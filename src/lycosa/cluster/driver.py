@@ -1,7 +1,7 @@
-"""Runs a cluster: starts crawlers on Ray, replaces those that die, grants pages, and says when all is over.
+"""Runs a cluster: has crawlers on Ray run the shards (`crew`), grants pages, and says when all is over.
 
-Ray starts, places and restarts; nothing of value is in its calls. All that counts is in the store, and the driver asks
-that: it may be killed, and another driver goes on by the same command.
+Ray starts and places; nothing of value is in its calls. All that counts is in the store, and the driver asks that: it
+may be killed, and another driver goes on by the same command.
 """
 
 from __future__ import annotations
@@ -10,32 +10,42 @@ import math
 import signal
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import Any, NamedTuple, Protocol
 
 from lycosa.cluster.connection import connected, require_ray
-from lycosa.cluster.crawler import CrawlerTask, run_shards
+from lycosa.cluster.crawler import CrawlerTask
+from lycosa.cluster.crew import TICK, Crew
 from lycosa.cluster.grants import Standing, grants
-from lycosa.cluster.partitions import PARTITIONS, shards_of_crawlers
+from lycosa.cluster.partitions import PARTITIONS
+from lycosa.cluster.refreshing import SharedPlan, shared_plan
 from lycosa.config import Config
+from lycosa.crawl.refresh import RefreshPlan, refresh_words
 from lycosa.engine import Crawl
-from lycosa.errors import ConfigError, LycosaError
+from lycosa.errors import ConfigError
 from lycosa.frontier.frontier import Frontier
 from lycosa.results.report import Report
 from lycosa.stopping.figures import Figures
-from lycosa.stopping.rules import Stop, StopRules
+from lycosa.stopping.rules import NO_PAGE_LIMIT, Budget, Stop, StopRules
 from lycosa.store.opening import shown
 from lycosa.store.postgres_cluster import ClusterStore, ShardRow, prepare_cluster
 
-TICK = 0.25
-"""Seconds between two looks at the shards."""
 SPEED_SECONDS = 5.0
-MOST_DEATHS = 8
-"""Number of times that a crawler may die without a page fetched in between."""
-RULES = ("relevant", "irrelevant")
-"""Stop rules that are kept over all shards."""
+SILENCE = 5.0
+"""Seconds after which nobody waits for the links of a shard that says nothing."""
+REFRESHED = "all pages that were due have been looked at again"
+COUNT_EVERY = 3.0
+"""Seconds between two counts of pages that were looked at again."""
+RECENT_EVERY = 1.0
+"""Seconds between two looks at the latest pages of all shards, if a stop rule is about them."""
+REFUSED = {
+    "community": "links between shards are not counted",
+    "expected_harvest": "forecasts of shards do not add up",
+    "is_generalised": "each shard widens its focus by itself",
+}
+"""Stop rules that cannot be kept over all shards, and why."""
 
 
 class ClusterProgress(NamedTuple):
@@ -50,6 +60,9 @@ class ClusterProgress(NamedTuple):
     crawlers: int
     speed: float
     """Pages a second of late."""
+    looked_at: int = 0
+    """In a refresh: number of pages that were looked at again, of those that are planned."""
+    planned: int = 0
 
 
 class Audience(Protocol):
@@ -96,6 +109,19 @@ class Cluster:
             raise ConfigError(
                 f"{workspace.directory}: holds a crawl of one process; begin one of a cluster in another directory, -o"
             )
+        return self._locked_run(audience, config)
+
+    def refresh(self, plan: RefreshPlan, audience: Audience, *, minutes: float | None = None) -> Report:
+        """Look again at the pages that all shards have, and at what is new on them; the crawl's settings stay."""
+        if not self.workspace.has_shards:
+            raise ConfigError(f"{self.workspace.directory}: no crawl of a cluster here that could be refreshed")
+        config = self._crawl.settled_config()
+        budget = Budget(pages=NO_PAGE_LIMIT, seconds=config.budget.seconds if minutes is None else minutes * 60)
+        config = config.model_copy(update={"budget": budget, "stop": StopRules()})
+        return self._locked_run(audience, config, plan)
+
+    def _locked_run(self, audience: Audience, config: Config, plan: RefreshPlan | None = None) -> Report:
+        workspace = self.workspace
         workspace.archive = workspace.shards  # each has its own
         with workspace.locked():
             count = prepare_cluster(
@@ -111,33 +137,28 @@ class Cluster:
                     f"--cluster {count}"
                 )
             workspace.name_remote_store(self._url)
-            workspace.write_config(config.to_toml())
+            if plan is None:
+                workspace.write_config(config.to_toml())
+            path = workspace.remote_name
+            shared = None if plan is None else shared_plan(self._url, path, count, plan, now=time.time())
+            task = CrawlerTask(str(workspace.directory.resolve()), self._url, count, config.to_toml(), shared)
             with (
-                closing(ClusterStore(self._url, path=workspace.remote_name, patience=math.inf)) as store,
+                closing(ClusterStore(self._url, path=path, patience=math.inf, shards=count)) as store,
                 connected(self._ray, self._address, self._crawlers),
                 _Interrupts() as interrupts,
             ):
                 store.on_wait = lambda words: audience.event("stall", words)
-                run = _Run(self._ray, store, config, self._tasks(config, count), audience, interrupts)
-                reason = run.until_the_end()
+                crew = Crew(self._ray, store, task, crawlers=self._crawlers, tell=audience.event)
+                reason = _Run(crew, store, config, audience, interrupts, shared).until_the_end()
         return Report.of(workspace.directory, reason)
-
-    def _tasks(self, config: Config, count: int) -> list[CrawlerTask]:
-        home = str(self.workspace.directory.resolve())
-        owned = shards_of_crawlers(count, self._crawlers)
-        return [CrawlerTask(home, self._url, count, config.to_toml(), tuple(shards)) for shards in owned if shards]
 
 
 def _check(config: Config) -> None:
     """ConfigError if a setting cannot be kept over several crawlers."""
-    if config.metasearch.is_on:
-        raise ConfigError("metasearch.is_on: a cluster asks no search engines; give seeds, or crawl with one process")
     plain = StopRules()
-    for name in StopRules.__dataclass_fields__:
-        if name not in (*RULES, "window", "community_size", "forecast_pages") and getattr(config.stop, name) != getattr(
-            plain, name
-        ):
-            raise ConfigError(f"stop.{name}: a cluster keeps the stop rules {' and '.join(RULES)}, and budgets")
+    for name, why in REFUSED.items():
+        if getattr(config.stop, name) != getattr(plain, name):
+            raise ConfigError(f"stop.{name}: a cluster cannot keep this stop rule, as {why}; leave it out")
 
 
 class _Run:
@@ -145,88 +166,70 @@ class _Run:
 
     def __init__(
         self,
-        ray: Any,
+        crew: Crew,
         store: ClusterStore,
         config: Config,
-        tasks: list[CrawlerTask],
         audience: Audience,
         interrupts: _Interrupts,
+        refresh: SharedPlan | None = None,
     ) -> None:
-        self._ray = ray
+        self._refresh = refresh
+        self._looks: Counter[str] = Counter()
+        self._new_looks: Counter[str] = Counter()
+        self._counted_at = -math.inf
+        self._first_pages = 0
+        self._crew = crew
         self._store = store
         self._budget = config.budget
         self._audience = audience
         self._interrupts = interrupts
-        rules = StopRules(relevant=config.stop.relevant, irrelevant=config.stop.irrelevant)
-        self._stop = Stop(config.budget, started=time.time(), rules=rules)
+        self._patience = config.frontier.patience
+        self._heard: dict[int, tuple[float, float]] = {}
+        """By shard: the time on its last figures, and when they were first seen here."""
+        self._rules = config.stop
+        self._stop = Stop(config.budget, started=time.time(), rules=config.stop)
         self._no_frontier = Frontier()
-        self._actor = ray.remote(num_cpus=1, max_restarts=0)(CrawlerActor)
-        self._tasks = tasks
-        self._running: dict[Any, tuple[Any, CrawlerTask]] = {}
-        """By the call that is under way: the actor, and what it does."""
-        self._deaths: dict[CrawlerTask, tuple[int, int]] = {}
-        """By task: pages of the whole crawl at the last death, and deaths since."""
+        self._latest: list[bool] = []
+        self._latest_at = -math.inf
+        self._low: dict[int, float] | None = None
+        """When each shard wrote its figures last, when no waiting link seemed worth fetching; None while some are."""
         self._past: deque[tuple[float, dict[int, int]]] = deque()
-        self._error: LycosaError | None = None
-        self._failures: list[str] = []
 
     def until_the_end(self) -> str:
+        if self._refresh is not None:
+            self._looks = Counter(self._store.looks())
+            self._first_pages = sum(row.pages for row in self._store.overview())
         self._store.begin()
-        for task in self._tasks:
-            self._start(task)
+        self._crew.begin()
         reason = ""
-        while self._running:
+        while not reason or self._crew.is_running:
             shards = self._store.overview()
+            self._count_looks()
             self._tell(shards)
             if not reason and (reason := self._why_stop(shards)):
                 self._store.stop(reason)
-            if not reason:
+            if not reason and self._low is None and self._refresh is None:
                 self._grant(shards)
             if self._interrupts.count > 1:
                 raise KeyboardInterrupt
-            self._wait(is_ending=bool(reason))
-        if self._error is not None:
-            raise self._error
+            self._crew.look(pages=sum(row.pages for row in shards), is_ending=bool(reason))
+        self._crew.end()
+        if self._crew.error is not None:
+            raise self._crew.error
+        self._count_looks(is_last=True)
         self._tell(self._store.overview())
-        return reason
+        return self._refresh_words() if reason == REFRESHED else reason
 
-    def _start(self, task: CrawlerTask) -> None:
-        actor = self._actor.options(scheduling_strategy="SPREAD").remote()
-        self._running[actor.run.remote(task)] = (actor, task)
+    def _count_looks(self, *, is_last: bool = False) -> None:
+        """Looks of this refresh; all are counted, which takes longer the more there are."""
+        if self._refresh is not None and (is_last or time.monotonic() - self._counted_at >= COUNT_EVERY):
+            self._new_looks = Counter(self._store.looks()) - self._looks
+            self._counted_at = time.monotonic()
 
-    def _wait(self, *, is_ending: bool) -> None:
-        """Until the next look, or until a crawler has ended; those that died are replaced."""
-        ended, _ = self._ray.wait(list(self._running), num_returns=1, timeout=TICK)
-        for call in ended:
-            actor, task = self._running.pop(call)
-            try:
-                self._ray.get(call)
-            except self._ray.exceptions.RayTaskError as error:
-                if not isinstance(error.cause, LycosaError):
-                    self._replace(task, f"{type(error.cause).__name__}: {error.cause}")
-                    continue
-                self._error = self._error or error.cause
-                self._store.stop(f"a crawler has failed: {error.cause}")
-            except self._ray.exceptions.RayError as error:
-                self._replace(task, str(error).splitlines()[0])
-                continue
-            self._ray.kill(actor)
-            if not is_ending and self._error is None:  # somebody else has asked its shards to stop
-                self._error = LycosaError(f"shards {', '.join(map(str, task.shards))} have ended before the others")
-                self._store.stop(str(self._error))
-
-    def _replace(self, task: CrawlerTask, why: str) -> None:
-        pages = sum(row.pages for row in self._store.overview())
-        before, deaths = self._deaths.get(task, (-1, 0))
-        deaths = deaths + 1 if pages == before else 1
-        self._deaths[task] = pages, deaths
-        if deaths > MOST_DEATHS:
-            raise LycosaError(
-                f"the crawler of shards {', '.join(map(str, task.shards))} has died {deaths} times in a row without a "
-                f"page fetched: {why}; its log is in the crawl's directory"
-            )
-        self._audience.event("crawler", f"the crawler of shards {', '.join(map(str, task.shards))} died; replaced")
-        self._start(task)
+    def _refresh_words(self) -> str:
+        assert self._refresh is not None
+        new = sum(row.pages for row in self._store.overview()) - self._first_pages
+        return refresh_words(self._new_looks, planned=self._refresh.planned, new=new)
 
     def _tell(self, shards: list[ShardRow]) -> None:
         now = time.monotonic()
@@ -240,8 +243,10 @@ class _Run:
                 waiting=sum(row.waiting for row in shards),
                 in_flight=sum(row.in_flight for row in shards),
                 letters=shards[0].letters,
-                crawlers=len(self._running),
+                crawlers=self._crew.crawlers,
                 speed=sum(self._speeds().values()),
+                looked_at=self._new_looks.total(),
+                planned=self._refresh.planned if self._refresh else 0,
             )
         )
 
@@ -253,17 +258,49 @@ class _Run:
     def _why_stop(self, shards: list[ShardRow]) -> str:
         if self._interrupts.count:
             return f"interrupted by {self._interrupts.name}"
-        figures = Figures(
-            pages=sum(row.pages for row in shards),
-            relevant=sum(row.relevant for row in shards),
-            bytes=sum(row.downloaded for row in shards),
-        )
-        if reason := self._stop.reason(figures, self._no_frontier, now=time.time()):
+        if reason := self._stop.reason(self._figures(shards), self._no_frontier, now=time.time()):
+            return reason
+        if reason := self._low_best_score(shards):
             return reason
         # All of them as of one moment: an idle shard wakes up by letters alone, and there are none.
         if all(row.is_idle for row in shards) and not shards[0].letters:
+            if self._refresh is not None:
+                return REFRESHED
             return self._stop.exhausted(sum(row.waiting for row in shards))
         return shards[0].stop
+
+    def _figures(self, shards: list[ShardRow]) -> Figures:
+        latest, window = self._recent(), self._rules.window
+        return Figures(
+            pages=sum(row.pages for row in shards),
+            relevant=sum(row.relevant for row in shards),
+            since_relevant=latest.index(True) if True in latest else len(latest),
+            bytes=sum(row.downloaded for row in shards),
+            precision=sum(latest[:window]) / window if self._rules.precision and len(latest) >= window else None,
+        )
+
+    def _recent(self) -> list[bool]:
+        """Whether the latest pages are relevant, the latest first; as many as stop rules are about."""
+        rules, now = self._rules, time.monotonic()
+        count = max(rules.irrelevant_in_a_row, rules.window if rules.precision else 0)
+        if count and now - self._latest_at >= RECENT_EVERY:
+            self._latest, self._latest_at = self._store.recent_relevance(count), now
+        return self._latest
+
+    def _low_best_score(self, shards: list[ShardRow]) -> str:
+        """Whether no waiting link of any shard is worth fetching. Nothing is granted while it looks like it; what is
+        under way, letters included, may still bring better ones."""
+        least = self._rules.best_score
+        best = [float(row.scores[0]) for row in shards if len(row.scores)]
+        if not least or not best or max(best) >= least:
+            self._low = None
+            return ""
+        self._low = low = self._low or {row.shard: row.at for row in shards}
+        is_busy = shards[0].letters or any(row.in_flight for row in shards)
+        if is_busy or any(row.at == low[row.shard] and not row.is_idle for row in shards):
+            return ""
+        waiting = sum(row.waiting for row in shards)
+        return f"best score: {max(best):.3g} is the best of {waiting:,} waiting links, {least:g} is required"
 
     def _grant(self, shards: list[ShardRow]) -> None:
         speeds = self._speeds()
@@ -275,14 +312,15 @@ class _Run:
             if not row.is_idle
         ]
         left = self._budget.pages - sum(row.granted for row in shards)
-        self._store.grant(dict(grants(standings, left)))
+        best = max((row.best_soon for row in shards if self._is_heard(row)), default=0.0)
+        self._store.grant(dict(grants(standings, left, least=self._patience * best)))
 
-
-class CrawlerActor:
-    """What Ray starts on a node."""
-
-    def run(self, task: CrawlerTask) -> dict[int, str]:
-        return run_shards(task)
+    def _is_heard(self, row: ShardRow) -> bool:
+        """Whether a shard has something to fetch, and somebody runs it: it writes down its figures all the time."""
+        now = time.monotonic()
+        at, since = self._heard.get(row.shard, (-1.0, now))
+        self._heard[row.shard] = (row.at, since if at == row.at else now)
+        return not row.is_idle and now - self._heard[row.shard][1] < SILENCE
 
 
 class _Interrupts:

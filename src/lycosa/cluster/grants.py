@@ -1,7 +1,9 @@
 """Which shard may fetch how many pages more: the page budget is one, and goes where the best links are.
 
 A single crawl fetches the best link of all. Here each shard says what its best waiting links are worth, and the next
-pages are granted to the best of all shards together. A shard never fetches more than it was granted, and what is
+pages are granted to the best of all shards together. Where one process would rather wait for a far better link
+(`frontier.patience`), so does a shard for one of another shard: otherwise shards without anything good would spend the
+budget while the hosts of the others rest. A shard never fetches more than it was granted, and what is
 granted never exceeds the budget, so the budget is exact.
 """
 
@@ -35,8 +37,9 @@ class Standing(NamedTuple):
     """What its best waiting links are worth, best first."""
 
 
-def grants(shards: Sequence[Standing], left: int) -> Mapping[int, int]:
-    """Number of pages to grant to each shard; `left`: of the budget, not granted yet."""
+def grants(shards: Sequence[Standing], left: int, *, least: float = 0.0) -> Mapping[int, int]:
+    """Number of pages to grant to each shard; `left`: of the budget, not granted yet. `least`: what a link must be
+    worth, if far better ones are to be had soon."""
     found: dict[int, int] = {}
     offers: list[tuple[float, int]] = []
     # Not enough for all of them: so that those with the best links get most of it, and become the fastest.
@@ -45,7 +48,8 @@ def grants(shards: Sequence[Standing], left: int) -> Mapping[int, int]:
         # Of a shard whose hosts all rest, what lies idle keeps no other from being granted more.
         room -= min(each.ahead, AHEAD_SECONDS * each.speed + 1)
         most = int(max(LEAST_AHEAD, 2 * AHEAD_SECONDS * each.speed))
-        offers += [(float(score), each.shard) for score in each.scores[each.ahead : max(most, each.ahead)]]
+        offered = each.scores[each.ahead : max(most, each.ahead)]
+        offers += [(float(score), each.shard) for score in offered if score >= least]
         if not each.ahead and not len(each.scores) and left > 0:
             found[each.shard] = min(FIRST, left)
             left -= found[each.shard]

@@ -7,7 +7,7 @@ that whatever is known of a site (its clocks, robots.txt, traps) is known in one
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -59,10 +59,32 @@ def shard_by_host(shards: int) -> Callable[[str], int]:
     return shard_of
 
 
-def shards_of_crawlers(shards: int, crawlers: int) -> list[list[int]]:
-    """The shards that each crawler runs."""
-    owners = dealt(shards, crawlers, what="shard")
-    return [[shard for shard, owner in enumerate(owners) if owner == crawler] for crawler in range(crawlers)]
+def shards_of_crawlers(shards: int, crawlers: Sequence[int], now: Mapping[int, int]) -> dict[int, int]:
+    """The crawler of each shard, of those that there are: all have the same number of shards, or one more.
+
+    `now`: the crawler of each shard that is running. Only so many leave theirs as have to: because it is no more, or
+    has too many. They go where they would like to be by hash, and there is room.
+    """
+    share, extra = divmod(shards, len(crawlers))
+    found: dict[int, int] = {}
+    has = dict.fromkeys(crawlers, 0)
+
+    def has_room(crawler: int) -> bool:
+        return has[crawler] < share or (extra > 0 and has[crawler] == share)
+
+    for shard in sorted(now, key=lambda shard: _hash(f"shard {shard} {now[shard]}")):
+        if now[shard] in has and has_room(now[shard]):
+            extra -= has[now[shard]] == share
+            has[now[shard]] += 1
+            found[shard] = now[shard]
+    for shard in range(shards):
+        if shard not in found:
+            wishes = sorted(crawlers, key=lambda crawler: _hash(f"shard {shard} {crawler}"))
+            chosen = next(filter(has_room, wishes))
+            extra -= has[chosen] == share
+            has[chosen] += 1
+            found[shard] = chosen
+    return found
 
 
 def shard_of_url(directory: Path, url: str) -> Path:

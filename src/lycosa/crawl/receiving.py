@@ -74,6 +74,7 @@ class Receiving:
         while not self._stop.was_requested:
             if self._take():
                 self._obey()
+                self._stop.wake()
                 return True
             self._obey()
             self._turns.look()
@@ -147,7 +148,10 @@ class Receiving:
         """With the figures as they are at this moment."""
         self._wrote_at = self._clock.now()
         figures, frontier = self._ledger.figures(), self._ledger.state.frontier
-        front = np.sort(frontier.scores(frontier.top(FRONT)))[::-1].astype(np.float32)
+        best = frontier.top(FRONT)
+        # What people want first is worth more than any score.
+        scores = np.where(frontier.is_favoured(best), np.inf, frontier.scores(best))
+        front = np.sort(scores)[::-1].astype(np.float32)
         batch.figures = ShardFigures(
             is_idle,
             figures.pages,
@@ -157,6 +161,7 @@ class Receiving:
             self._in_flight,
             self._clock.now(),
             front.tobytes(),
+            frontier.best_soon(),
             self._store.shard,
         )
         self._ledger.write(batch)

@@ -9,8 +9,7 @@ in them. Requests are conditional, so what has not changed costs little.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -144,7 +143,7 @@ class Refreshing:
         self._favour_new()
         state = self._ledger.state
         if not state.revisits and not self._is_new_waiting():
-            self._stop.request(self.words())
+            self._stop.finish(self.words())
 
     def end(self) -> None:
         """What was not reached stays as it was: it is not for a crawl that goes on to fetch it again."""
@@ -153,14 +152,7 @@ class Refreshing:
         self._ledger.write(batch, event=(EVENT, self.words()))
 
     def words(self) -> str:
-        """refreshed 40 pages: 30 the same, 8 changed, 2 gone; 3 links are new"""
-        counts: Counter[str] = self._ledger.rechecked
-        parts = [f"{count:,} {IN_WORDS[change]}" for change, count in counts.items()]
-        found = f"refreshed {sum(counts.values()):,} of {self._planned:,} pages" + (
-            f": {', '.join(parts)}" if parts else ""
-        )
-        new = len(self._new)
-        return found + (f"; {new:,} new link{'s were' if new > 1 else ' was'} followed" if new else "")
+        return refresh_words(self._ledger.rechecked, planned=self._planned, new=len(self._new))
 
     def _is_new_waiting(self) -> bool:
         """Whether new links wait to be fetched; one that failed waits for another run."""
@@ -183,6 +175,13 @@ class Refreshing:
             state.urls.put_first(waiting, batch, reason=NEW_ON_PAGE, detail="")
             self._new.update(waiting)
             self._ledger.write(batch)
+
+
+def refresh_words(counts: Mapping[str, int], *, planned: int, new: int) -> str:
+    """refreshed 40 pages: 30 the same, 8 changed, 2 gone; 3 new links were followed"""
+    parts = [f"{count:,} {IN_WORDS[change]}" for change, count in counts.items() if count]
+    found = f"refreshed {sum(counts.values()):,} of {planned:,} pages" + (f": {', '.join(parts)}" if parts else "")
+    return found + (f"; {new:,} new link{'s were' if new > 1 else ' was'} followed" if new else "")
 
 
 IN_WORDS = {

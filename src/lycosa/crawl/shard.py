@@ -73,15 +73,25 @@ class Shard:
 
 
 class GrantedStop(Stop):
-    """A shard fetches what it is granted, and goes on until it is told to stop: budgets are kept by the cluster."""
+    """A shard fetches what it is granted, and goes on until it is told to stop: budgets are kept by the cluster. One
+    that has finished what it has to do rests until it hears of more."""
 
     granted = 0
+    is_limited = True
+    """Whether it fetches only what it is granted; a refresh has its own plan."""
+    _finished = ""
 
     def reason(self, figures: Figures, frontier: Frontier, *, now: float) -> str:  # noqa: ARG002
-        return self._request
+        return self._request or self._finished
 
     def pages_left(self, pages: int) -> int:
-        return max(0, self.granted - pages)
+        return max(0, self.granted - pages) if self.is_limited else super().pages_left(pages)
+
+    def finish(self, reason: str) -> None:
+        self._finished = reason
+
+    def wake(self) -> None:
+        self._finished = ""
 
 
 class Sending:

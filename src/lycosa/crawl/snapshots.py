@@ -9,7 +9,8 @@ the reason is reported in one line, and the strategy is told all visits.
 
 A snapshot is written when the crawl has grown by a fiftieth, but at most `MOST_TIME` of the time is spent on it; right
 after all pages have been judged again, which a resumed crawl would have to repeat; and at the end of a run. There is
-one at a time, and while the next one is written, two.
+one at a time, and while the next one is written, two. To a shard of a cluster, a page that another one has told of is a
+page like its own: it would be told again, too.
 """
 
 from __future__ import annotations
@@ -187,7 +188,7 @@ class Snapshotting:
         self._judged = judged
         self._is_judged_by_study = is_judged_by_study
         self._snapshots = ledger.state.strategy.abilities.snapshots
-        self._pages = covered.pages
+        self._told = covered.pages + covered.foreign
         self._judged_at = self._judged()
         self._writing: _Writing | None = None
         self._taken_at = clock.now()
@@ -206,21 +207,22 @@ class Snapshotting:
             self._finish(wait=is_last)
 
     def _is_due(self, *, is_last: bool) -> bool:
-        pages = self._ledger.pages
-        if pages < FIRST or self._problem:
+        told = self._ledger.pages + len(self._ledger.state.foreign)
+        if told < FIRST or not self._ledger.pages or self._problem:
             return False
         has_news = self._judged() != self._judged_at
         if is_last:
-            return pages > self._pages or has_news
-        if pages - self._pages < max(FIRST, pages // GROWTH):
-            return has_news and pages > self._pages
+            return told > self._told or has_news
+        if told - self._told < max(FIRST, told // GROWTH):
+            return has_news and told > self._told
         return has_news or self._cost <= MOST_TIME * (self._clock.now() - self._taken_at)
 
     def _begin(self) -> None:
         began = time.thread_time()
         self._ledger.write_scores()
         tree = self._tree()
-        self._pages, self._judged_at, self._taken_at = tree["pages"], self._judged(), self._clock.now()
+        self._told = tree["pages"] + tree["foreign"]
+        self._judged_at, self._taken_at = self._judged(), self._clock.now()
         if problem := self._no_room(size_of(tree)):
             self._complain(problem)
             return

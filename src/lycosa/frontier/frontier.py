@@ -334,6 +334,10 @@ class Frontier:
         link = min(heads) & LINK_MASK
         return float("inf") if self.tier_of(link) == FAVOURED else self.score_of(link)
 
+    def best_soon(self) -> float:
+        """The best score that others are measured by (`patience`); 0 if any link is handed out."""
+        return self._patience.best() if self._patience is not None else 0.0
+
     def waiting_links(self) -> NDArray[np.int64]:
         return self._links.waiting()
 

@@ -35,11 +35,15 @@ class Patience:
 
     def holds_back(self, host: ScheduledHost) -> bool:
         """Whether the best link of this host, the best of all ready ones, has to wait for a better one elsewhere."""
+        return _score(host) < self._share * self.best()
+
+    def best(self) -> float:
+        """The best score on hosts that are ready or will be soon."""
         schedule = self._schedule
         if schedule.now >= self._next_look:
             self._look()
             self._next_look = schedule.now + max(LOOK_EVERY, len(schedule.hosts) / HOSTS_A_SECOND)
-        return _score(host) < self._share * self._best
+        return self._best
 
     def _look(self) -> None:
         soon = self._schedule.now + SOON

@@ -32,10 +32,9 @@ from lycosa.run.given import Given
 from lycosa.run.known import Known
 from lycosa.run.line import OpenLine
 from lycosa.stopping.forecaster import Forecaster
-from lycosa.stopping.rules import Stop
+from lycosa.stopping.rules import NO_PAGE_LIMIT, Stop
 from lycosa.store.rows import Batch
 
-NO_PAGE_LIMIT = 2**40
 READMIT_EVERY = 60.0
 """Seconds between two looks for hosts that may take part again."""
 
@@ -94,18 +93,21 @@ class Beside:
         given, started, clock = self._given, self._known.started, self._known.clock
         config, ledger, line = given.config, self._line.ledger, self._line
         advises = self._known.strategy.abilities.advice if config.stop.is_generalised else None
-        if given.plan is not None:
-            self.stop = Stop(replace(config.budget, pages=NO_PAGE_LIMIT, bytes=0), started=started)
-            self.refreshing = Refreshing(given.plan, ledger=ledger, stop=self.stop, now=clock.now)
-        else:
-            self.stop = Stop(
-                config.budget, started=started, rules=config.stop, advice=advises or str, forecast=self.forecaster
-            )
+        budget = config.budget if given.plan is None else replace(config.budget, pages=NO_PAGE_LIMIT, bytes=0)
         if given.shared is not None and line.sending is not None and line.turns is not None:
-            self.stop = granted = GrantedStop(config.budget, started=started)
+            self.stop = granted = GrantedStop(budget, started=started)
+            granted.is_limited = given.plan is None
             self.receiving = Receiving(
                 given.shared, ledger=ledger, sending=line.sending, turns=line.turns, stop=granted, clock=clock
             )
+        elif given.plan is not None:
+            self.stop = Stop(budget, started=started)
+        else:
+            self.stop = Stop(
+                budget, started=started, rules=config.stop, advice=advises or str, forecast=self.forecaster
+            )
+        if given.plan is not None:
+            self.refreshing = Refreshing(given.plan, ledger=ledger, stop=self.stop, now=clock.now)
 
     def _make_watches(self) -> None:
         """Those who notice that something is wrong, or that there is more to find."""

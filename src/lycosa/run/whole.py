@@ -56,6 +56,8 @@ async def _looped(given: Given, known: Known, line: OpenLine, beside: Beside) ->
         beside.receiving.begin()
     reason = await go()
     while beside.receiving is not None and await beside.receiving.wait():
+        if beside.refreshing is not None:
+            beside.refreshing.look()
         reason = await go()
     while beside.searching is not None and not beside.reason_to_stop():
         if not await beside.searching.rescue():

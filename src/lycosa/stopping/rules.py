@@ -81,6 +81,7 @@ class StopRules:
 
 
 NO_RULES = StopRules()
+NO_PAGE_LIMIT = 2**40
 
 
 def no_forecast() -> None:
@@ -112,6 +113,10 @@ class Stop:
     def request(self, reason: str) -> None:
         """Ask the crawl to stop; fetches in progress are completed and committed first."""
         self._request = reason
+
+    def finish(self, reason: str) -> None:
+        """All that was to be done has been done."""
+        self.request(reason)
 
     @property
     def was_requested(self) -> bool:

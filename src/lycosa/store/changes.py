@@ -95,7 +95,8 @@ insert into received (target, sender, number, bytes) values (?, ?, ?, ?)
 on conflict (target, sender) do update set number = excluded.number, bytes = received.bytes + excluded.bytes
 """
 FIGURES = """
-update shards set is_idle = ?, pages = ?, relevant = ?, downloaded = ?, waiting = ?, in_flight = ?, at = ?, front = ?
+update shards set is_idle = ?, pages = ?, relevant = ?, downloaded = ?, waiting = ?, in_flight = ?, at = ?, front = ?,
+    best_soon = ?
 where shard = ?
 """
 EDGE = ("source_id", "position", "target_id", "anchor", "rel")

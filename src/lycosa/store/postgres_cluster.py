@@ -31,10 +31,10 @@ from lycosa.errors import InputError, StoreError, WorkspaceBusy
 from lycosa.store import rows
 from lycosa.store.asking import select
 from lycosa.store.postgres import CRAWLING, HOLDER, PostgresStore
-from lycosa.store.postgres_connection import Database, PostgresConnection
+from lycosa.store.postgres_connection import PATIENCE, Database, PostgresConnection
 from lycosa.store.postgres_dialect import in_postgres
 from lycosa.store.postgres_errors import explained
-from lycosa.store.postgres_schema import CLUSTER, LOCKS, relations
+from lycosa.store.postgres_schema import CLUSTER, LOCKS, refuse_old_server, relations
 from lycosa.store.schema import VERSION, parts
 
 MOST_SHARDS = 1_024
@@ -50,7 +50,7 @@ create table shards (
     shard bigint primary key, granted bigint not null default 0, is_idle bigint not null default 0,
     pages bigint not null default 0, relevant bigint not null default 0, downloaded bigint not null default 0,
     waiting bigint not null default 0, in_flight bigint not null default 0, at double precision not null default 0,
-    front bytea not null default ''
+    front bytea not null default '', is_leaving bigint not null default 0, best_soon double precision not null default 0
 ) with (fillfactor = 50);
 create table outbox (
     target bigint not null, sender bigint not null, number bigint not null, value bytea not null,
@@ -84,12 +84,26 @@ select target, max(number) from (
 ) as numbers group by 1 order by 1
 """
 TAKEN = "select sender, number from received where target = ? order by 1"
-ORDERS = f"select s.granted, c.stop from shards s, {CLUSTER} c where s.shard = ?"
+LEAVES = "its shard moves to another crawler"
+ORDERS = f"""
+select s.granted, case when s.is_leaving = 1 and c.stop = '' then '{LEAVES}' else c.stop end
+from shards s, {CLUSTER} c where s.shard = ?
+"""
+LEAVE = "update shards set is_leaving = $1 where shard = $2"
+ADD_COLUMNS = """
+alter table shards add column if not exists is_leaving bigint not null default 0,
+    add column if not exists best_soon double precision not null default 0
+"""
 FOREIGN = f"{select(rows.ForeignPage, 'foreign_pages')} where id > ? order by id"
 OVERVIEW = f"""
-select shard, granted, is_idle, pages, relevant, downloaded, waiting, in_flight, at, front,
+select shard, granted, is_idle, pages, relevant, downloaded, waiting, in_flight, at, front, best_soon,
        (select count(*) from outbox), (select stop from {CLUSTER})
 from shards order by shard
+"""
+VIEWS = "select quote_ident(viewname) from pg_views where schemaname = current_schema()"
+RECENT = """
+(select p.fetched_at, j.is_relevant from {0}.pages p join {0}.judgements j on j.page_id = p.id
+ order by p.number desc limit $1)
 """
 RECLAIM = "update shards set granted = pages where shard = $1 and is_idle = 1 and granted > pages"
 GRANT = "update shards set granted = granted + $1 where shard = $2"
@@ -126,6 +140,7 @@ class ShardRow(NamedTuple):
     in_flight: int
     at: float
     front: bytes
+    best_soon: float
     letters: int
     """Number of letters under way in the whole cluster."""
     stop: str
@@ -234,15 +249,30 @@ class ShardStore(PostgresStore):
 class ClusterStore(PostgresConnection):
     """What the process that runs a cluster reads and writes."""
 
+    def __init__(self, url: str, *, path: Path, shards: int, patience: float = PATIENCE) -> None:
+        latest = " union all ".join(RECENT.format(shard_schema(base_schema(url), shard)) for shard in range(shards))
+        self._latest = f"select is_relevant from ({latest}) as each_shard order by fetched_at desc limit $1"
+        super().__init__(url, path=path, patience=patience)
+
     def _open(self, db: Database) -> None:
         """Nothing: `prepare_cluster` has."""
 
     def begin(self) -> None:
         self._again(lambda db: db.execute(f"update {CLUSTER} set stop = '', run = run + 1".encode()))
+        # Nobody has begun yet: those that were idle when all was killed have to look for themselves.
+        self._again(lambda db: db.execute("update shards set is_leaving = 0, is_idle = 0"))
 
     def overview(self) -> list[ShardRow]:
         """All shards as they are at one moment."""
         return self._all(ShardRow._make, OVERVIEW)
+
+    def recent_relevance(self, count: int) -> list[bool]:
+        """Whether the latest pages of all shards are relevant, the latest first."""
+        return self._again(lambda db: [bool(row[0]) for row in db.execute(self._latest.encode(), (count,)).fetchall()])
+
+    def looks(self) -> dict[str, int]:
+        """Number of looks at pages that were fetched before, over all runs, by what became of these."""
+        return self._again(lambda db: dict(db.execute("select change, count(*) from checks group by 1").fetchall()))
 
     def grant(self, pages: dict[int, int]) -> None:
         """Let shards fetch this many pages more."""
@@ -264,6 +294,14 @@ class ClusterStore(PostgresConnection):
 
         if shards:
             self._again(write)
+
+    def leave(self, shard: int) -> None:
+        """Ask a shard to end in order where it runs: it will go on elsewhere."""
+        self._again(lambda db: db.execute(LEAVE, (1, shard)))
+
+    def stay(self, shard: int) -> None:
+        """Whoever begins with this shard is to keep it."""
+        self._again(lambda db: db.execute(LEAVE, (0, shard)))
 
     def stop(self, reason: str) -> None:
         self._again(lambda db: db.execute(f"update {CLUSTER} set stop = $1".encode(), (reason,)))
@@ -318,9 +356,14 @@ def _refuse_begun(url: str, where: str) -> None:
 def _prepared(url: str, where: str, path: Path, shards: int) -> int:
     base = base_schema(url)
     with psycopg.connect(url, autocommit=True) as db:
+        refuse_old_server(db, where)
         found = cluster_row(db)
         if found is not None:
-            return found[1]
+            version, shards = found
+            db.execute(ADD_COLUMNS.encode())
+            if version != VERSION:
+                _migrate(db, url, where, path, version, shards)
+            return shards
         if "lycosa" in relations(db):
             raise StoreError(
                 f"{where}: holds a crawl of one process; a cluster begins with an empty database, or a schema of its "
@@ -328,8 +371,7 @@ def _prepared(url: str, where: str, path: Path, shards: int) -> int:
             )
         for shard in range(shards):
             db.execute(f"create schema if not exists {shard_schema(base, shard)}".encode())
-    for shard in range(shards):  # the tables of each: any store makes its own
-        PostgresStore(shard_url(url, shard), path=path).close()
+    _make_tables_of_shards(url, path, shards)
     with psycopg.connect(url, autocommit=True) as db, db.transaction():
         for shard in range(shards):
             db.execute(f"set local search_path to {shard_schema(base, shard)}".encode())
@@ -342,6 +384,28 @@ def _prepared(url: str, where: str, path: Path, shards: int) -> int:
         for shard in range(shards):
             db.execute(b"insert into shards (shard, at) values (%s, %s)", (shard, time.time()))
     return shards
+
+
+def _make_tables_of_shards(url: str, path: Path, shards: int) -> None:
+    """Make or migrate them: any store does so with its own."""
+    for shard in range(shards):
+        PostgresStore(shard_url(url, shard), path=path).close()
+
+
+def _migrate(db: psycopg.Connection[Any], url: str, where: str, path: Path, version: int, shards: int) -> None:
+    """The tables of all shards become those of this version. Views are in the way, and made anew; a migration that was
+    cut off begins again."""
+    if version > VERSION:
+        raise StoreError(
+            f"{where}: written by a newer Lycosa (schema {version}, this one knows {VERSION}); upgrade Lycosa"
+        )
+    for view in db.execute(VIEWS.encode()).fetchall():
+        db.execute(f"drop view if exists {view[0]} cascade".encode())
+    _make_tables_of_shards(url, path, shards)
+    with db.transaction():
+        for statement in views(base_schema(url), shards):
+            db.execute(statement.encode())
+        db.execute(f"update {CLUSTER} set version = %s".encode(), (VERSION,))
 
 
 NUMBERS = MOST_SHARDS

@@ -39,9 +39,7 @@ where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
 
 def prepare(db: Connection[Any], where: str, *, read_only: bool) -> None:
     """Make the tables if there are none, migrate older ones; StoreError if they are not ours or cannot be used."""
-    release = db.info.server_version // 10_000
-    if release < OLDEST:
-        raise StoreError(f"{where}: the server is PostgreSQL {release}; Lycosa needs {OLDEST} or newer")
+    refuse_old_server(db, where)
     found = db.execute("select current_schema()").fetchone()
     if found is None or found[0] is None:
         raise StoreError(f"{where}: no schema of the search path exists; make it: create schema NAME")
@@ -65,6 +63,12 @@ def prepare(db: Connection[Any], where: str, *, read_only: bool) -> None:
             _migrate(db, where, _version(db))  # somebody else may have done it meanwhile
     if flaw := next(strangers(db), None):
         raise StoreError(f"{where}: damaged or not a Lycosa database ({flaw}); restore it from a copy")
+
+
+def refuse_old_server(db: Connection[Any], where: str) -> None:
+    release = db.info.server_version // 10_000
+    if release < OLDEST:
+        raise StoreError(f"{where}: the server is PostgreSQL {release}; Lycosa needs {OLDEST} or newer")
 
 
 def _version(db: Connection[Any]) -> int:

@@ -279,6 +279,8 @@ class ShardFigures(NamedTuple):
     at: float
     front: bytes
     """Scores of the links that it would fetch next, best first, as 32-bit floats."""
+    best_soon: float
+    """The best score on hosts that will be ready soon; 0 if its scores are no predictions."""
     shard: int
 
 
