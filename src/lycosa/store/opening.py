@@ -11,6 +11,7 @@ from lycosa.store.sqlite import SqliteStore
 from lycosa.workspace import Workspace
 
 if TYPE_CHECKING:
+    from lycosa.store.dashboard import DashboardStore
     from lycosa.store.postgres import PostgresStore
     from lycosa.store.postgres_cluster import ShardStore
 
@@ -38,6 +39,18 @@ def open_shards(workspace: Workspace) -> Reports:
     from lycosa.store.postgres_cluster import ClusterReports
 
     return ClusterReports(workspace.remote_store(), path=workspace.remote_name, read_only=True)
+
+
+def open_dashboard(workspace: Workspace) -> DashboardStore:
+    """The store of a crawl that was begun, for reading only, and for what the dashboard asks."""
+    if workspace.has_remote_store:
+        require_postgres()
+        from lycosa.store.postgres_dashboard import PostgresDashboard
+
+        return PostgresDashboard(workspace.remote_store(), path=workspace.remote_name, read_only=True)
+    from lycosa.store.sqlite_dashboard import SqliteDashboard
+
+    return SqliteDashboard(workspace.database)
 
 
 def begin_store(workspace: Workspace, url: str) -> Reports:

@@ -18,9 +18,9 @@ from lycosa.crawl.alarms import AlarmSettings, with_thresholds
 from lycosa.crawl.commands import LIVE, OF_ONE_RUN, REASONS, checked_pattern
 from lycosa.errors import InputError, LycosaError, WorkspaceError
 from lycosa.opened import config_of
+from lycosa.store.dashboard import DashboardStore
+from lycosa.store.opening import open_dashboard, open_store
 from lycosa.store.rows import Batch, Command
-from lycosa.store.sqlite import SqliteStore
-from lycosa.store.sqlite_dashboard import DashboardStore
 from lycosa.web.processes import Errands, Runner
 from lycosa.web.watch import Watch
 from lycosa.workspace import Workspace
@@ -45,7 +45,7 @@ class ListedCrawl:
     @contextmanager
     def store(self) -> Iterator[DashboardStore]:
         """For reading only; a connection of this request's own."""
-        with closing(DashboardStore(self.workspace.database)) as store:
+        with closing(open_dashboard(self.workspace)) as store:
             yield store
 
     def config(self) -> Config:
@@ -53,7 +53,7 @@ class ListedCrawl:
 
     def write(self, batch: Batch) -> None:
         """Answers and commands, which any process may write."""
-        with closing(SqliteStore(self.workspace.database)) as store:
+        with closing(open_store(self.workspace)) as store:
             store.write(batch)
 
     def command(self, kind: str, target: str = "") -> int:

@@ -16,9 +16,9 @@ from lycosa.judge_choice import is_trained
 from lycosa.lib.near_duplicates import MAX_DIFFERING_BITS
 from lycosa.lib.text import stems
 from lycosa.results.archived_pages import ArchivedPages
+from lycosa.store.dashboard import DashboardPage, DashboardStore
 from lycosa.store.protocol import Reports
 from lycosa.store.rows import Batch
-from lycosa.store.sqlite_dashboard import DashboardPage, DashboardStore
 from lycosa.web.endpoints import Call, Endpoint, Input, NotThere
 
 LONGEST_TEXT = 20_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import asdict
 from typing import Any
 
@@ -10,7 +9,6 @@ from pydantic import Field
 
 from lycosa.crawl.answers import standing_answers
 from lycosa.reviewed import Reviewed
-from lycosa.store.sqlite_dashboard import DashboardStore
 from lycosa.web.endpoints import Call, Endpoint, Input
 
 WIDTH = 100
@@ -22,7 +20,7 @@ class Count(Input):
 
 def questions(call: Call) -> dict[str, Any]:
     crawl = call.crawl
-    with closing(DashboardStore(crawl.workspace.database)) as store:
+    with crawl.store() as store:
         reviewed = Reviewed(crawl.workspace, crawl.config(), store)
         found = reviewed.questions(call.query.count)
         asked = []

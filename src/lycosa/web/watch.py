@@ -22,8 +22,9 @@ from lycosa.crawl.commands import LIVE
 from lycosa.crawl.rejudge import JUDGE_VERSION, JUDGED_AGAIN, JUDGED_AT
 from lycosa.crawl.resume import THRESHOLD
 from lycosa.stopping.outlook import OUTLOOK
+from lycosa.store.dashboard import DashboardStore, NumberedEvent
+from lycosa.store.opening import open_dashboard
 from lycosa.store.rows import Answer, AnswerRow
-from lycosa.store.sqlite_dashboard import DashboardStore, NumberedEvent
 from lycosa.workspace import Workspace
 
 SAMPLE, SAMPLE_RUN = 4_000, 10
@@ -117,7 +118,7 @@ class Watch:
     def refresh(self) -> dict[str, Any]:
         """Read what is new; return the figures."""
         with self._lock:
-            store = DashboardStore(self.workspace.database)
+            store = open_dashboard(self.workspace)
             try:
                 self._read_dots(store)
                 self._read_outcomes(store)
