@@ -11,7 +11,7 @@ import re
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count, groupby, islice
 from pathlib import Path
@@ -92,6 +92,8 @@ class PostgresConnection(Asking):
         self._why_away = ""
         self._passed: list[str] = []
         self._idle: list[Database] = []
+        self._unread: list[Generator[tuple[Any, ...]]] = []
+        """Answers to queries of people, who may not read them to the end."""
         self._names = count(1)
         self._seconds = 0.0
         """Longest time of a query of a person; 0 means any."""
@@ -112,6 +114,9 @@ class PostgresConnection(Asking):
         prepare(db, self.where, read_only=self._read_only)
 
     def close(self) -> None:
+        for rows in self._unread:
+            with suppress(psycopg.Error):
+                rows.close()
         for db in (self._db, *self._idle):
             with suppress(psycopg.Error):
                 db.close()
@@ -280,6 +285,7 @@ class PostgresConnection(Asking):
         """A cursor can only be declared for a query: nothing else is run, and nothing can be changed."""
         asked = spoken(sql) if parameters else self._typed(sql.rstrip().rstrip(";"))
         rows = self._queried(asked, parameters)
+        self._unread.append(rows)
         try:
             names = next(rows)
         except psycopg.Error as error:
@@ -288,7 +294,7 @@ class PostgresConnection(Asking):
             raise StoreError(f"{self._why(error)}: in the query {sql!r}{hint}") from error
         return list(names), self._explained_rows(rows)
 
-    def _queried(self, sql: str, values: Values) -> Iterator[tuple[Any, ...]]:
+    def _queried(self, sql: str, values: Values) -> Generator[tuple[Any, ...]]:
         """First the names of the columns, then the rows."""
         until = time.monotonic() + self._seconds
 
