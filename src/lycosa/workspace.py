@@ -75,6 +75,12 @@ class Workspace:
             return self.shards.is_dir()
         return False
 
+    def parts(self) -> list[Workspace]:
+        """The crawls that this one consists of: itself, or those of all shards, in order."""
+        if not self.has_shards:
+            return [self]
+        return [Workspace(each) for each in sorted(self.shards.iterdir()) if (each / self.remote_name.name).exists()]
+
     @property
     def store_name(self) -> str:
         """The file that is, or names, the database."""

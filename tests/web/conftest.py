@@ -141,10 +141,10 @@ def changing(folder: Path) -> Iterator[TestClient]:
 def wait_for_errands(client: TestClient) -> None:
     """Processes that learn or index are not left behind."""
     house: House = client.app._app.state.house
-    for crawl in house.crawls():
+    for part in [part for crawl in house.crawls() for part in (crawl.workspace, *crawl.workspace.parts())]:
         for errands in (house.lessons, house.indexing):
             for _ in range(1200):
-                if not errands.is_busy(crawl.workspace):
+                if not errands.is_busy(part):
                     break
                 time.sleep(0.05)
             else:

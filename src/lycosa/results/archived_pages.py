@@ -45,8 +45,13 @@ class ArchivedPages:
         self.directory = archive
         self._store = store
         self._reading = reading
-        self._furniture = Furniture.restored(store.state(FURNITURE), store.state(FURNITURE_SINCE))
-        self._hosts = {host.name: host.id for host in store.hosts()}
+        journals = store.states(FURNITURE_SINCE)
+        self._furniture = {
+            shard: Furniture.restored(saved, journals.get(shard))
+            for shard, saved in {**dict.fromkeys(journals), **store.states(FURNITURE)}.items()
+        }
+        # Shards of a cluster also know hosts of others: the one with the pages counts.
+        self._hosts = {host.name: host.id for host in sorted(store.hosts(), key=lambda host: host.pages)}
         self.damaged = 0
         """Number of records that could not be read so far."""
 
@@ -114,7 +119,8 @@ class ArchivedPages:
         return {file.origin: Robots(file, settings) for file in files}
 
     def _furniture_of(self, url: str) -> bytes:
-        return self._furniture.of(self._hosts.get(host_key(url), 0))
+        shard, host = self._store.shard_of(self._hosts.get(host_key(url), 0))
+        return self._furniture[shard].of(host) if shard in self._furniture else b""
 
     def _response(self, file: str, offset: int) -> Response | None:
         try:

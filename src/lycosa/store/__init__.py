@@ -20,6 +20,7 @@
     postgres_cluster     what the shards of a cluster share, and views over all of them
     postgres_dashboard   the dashboard's view of it: typed queries within limits
     postgres_typed       what typed queries may name there
+    postgres_whole       all shards of a cluster as one crawl, for people who look at it
     postgres_errors      what goes wrong with a server, in words
     transfer             a crawl's database moves from one store to another, and is compared
     search_index         the full-text index of a crawl, a file of its own

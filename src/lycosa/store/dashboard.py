@@ -28,8 +28,8 @@ NEW_DOTS = f"{DOTS} where p.number > ?"
 DOTS_BETWEEN = f"{DOTS} where p.number between ? and ?"
 SOME_DOTS = f"{DOTS} where p.number in (select value from json_each(?))"
 OUTCOME_SUMS = """
-select kind, reason, count(*), sum(case when from_cache = 1 then 0 else bytes end), max(id)
-from outcomes where id > ? group by 1, 2
+select 0, kind, reason, count(*), sum(case when from_cache = 1 then 0 else bytes end), max(id)
+from outcomes where id > ? group by kind, reason
 """
 EVENTS = "select id, run_id, at, kind, message from events where id > ? order by id limit ?"
 LAST_EVENT = "select id, run_id, at, kind, message from events order by id desc limit 1"
@@ -184,8 +184,8 @@ class PageFilter(NamedTuple):
 class DashboardStore(Asking, Reports):
     """A crawl's store, for reading only."""
 
-    is_cluster = False
-    """Its rows are those of all shards of a cluster."""
+    shard_count = 0
+    """Number of shards of a cluster, whose rows these are; 0 for a crawl of one process."""
     examples: ClassVar[Mapping[str, str]] = EXAMPLES
     """Queries to begin with, by name, in this store's SQL."""
 
@@ -219,12 +219,14 @@ class DashboardStore(Asking, Reports):
         """The same of these pages, given as a JSON list."""
         return self._columns(SOME_DOTS, 5, (numbers,), np.float64)
 
-    def outcome_sums(self, after: int) -> list[tuple[str, str, int, int, int]]:
-        """(kind, reason, tries, bytes, last id) of the outcomes after this id."""
-        return self._all(tuple, OUTCOME_SUMS, (after,))
+    def outcome_sums(self, seen: Mapping[int, int]) -> list[tuple[int, str, str, int, int, int]]:
+        """(shard, kind, reason, tries, bytes, last id) of the outcomes after these ids, by shard; a crawl of one
+        process is shard 0."""
+        return self._all(tuple, OUTCOME_SUMS, (seen.get(0, 0),))
 
-    def events_after(self, number: int, count: int) -> list[NumberedEvent]:
-        return self._all(NumberedEvent._make, EVENTS, (number, count))
+    def events_after(self, seen: Mapping[int, int], count: int) -> list[tuple[int, NumberedEvent]]:
+        """Events after these numbers, by shard, each with its shard: at most this many of each."""
+        return [(0, event) for event in self._all(NumberedEvent._make, EVENTS, (seen.get(0, 0), count))]
 
     def last_event(self) -> NumberedEvent | None:
         return self._first(NumberedEvent._make, LAST_EVENT)

@@ -24,8 +24,8 @@ def open_store(
     if workspace.has_shards and not is_crawler:
         if not (read_only and over_shards):
             raise WorkspaceError(
-                f"{workspace.directory}: the crawl of a cluster, of which as a whole only crawl, status, sql and "
-                f"export can be asked; name one of its shards: {workspace.shards / '0000'}"
+                f"{workspace.directory}: the crawl of a cluster, of which this cannot be asked as a whole; name one of "
+                f"its shards: {workspace.shards / '0000'}"
             )
         return open_shards(workspace)
     if workspace.has_remote_store:
@@ -36,13 +36,36 @@ def open_store(
 def open_shards(workspace: Workspace) -> Reports:
     """All shards of a cluster, for reading only."""
     require_postgres()
-    from lycosa.store.postgres_cluster import ClusterReports
+    from lycosa.store.postgres_whole import WholeCluster
 
-    return ClusterReports(workspace.remote_store(), path=workspace.remote_name, read_only=True)
+    return WholeCluster(workspace.remote_store(), path=workspace.remote_name)
+
+
+def open_graph(workspace: Workspace) -> Reports:
+    """The store for whoever keeps arrays by the numbers of pages, for reading only: there are no gaps in them."""
+    if not workspace.has_shards:
+        return open_store(workspace, read_only=True)
+    require_postgres()
+    from lycosa.store.postgres_whole import GraphOfCluster
+
+    return GraphOfCluster(workspace.remote_store(), path=workspace.remote_name)
+
+
+def stop_shards(workspace: Workspace, reason: str) -> None:
+    """Ask whoever runs a cluster to end it."""
+    require_postgres()
+    from lycosa.store.postgres_whole import stop_cluster
+
+    stop_cluster(workspace.remote_store(), path=workspace.remote_name, reason=reason)
 
 
 def open_dashboard(workspace: Workspace) -> DashboardStore:
     """The store of a crawl that was begun, for reading only, and for what the dashboard asks."""
+    if workspace.has_shards:
+        require_postgres()
+        from lycosa.store.postgres_whole import ClusterDashboard
+
+        return ClusterDashboard(workspace.remote_store(), path=workspace.remote_name)
     if workspace.has_remote_store:
         require_postgres()
         from lycosa.store.postgres_dashboard import PostgresDashboard

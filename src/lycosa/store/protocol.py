@@ -213,6 +213,23 @@ class Store(Protocol):
 class Reports(Store, Protocol):
     """What people and reports ask in addition, also while a crawl is running."""
 
+    # One crawl, or all shards of a cluster
+
+    def states(self, name: str) -> dict[int, bytes]:
+        """The named piece of state, by shard; a crawl of one process is shard 0."""
+
+    def shard_of(self, number: int) -> tuple[int, int]:
+        """The shard of a page, link or host, and the number that it has there."""
+        ...
+
+    def number_in(self, _shard: int, number: int) -> int:
+        """The inverse: the number here of what has this number in a shard."""
+        ...
+
+    def number_of(self, link: int) -> int:
+        """The number by which others know a link, where this store counts without gaps."""
+        ...
+
     # One URL
 
     def find_link(self, url: str, url_hash: int) -> rows.LinkRow | None:
