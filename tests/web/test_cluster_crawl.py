@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from contextlib import closing
 from types import SimpleNamespace
 
@@ -202,6 +203,29 @@ class TestCommands:
             of_shards |= {row["url"]: row["text"] for row in map(json.loads, target.read_text().splitlines())}
         assert texts == of_shards
         assert len(texts) == PAGES
+
+    def test_it_moves_to_another_database_as_a_whole(self, crawled, postgres_server, tmp_path):
+        here, there = tmp_path / "cluster", new_place(postgres_server)
+        shutil.copytree(crawled.home, here)
+        back = lycosa("move", crawled.url, here)
+        assert back.returncode == 2
+        assert "lycosa export" in " ".join(back.stderr.split())
+        for _ in range(2):  # interrupted before it counts, it is done again
+            done = lycosa("move", here, there)
+            assert done.returncode == 0, done.stderr
+            assert "the same on both sides" in done.stdout
+            (here / "store.url").write_text(crawled.url)
+        (here / "store.url").write_text(there)
+        moved = SimpleNamespace(home=here)
+        for sql in (
+            "select p.*, f.url from pages p join frontier f on f.id = p.id order by p.number",
+            "select * from links order by 1, 2",
+            "select shard, granted, pages, front from shards order by 1",
+            "select * from cluster",
+        ):
+            assert rows(moved, sql) == rows(crawled, sql), sql
+        assert all(in_shards(moved, lambda store: store.totals().pages))
+        assert lycosa("check", here).returncode == 0
 
     def test_menus_that_a_shard_has_learned_are_left_out_of_the_whole(self, crawled):
         part = Workspace(crawled.home).parts()[1]

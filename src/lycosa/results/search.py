@@ -100,7 +100,7 @@ def search(
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _IndexedPart:
     """The index of a crawl, or of one shard of a cluster: each has its own."""
 
     workspace: Workspace
@@ -108,12 +108,12 @@ class _Part:
     index: SearchIndex
 
 
-def _of_part(part: Workspace, stack: ExitStack) -> _Part:
+def _of_part(part: Workspace, stack: ExitStack) -> _IndexedPart:
     store = stack.enter_context(closing(open_store(part, read_only=True)))
-    return _Part(part, store, stack.enter_context(closing(_opened(part, store))))
+    return _IndexedPart(part, store, stack.enter_context(closing(_opened(part, store))))
 
 
-def _hits(indexes: Sequence[_Part], match: str, *, limit: int, is_relevant: bool) -> list[tuple[int, Hit]]:
+def _hits(indexes: Sequence[_IndexedPart], match: str, *, limit: int, is_relevant: bool) -> list[tuple[int, Hit]]:
     """The best of all shards, each with its shard. How rare a word is, each shard knows of its own pages."""
     found = [
         (shard, hit)
@@ -182,10 +182,10 @@ class IndexedText:
 
     def snippets(self, pages: Sequence[NamedPage]) -> dict[int, Snippet]:
         """Text around the words, by id of the page."""
-        by_shard: dict[int, list[_Shown]] = {}
+        by_shard: dict[int, list[_ShownPage]] = {}
         for page in pages:
             shard, own = self._store.shard_of(page.id)
-            by_shard.setdefault(shard, []).append(_Shown(own, page.title, page.url))
+            by_shard.setdefault(shard, []).append(_ShownPage(own, page.title, page.url))
         return {
             self._store.number_in(shard, page): Snippet(*_marked(text))
             for shard, shown in by_shard.items()
@@ -194,7 +194,7 @@ class IndexedText:
         }
 
 
-class _Shown(NamedTuple):
+class _ShownPage(NamedTuple):
     id: int
     title: str
     url: str
@@ -213,7 +213,7 @@ def _opened(workspace: Workspace, store: Reports, *, read_only: bool = False) ->
     return SearchIndex(workspace.search, store=store, crawl=name, read_only=read_only)
 
 
-def _bring_all_up_to_date(parts: Sequence[_Part], progress: Callable[[int, int], None] | None) -> int:
+def _bring_all_up_to_date(parts: Sequence[_IndexedPart], progress: Callable[[int, int], None] | None) -> int:
     waiting = [max(0, each.store.totals().pages - each.index.last) for each in parts]
     damaged = 0
     for place, each in enumerate(parts):

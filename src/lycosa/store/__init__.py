@@ -23,6 +23,7 @@
     postgres_whole       all shards of a cluster as one crawl, for people who look at it
     postgres_errors      what goes wrong with a server, in words
     transfer             a crawl's database moves from one store to another, and is compared
+    postgres_transfer    that of a cluster
     search_index         the full-text index of a crawl, a file of its own
     damage               what is wrong with a database, and mending it
 

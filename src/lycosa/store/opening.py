@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from lycosa.store.dashboard import DashboardStore
     from lycosa.store.postgres import PostgresStore
     from lycosa.store.postgres_cluster import ShardStore
+    from lycosa.store.transfer import Progress, TableSum
 
 
 def open_store(
@@ -49,6 +50,18 @@ def open_graph(workspace: Workspace) -> Reports:
     from lycosa.store.postgres_whole import GraphOfCluster
 
     return GraphOfCluster(workspace.remote_store(), path=workspace.remote_name)
+
+
+def move_shards(workspace: Workspace, url: str, progress: Progress) -> dict[str, TableSum]:
+    """Copy the crawl of a cluster to another database, and compare; the directories of all shards name it then."""
+    require_postgres()
+    from lycosa.store.postgres_cluster import shard_url
+    from lycosa.store.postgres_transfer import copy_cluster
+
+    moved = copy_cluster(workspace.remote_store(), url, path=workspace.remote_name, progress=progress)
+    for part in workspace.parts():
+        part.name_remote_store(shard_url(url, int(part.directory.name)))
+    return moved
 
 
 def stop_shards(workspace: Workspace, reason: str) -> None:
