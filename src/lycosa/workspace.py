@@ -3,7 +3,7 @@
 lycosa.toml     the effective configuration
 crawl.db        everything the crawl knows (docs/schema.md)
 store.url       instead of it, where that is if it is in PostgreSQL; for its owner alone, as it may hold a password
-archive/        the answers of the web, as WARC files
+archive/        the answers of the web, as WARC files; of those at archive.target, notes that say where
 snapshots/      what the strategy knows, for a quick resume; may be deleted
 search.db       the full-text index (lycosa search); may be deleted
 topics.db       its own copy of the topic book, if it crawls for trained topics

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from lycosa.crawl.reading import HTML, Read, Reading, read_response
 from lycosa.crawl.resume import FURNITURE, FURNITURE_SINCE, known_robots
-from lycosa.errors import ArchiveError
+from lycosa.errors import ArchiveAway, ArchiveError
+from lycosa.fetch.archive_places import has_file
 from lycosa.fetch.decode import decode
 from lycosa.fetch.robots import Robots, RobotsSettings
 from lycosa.fetch.urls import UrlRules, Urls, host_key, origin, url_hash
@@ -125,8 +126,10 @@ class ArchivedPages:
     def _response(self, file: str, offset: int) -> Response | None:
         try:
             return read_archived(self.directory, Location(file, offset, 0))
+        except ArchiveAway:
+            raise
         except ArchiveError:
-            if not (self.directory / file).exists():
+            if not has_file(self.directory / file):
                 raise
             self.damaged += 1
             return None
