@@ -22,6 +22,7 @@ from lycosa.opened import opened
 from lycosa.page.furniture import Furniture
 from lycosa.results.archived_pages import ArchivedPages
 from lycosa.results.explain import SHOWN_CITATIONS
+from lycosa.results.search import IndexedText, _rarity
 from lycosa.store.opening import open_store
 from lycosa.store.rows import Batch
 from lycosa.workspace import Workspace
@@ -81,6 +82,11 @@ def in_shards(crawled, ask) -> list[object]:
 def rows(crawled, sql: str) -> list[tuple[object, ...]]:
     with opened(crawled.home, over_shards=True) as (_, _, store):
         return list(store.query(sql)[1])
+
+
+def _word_counts(part: Workspace, word: str) -> tuple[int, int]:
+    with closing(open_store(part, read_only=True)) as store, IndexedText(part, store, word) as found:
+        return len(found.pages), found.indexed
 
 
 class TestDashboard:
@@ -172,6 +178,22 @@ class TestCommands:
             if words[0] == "search":
                 numbers = [json.loads(line)["number"] for line in done.stdout.splitlines()]
                 assert len(set(numbers)) == len(numbers)
+
+    def test_a_word_is_as_rare_as_in_all_shards(self, crawled, tmp_path):
+        """The order is the one that a single index of all pages gives."""
+        word = crawled.word
+        done = lycosa("search", crawled.home, word, "--json", "--limit", "100")
+        found = {row["url"]: row["score"] for row in map(json.loads, done.stdout.splitlines())}
+        order = list(found.values())
+        assert order == sorted(order, reverse=True)
+        counts, sizes = zip(*[_word_counts(part, word) for part in Workspace(crawled.home).parts()], strict=True)
+        assert len(found) == sum(counts)
+        assert len(set(np.round([count / size for count, size in zip(counts, sizes, strict=True)], 2))) == 2
+        for part, count, size in zip(Workspace(crawled.home).parts(), counts, sizes, strict=True):
+            own = lycosa("search", part.directory, word, "--json", "--limit", "100")
+            scale = _rarity(sum(counts), sum(sizes)) / _rarity(count, size)
+            for row in map(json.loads, own.stdout.splitlines()):
+                assert found[row["url"]] == pytest.approx(scale * row["score"])
 
     def test_feedback_is_heard_by_the_shards_concerned(self, crawled):
         urls = [

@@ -7,6 +7,7 @@ That takes a few milliseconds a page, once; it can be interrupted, and goes on w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -87,11 +88,11 @@ def search(
         indexes = [_of_part(part, stack) for part in workspace.parts()]
         damaged = _bring_all_up_to_date(indexes, progress)
         match = query.all_words()
-        hits = _hits(indexes, match, limit=limit, is_relevant=relevant)
+        hits = _hits(indexes, query, match, limit=limit, is_relevant=relevant)
         has_all = bool(hits) or len(query.wanted) == 1
         if not has_all:
             match = query.any_word()
-            hits = _hits(indexes, match, limit=limit, is_relevant=relevant)
+            hits = _hits(indexes, query, match, limit=limit, is_relevant=relevant)
         if workspace.has_shards:
             hits = _numbered(workspace, hits)
         ranks_all = all(each.index.ranks_all(match) for each in indexes)
@@ -113,14 +114,33 @@ def _of_part(part: Workspace, stack: ExitStack) -> _IndexedPart:
     return _IndexedPart(part, store, stack.enter_context(closing(_opened(part, store))))
 
 
-def _hits(indexes: Sequence[_IndexedPart], match: str, *, limit: int, is_relevant: bool) -> list[tuple[int, Hit]]:
-    """The best of all shards, each with its shard. How rare a word is, each shard knows of its own pages."""
+def _hits(
+    indexes: Sequence[_IndexedPart], query: SearchQuery, match: str, *, limit: int, is_relevant: bool
+) -> list[tuple[int, Hit]]:
+    """The best of all shards, each with its shard."""
+    scales = _scales([each.index for each in indexes], query)
     found = [
-        (shard, hit)
-        for shard, each in enumerate(indexes)
+        (shard, hit._replace(score=hit.score * scale))
+        for shard, (each, scale) in enumerate(zip(indexes, scales, strict=True))
         for hit in each.index.find(match, limit=limit, is_relevant=is_relevant)
     ]
     return sorted(found, key=lambda hit: -hit[1].score)[:limit] if len(indexes) > 1 else found
+
+
+def _scales(indexes: Sequence[SearchIndex], query: SearchQuery) -> list[float]:
+    """What the scores of each shard are to be multiplied by: there a word is as rare as among its own pages, and should
+    be as rare as among all. Exact for one word; with several, for all of them together."""
+    if len(indexes) < 2:
+        return [1.0] * len(indexes)
+    sizes = [index.count() for index in indexes]
+    counts = [[index.matches(term) for term in query.terms()] for index in indexes]
+    wanted = sum(_rarity(sum(each), sum(sizes)) for each in zip(*counts, strict=True))
+    return [wanted / sum(_rarity(count, size) for count in each) for each, size in zip(counts, sizes, strict=True)]
+
+
+def _rarity(count: int, pages: int) -> float:
+    """The inverse document frequency as FTS5 has it."""
+    return max(1e-6, math.log((pages - count + 0.5) / (count + 0.5)))
 
 
 def _numbered(workspace: Workspace, hits: list[tuple[int, Hit]]) -> list[tuple[int, Hit]]:
@@ -157,6 +177,8 @@ class IndexedText:
         """Number of pages that were searched: the first ones of the crawl, or of each shard."""
         self.has_all_words = True
         """False: no page has all words, and these have some of them."""
+        scales = _scales(list(self._indexes.values()), query)
+        self._scales = dict(zip(self._indexes, scales, strict=True))
         self._match = query.all_words()
         self.pages = self._best()
         """Their ids, the best first."""
@@ -172,7 +194,7 @@ class IndexedText:
 
     def _best(self) -> list[int]:
         found = [
-            (score, self._store.number_in(shard, page))
+            (score * self._scales[shard], self._store.number_in(shard, page))
             for shard, index in self._indexes.items()
             for page, score in index.best(self._match, self._limit)
         ]

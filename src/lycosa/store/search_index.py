@@ -238,6 +238,11 @@ class SearchIndex:
                 if found is not None and (found.is_relevant or not is_relevant):
                     yield Hit(page, found.url, found.title, found.relevance, found.is_relevant, found.number, score)
 
+    def matches(self, match: str) -> int:
+        """Number of pages that match an FTS5 expression."""
+        with explained(self.path):
+            return int(self._db.execute(MATCHES, (match, -1)).fetchone()[0])
+
     def ranks_all(self, match: str) -> bool:
         """Whether `find` ranks all pages that match."""
         with explained(self.path):
