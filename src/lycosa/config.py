@@ -191,6 +191,8 @@ class ArchiveSettings:
     """Keep an archive. Without one, pages cannot be exported with their text."""
     max_bytes: int = 1 << 30
     """Size of a WARC file, in bytes, beyond which the next one is started."""
+    target: str = ""
+    """Where finished WARC files go: a directory, or a URL such as s3://bucket/crawl. Empty: they stay in archive/."""
 
     def __post_init__(self) -> None:
         require_at_least(self, "archive", max_bytes=1)

@@ -49,3 +49,7 @@ class StoreError(LycosaError):
 
 class ArchiveError(LycosaError):
     """A WARC file cannot be written or read."""
+
+
+class ArchiveAway(ArchiveError):
+    """A file of the archive is elsewhere, and cannot be reached now: nothing is wrong with it as far as is known."""

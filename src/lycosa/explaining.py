@@ -21,8 +21,10 @@ from lycosa.usage import in_words
 from lycosa.workspace import Workspace
 
 
-def explanation(workspace: Workspace, config: Config, store: Reports, url: str) -> list[tuple[str, str]]:
-    """(heading, text) pairs."""
+def explanation(
+    workspace: Workspace, config: Config, store: Reports, url: str, *, citing: Reports | None = None
+) -> list[tuple[str, str]]:
+    """(heading, text) pairs. `citing`: the store of all shards, if `store` is that of one."""
     judge = judge_of(config, workspace)
 
     def begin() -> tuple[LearnedTopic | None, Strategy]:
@@ -59,5 +61,6 @@ def explanation(workspace: Workspace, config: Config, store: Reports, url: str) 
             reasons=words.reasons,
             rules=judge.abilities.rules,
             usage=usage,
+            citing=citing,
         )
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from lycosa.config import Config
 from lycosa.crawl.resume import THRESHOLD
@@ -51,8 +52,54 @@ class Reviewed:
         texts = ArchivedPages.of_text(self.workspace.archive, self.store)
         return first_lines(self.store, texts, question.page, width=width)
 
+    @property
+    def parts(self) -> Sequence[Reviewed]:
+        """The crawls that were asked about: this one, or all shards of a cluster."""
+        return (self,)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedCluster(Reviewed):
+    """All shards of a cluster: each has its judge, and learns from answers on its own pages."""
+
+    shards: Sequence[Reviewed]
+    """Each with its own store; `store` is that of all."""
+
+    def questions(self, count: int) -> list[Question]:
+        """The most telling of each shard first, then the second of each, and so on."""
+        asked = [
+            [replace(question, page=self.store.number_in(shard, question.page)) for question in part.questions(count)]
+            for shard, part in enumerate(self.shards)
+        ]
+        return [question for each in zip_longest(*asked) for question in each if question is not None][:count]
+
+    def keep(self, question: Question, answer: str) -> None:
+        part, own = self._own(question)
+        part.keep(own, answer)
+
+    def lines(self, question: Question, *, width: int) -> list[str]:
+        part, own = self._own(question)
+        return part.lines(own, width=width)
+
+    @property
+    def parts(self) -> Sequence[Reviewed]:
+        return self.shards
+
+    def _own(self, question: Question) -> tuple[Reviewed, Question]:
+        shard, page = self.store.shard_of(question.page)
+        return self.shards[shard], replace(question, page=page)
+
 
 @contextmanager
-def reviewing(workspace: Workspace) -> Iterator[Reviewed]:
-    with closing(open_store(workspace)) as store:
-        yield Reviewed(workspace, config_of(workspace), store)
+def reviewing(workspace: Workspace, *, read_only: bool = False) -> Iterator[Reviewed]:
+    with ExitStack() as stack:
+
+        def store_of(part: Workspace) -> Reports:
+            is_whole = part.has_shards
+            return stack.enter_context(closing(open_store(part, read_only=read_only or is_whole, over_shards=is_whole)))
+
+        crawl = Reviewed(workspace, config_of(workspace), store_of(workspace))
+        if workspace.has_shards:
+            shards = [Reviewed(part, config_of(part), store_of(part)) for part in workspace.parts()]
+            crawl = ReviewedCluster(crawl.workspace, crawl.config, crawl.store, shards)
+        yield crawl

@@ -3,7 +3,7 @@
 lycosa.toml     the effective configuration
 crawl.db        everything the crawl knows (docs/schema.md)
 store.url       instead of it, where that is if it is in PostgreSQL; for its owner alone, as it may hold a password
-archive/        the answers of the web, as WARC files
+archive/        the answers of the web, as WARC files; of those at archive.target, notes that say where
 snapshots/      what the strategy knows, for a quick resume; may be deleted
 search.db       the full-text index (lycosa search); may be deleted
 topics.db       its own copy of the topic book, if it crawls for trained topics
@@ -74,6 +74,12 @@ class Workspace:
         with contextlib.suppress(OSError):  # such as a name that is too long: whoever writes there says so
             return self.shards.is_dir()
         return False
+
+    def parts(self) -> list[Workspace]:
+        """The crawls that this one consists of: itself, or those of all shards, in order."""
+        if not self.has_shards:
+            return [self]
+        return [Workspace(each) for each in sorted(self.shards.iterdir()) if (each / self.remote_name.name).exists()]
 
     @property
     def store_name(self) -> str:

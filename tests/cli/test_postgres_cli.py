@@ -13,6 +13,7 @@ import tomli_w
 from hostile.server import running
 from loopback import lycosa
 from lycosa.store import opening
+from postgres_server import new_place
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'lycosa[postgres]'")
 
@@ -92,6 +93,10 @@ def test_every_command_works_as_ever(crawl, tmp_path, postgres_url):
     back = lycosa("move", here, postgres_url)
     assert back.returncode == 0, back.stderr
     assert "crawl.db.moved-1" in back.stdout
+    assert rows(here, "select url, relevance from harvest") == before
+    elsewhere = new_place(postgres_url.partition("&options=")[0])
+    assert lycosa("move", here, elsewhere).returncode == 0
+    assert (here / "store.url").read_text().strip() == elsewhere
     assert rows(here, "select url, relevance from harvest") == before
     crawl("there", "--pages", "45")
     assert rows(here, "select count(*) as n, max(number) as last from pages") == [{"n": 45, "last": 45}]

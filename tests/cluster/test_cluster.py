@@ -163,7 +163,7 @@ def test_the_latest_pages_of_all_shards(crawled):
     )
     with (
         opened(crawled.home, over_shards=True) as (_, _, store),
-        closing(ClusterStore(crawled.store, path=crawled.home, patience=1.0, shards=3)) as shared,
+        closing(ClusterStore(crawled.store, path=crawled.home, patience=1.0)) as shared,
     ):
         expected = [bool(is_relevant) for (is_relevant,) in store.query(latest)[1]]
         assert shared.recent_relevance(90) == expected

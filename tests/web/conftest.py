@@ -12,9 +12,12 @@ from starlette.testclient import TestClient
 
 from lycosa.engine import Crawl
 from lycosa.model import Fetched, Kind, Lease, Outcome, Response
+from lycosa.moving import move_to_postgres
 from lycosa.web.crawls import House
 from lycosa.web.doorkeeper import Door
 from lycosa.web.server import application
+from lycosa.workspace import Workspace
+from postgres_server import new_place
 
 SCRIPT = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
 QUOTED = SCRIPT.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
@@ -79,11 +82,41 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def made_in_postgres(made: Path, postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same crawl with its database in PostgreSQL."""
+    return copied(made, tmp_path_factory.mktemp("elsewhere") / "crawls", postgres_server)
+
+
+def copied(made: Path, folder: Path, server: str = "") -> Path:
+    """A copy, with its database on this server if one is given."""
+    shutil.copytree(made, folder)
+    if server:
+        move_to_postgres(Workspace(folder / "cycling"), new_place(server), lambda *_: None)
+    return folder
+
+
 @pytest.fixture
-def folder(made: Path, tmp_path: Path) -> Path:
+def store_kind(request: pytest.FixtureRequest) -> str:
+    return getattr(request, "param", "sqlite")
+
+
+both_stores = pytest.mark.parametrize("store_kind", ["sqlite", "postgresql"], indirect=True)
+"""For tests that ask the store; where it is, makes no difference."""
+
+
+@pytest.fixture
+def shown(store_kind: str, request: pytest.FixtureRequest) -> Path:
+    """A folder with the crawl in a store of this kind; nobody changes it."""
+    folder: Path = request.getfixturevalue("made" if store_kind == "sqlite" else "made_in_postgres")
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path, store_kind: str, request: pytest.FixtureRequest) -> Path:
     """A copy of it, to be changed."""
-    shutil.copytree(made, tmp_path / "crawls")
-    return tmp_path / "crawls"
+    server = "" if store_kind == "sqlite" else request.getfixturevalue("postgres_server")
+    return copied(made, tmp_path / "crawls", server)
 
 
 def client_of(folder: Path, *, door: Door | None = None, **headers: str) -> TestClient:
@@ -93,8 +126,8 @@ def client_of(folder: Path, *, door: Door | None = None, **headers: str) -> Test
 
 
 @pytest.fixture
-def client(made: Path) -> Iterator[TestClient]:
-    with client_of(made) as client:
+def client(shown: Path) -> Iterator[TestClient]:
+    with client_of(shown) as client:
         yield client
 
 
@@ -108,10 +141,10 @@ def changing(folder: Path) -> Iterator[TestClient]:
 def wait_for_errands(client: TestClient) -> None:
     """Processes that learn or index are not left behind."""
     house: House = client.app._app.state.house
-    for crawl in house.crawls():
+    for part in [part for crawl in house.crawls() for part in (crawl.workspace, *crawl.workspace.parts())]:
         for errands in (house.lessons, house.indexing):
             for _ in range(1200):
-                if not errands.is_busy(crawl.workspace):
+                if not errands.is_busy(part):
                     break
                 time.sleep(0.05)
             else:

@@ -293,8 +293,12 @@ def fill(path: Path, web: GeneratedWeb, port: int) -> None:
 VIEWS = ("monitor", "review", "queue", "results", "sites", "sql", "alarms", "settings")
 
 
+@pytest.mark.parametrize("store_kind", ["postgresql"], indirect=True)
 def test_hostile_text_is_text_in_every_view(page, folder: Path):
-    """Titles, anchors, URLs and texts with scripts in them are shown as they are, and nothing of them is done."""
+    """Titles, anchors, URLs and texts with scripts in them are shown as they are, and nothing of them is done.
+
+    The crawl is in PostgreSQL, so that every view is seen over that store, too; the other tests are over SQLite.
+    """
     with TopicBook(folder / "topics.db") as book:
         fill_with_hostile_titles(book)
     with dashboard(folder, book=folder / "topics.db") as base:

@@ -12,7 +12,7 @@ from lycosa.topics.book import TopicBook
 from lycosa.topics.importing import text_page
 from lycosa.web.sites import matrix
 
-from .conftest import SCRIPT, client_of
+from .conftest import SCRIPT, both_stores, client_of
 
 WORDS = {
     "Sport/Cycling": "bicycle pedal saddle touring chain derailleur handlebar",
@@ -101,6 +101,7 @@ def test_only_addresses_become_examples(topics):
         assert topics.post("/api/topics/examples/add", json={"topic": "Soup", "urls": urls}).status_code == 400
 
 
+@both_stores
 def test_sites_distances_and_hubs(client):
     found = client.get("/api/crawls/cycling/sites").json()
     assert sum(site["pages"] for site in found["sites"]) == 24
@@ -108,6 +109,7 @@ def test_sites_distances_and_hubs(client):
     assert json.dumps(client.get("/api/crawls/cycling/neighbours").json()["neighbours"]) == "[]"
 
 
+@both_stores
 def test_hubs_come_with_the_links_among_them(client, monkeypatch):
     pages = client.get("/api/crawls/cycling/results?is_relevant=true&order=oldest").json()["pages"]
     rows = [{"link": page["id"], "url": page["url"]} for page in pages]
@@ -127,13 +129,14 @@ def test_hubs_come_with_the_links_among_them(client, monkeypatch):
     assert all(link["source"] != link["target"] for link in found["links"])
 
 
+@both_stores
 def test_sites_that_cite_each_other(client):
     found = client.get("/api/crawls/cycling/citations").json()
     assert found["kind"] == "sites"  # its judge knows no topics
     assert sorted(found["names"]) == ["h0.test", "h1.test", "h2.test"]
     place = {name: number for number, name in enumerate(found["names"])}
-    sql = """select a.name, b.name from links l join judgements s on s.page_id = l.source_id and s.is_relevant
-             join judgements t on t.page_id = l.target_id and t.is_relevant join frontier f on f.id = l.source_id
+    sql = """select a.name, b.name from links l join judgements s on s.page_id = l.source_id and s.is_relevant = 1
+             join judgements t on t.page_id = l.target_id and t.is_relevant = 1 join frontier f on f.id = l.source_id
              join frontier g on g.id = l.target_id join hosts a on a.id = f.host_id join hosts b on b.id = g.host_id
              where l.source_id != l.target_id"""
     counted = [[0] * 3 for _ in range(3)]

@@ -30,16 +30,19 @@ def check(
 
     Exit code 1: something is damaged. lycosa check cycling/ --repair
     """
-    workspace = Workspace.existing(directory)
-    if repair_:
-        with workspace.locked():
-            mended = repair(workspace)
-        for damage in mended:
-            out.print(f"[green]mended[/]  {plain(damage)}")
-    found = _found(workspace, with_archive=archive)
-    for damage in found:
-        hint = "" if not damage.can_be_mended or repair_ else "  [dim](can be mended)[/]"
-        out.print(f"[red]damaged[/]  {plain(damage)}{hint}")
+    found: list[Flaw] = []
+    for part in Workspace.existing(directory).parts():
+        name = "" if part.directory == directory else f"shard {part.directory.name}: "
+        if repair_:
+            with part.locked():
+                mended = repair(part)
+            for damage in mended:
+                out.print(f"[green]mended[/]  {name}{plain(damage)}")
+        damages = _found(part, with_archive=archive)
+        for damage in damages:
+            hint = "" if not damage.can_be_mended or repair_ else "  [dim](can be mended)[/]"
+            out.print(f"[red]damaged[/]  {name}{plain(damage)}{hint}")
+        found += damages
     if not found:
         out.print(f"{plain(directory)}: whole")
         return

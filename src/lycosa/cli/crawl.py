@@ -236,19 +236,19 @@ def crawl(
     network = crawl.config.network
     if not network.contact and not network.allow and not quiet:
         err.print("[yellow]note:[/] no contact is set; --contact you@example.org lets site owners reach you")
-    if cluster:
-        require_postgres()
-        from lycosa.cli.clustered import run_cluster
+    if not cluster and (shards or ray):
+        raise ConfigError("--shards and --ray are for a crawl by several crawlers: give their number: --cluster 4")
+    with beside(crawl.workspace.directory, book) if with_dashboard else nullcontext():
+        if cluster:
+            require_postgres()
+            from lycosa.cli.clustered import run_cluster
 
-        report = start(
-            lambda: run_cluster(
-                crawl, store=store, crawlers=cluster, shards=shards, ray=ray, as_json=as_json, quiet=quiet
+            report = start(
+                lambda: run_cluster(
+                    crawl, store=store, crawlers=cluster, shards=shards, ray=ray, as_json=as_json, quiet=quiet
+                )
             )
-        )
-    else:
-        if shards or ray:
-            raise ConfigError("--shards and --ray are for a crawl by several crawlers: give their number: --cluster 4")
-        with beside(crawl.workspace.directory, book) if with_dashboard else nullcontext():
+        else:
             watcher = _watcher(crawl, show, as_json=as_json, quiet=quiet)
             report = start(lambda: crawl.run(watcher=watcher))
     if not quiet:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 
 import typer
 from rich.table import Table
 
-from lycosa.cli.opened import DIRECTORY, opened
+from lycosa.cli.opened import DIRECTORY
 from lycosa.cli.terminal import err, json_line, out, plain
 from lycosa.crawl.centrality import NAME, DistillSettings
 from lycosa.crawl.citation_graph import CitationGraph
 from lycosa.crawl.distiller import Distillation, RankedPage
 from lycosa.crawl.distiller import distill as run_distiller
 from lycosa.errors import InputError
+from lycosa.results.check import naming_damage
+from lycosa.store.opening import open_graph
+from lycosa.workspace import Workspace
 
 
 def distill(
@@ -30,18 +34,19 @@ def distill(
 ) -> None:
     """Print the top hubs and authorities of a crawl, and the sites that specialise in its topic."""
     settings = DistillSettings(top=top, admitted=admitted, across_sites=not within_sites)
-    with opened(directory) as (_, _, store):
+    workspace = Workspace.existing(directory)
+    with naming_damage(workspace), closing(open_graph(workspace)) as store:
         with err.status("reading the graph"):
             citations = CitationGraph(store)
         if not citations.has_relevant_pages:
             raise InputError(f"{directory}: no page with any relevance yet, so there is nothing to distil")
         with err.status("hubs and authorities"):
             found = run_distiller(citations, settings, earlier=store.state(NAME))
+        number_of = store.number_of
     if as_json:
-        rows = {
-            name: [row._asdict() for row in getattr(found, name)]
-            for name in ("hubs", "authorities", "sites", "unvisited")
-        }
+        rows = {name: [row._asdict() for row in getattr(found, name)] for name in ("sites", "unvisited")}
+        for name in ("hubs", "authorities"):
+            rows[name] = [{**row._asdict(), "link": number_of(row.link)} for row in getattr(found, name)]
         figures = {"pages": found.pages, "admitted": found.admitted, "edges": found.edges, "settings": asdict(settings)}
         print(json_line({**figures, **rows}))
         return

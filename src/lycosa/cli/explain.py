@@ -22,8 +22,8 @@ def explain(
 
     In a crawl with hard focus, decay or tunnelling: also the rule that let it in, moved it or turned it away.
     """
-    with opened(shard_of_url(directory, url)) as (workspace, config, store):
-        facts = explanation(workspace, config, store, url)
+    with opened(directory, over_shards=True) as (_, _, whole), opened(shard_of_url(directory, url)) as own:
+        facts = explanation(*own, url, citing=whole)
     if as_json:
         print(json_line(facts))
         return

@@ -14,13 +14,15 @@ from lycosa.cli.opened import DIRECTORY
 from lycosa.cli.pages_by_url import pages_by_url
 from lycosa.cli.taking_over import take_over
 from lycosa.cli.terminal import err, out, plain
-from lycosa.config import Config, build, load_crawl
+from lycosa.cluster.partitions import shard_of_url
+from lycosa.config import Config
 from lycosa.crawl.answers import new_answers, standing_answers
 from lycosa.errors import InputError, LycosaError
 from lycosa.fetch.urls import Urls, parse_seed, url_hash
 from lycosa.judge_choice import is_trained
 from lycosa.judges.protocol import NoJudge
 from lycosa.model import Page
+from lycosa.opened import config_of
 from lycosa.results.archived_pages import ArchivedPages
 from lycosa.store.opening import open_store
 from lycosa.store.protocol import Reports
@@ -54,8 +56,18 @@ def feedback(
     The same as answering the questions of lycosa review.
     """
     workspace = Workspace.existing(directory)
-    config = build((str(workspace.config), load_crawl(workspace.config, is_begun=True)))
-    said = _said(config, useful, not_useful, forget)
+    config = config_of(workspace)
+    by_part: dict[Path, dict[str, str]] = {}
+    for url, answer in _said(config, useful, not_useful, forget).items():
+        by_part.setdefault(shard_of_url(directory, url), {})[url] = answer
+    for part, said in by_part.items():
+        if workspace.has_shards:
+            out.print(f"shard {part.name}:")
+        _keep(Workspace.existing(part), config_of(Workspace(part)), said)
+
+
+def _keep(workspace: Workspace, config: Config, said: Mapping[str, str]) -> None:
+    """What is said of pages of one crawl, or of one shard of a cluster, whose judge learns from it."""
     with closing(open_store(workspace)) as store:
         _check_forgotten(store, said)
         fetched = _fetched(workspace, config, store, said) if is_trained(config) else {}

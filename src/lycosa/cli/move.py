@@ -18,9 +18,11 @@ def move(
     source: str = typer.Argument(help="The crawl's directory, or the URL of its database."),
     target: str = typer.Argument(help="postgresql://user@host/name of an empty database, or the crawl's directory."),
 ) -> None:
-    """Move what a crawl knows from a file to PostgreSQL, or back.
+    """Move what a crawl knows from a file to PostgreSQL, from there to another database, or back.
 
     lycosa move cycling/ postgresql://me@db.example.org/cycling   and back:   lycosa move postgresql://… cycling/
+
+    The crawl of a cluster moves as a whole, with all its shards, to another database of PostgreSQL.
 
     Archive, judge and snapshots stay in the directory. All tables are compared, by number of rows and checksum, before
     the crawl counts as moved; interrupted before that, it is where it was. What was the database is kept.

@@ -19,6 +19,7 @@ from lycosa.cli.opened import DIRECTORY
 from lycosa.cli.progress import Asking
 from lycosa.cli.taking_over import take_over
 from lycosa.cli.terminal import err, out, plain, printable
+from lycosa.cluster.partitions import shard_of_url
 from lycosa.crawl.answers import new_answers
 from lycosa.crawl.answers_file import read_answers
 from lycosa.errors import LycosaError
@@ -59,15 +60,9 @@ def review(
     """
     workspace = Workspace.existing(directory)
     with reviewing(workspace) as crawl:
-        config, before = crawl.config, crawl.store.judged_pages()
+        before = [(part, len(part.store.answers()), part.store.judged_pages()) for part in crawl.parts]
         if answers is not None:
-            said = canonical_answers(read_answers(answers, parse=parse_seed), Urls(crawl.config.urls))
-            news = new_answers(crawl.store, said, at=time.time())
-            crawl.store.write(Batch(answers=news))
-            waiting = sum(page is None for _, _, page, _ in news)
-            rest = f"; {waiting:,} on pages that have not been fetched: they wait for them" if waiting else ""
-            out.print(f"{len(news):,} new answers of {len(said):,} in {plain(answers)}{rest}")
-            given = len(news) - waiting
+            given = _keep_all(crawl, answers)
         elif as_list or as_json:
             _print(crawl.questions(count), as_json=as_json)
             return
@@ -75,9 +70,31 @@ def review(
             has_keys = sys.stdin.isatty()
             with pressed() if has_keys else nullcontext():
                 given = converse(crawl, PressedKeys() if has_keys else TypedLines(), count)
+        answered = [(part, judged) for part, count, judged in before if len(part.store.answers()) > count]
     if given:
-        for line in take_over(workspace, config, before):
-            out.print(line)
+        for part, judged in answered:
+            name = f"shard {part.workspace.directory.name}: " if workspace.has_shards else ""
+            for line in take_over(part.workspace, part.config, judged):
+                out.print(f"{name}{line}")
+
+
+def _keep_all(crawl: Reviewed, answers: Path) -> int:
+    """The answers of a file; how many are on pages that the crawl has."""
+    said = canonical_answers(read_answers(answers, parse=parse_seed), Urls(crawl.config.urls))
+    news: list[tuple[float, str, int | None, str]] = []
+    for part in crawl.parts:
+        own = {url: answer for url, answer in said.items() if _is_of(part, crawl, url)}
+        new = new_answers(part.store, own, at=time.time())
+        part.store.write(Batch(answers=new))
+        news += new
+    waiting = sum(page is None for _, _, page, _ in news)
+    rest = f"; {waiting:,} on pages that have not been fetched: they wait for them" if waiting else ""
+    out.print(f"{len(news):,} new answers of {len(said):,} in {plain(answers)}{rest}")
+    return len(news) - waiting
+
+
+def _is_of(part: Reviewed, crawl: Reviewed, url: str) -> bool:
+    return part is crawl or part.workspace.directory == shard_of_url(crawl.workspace.directory, url)
 
 
 def converse(crawl: Reviewed, keys: Keys, count: int) -> int:

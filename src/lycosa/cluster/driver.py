@@ -143,7 +143,7 @@ class Cluster:
             shared = None if plan is None else shared_plan(self._url, path, count, plan, now=time.time())
             task = CrawlerTask(str(workspace.directory.resolve()), self._url, count, config.to_toml(), shared)
             with (
-                closing(ClusterStore(self._url, path=path, patience=math.inf, shards=count)) as store,
+                closing(ClusterStore(self._url, path=path, patience=math.inf)) as store,
                 connected(self._ray, self._address, self._crawlers),
                 _Interrupts() as interrupts,
             ):

@@ -226,6 +226,8 @@ class CrawlLedger:
         for file in records.robots.take_news():
             batch.robots[file.origin] = robots_row(file, records.robots.get(file.origin))
         if records.archive is not None:
+            for news in records.archive.take_news():
+                self._note(batch, ARCHIVE, news)
             self._sync(records.archive)
             batch.state[ARCHIVE] = json.dumps(records.archive.position()).encode()
         if records.cache is not None:
@@ -236,6 +238,8 @@ class CrawlLedger:
         if learned := self._state.strategy.save():
             batch.state[STRATEGY] = learned
         self._state.store.write(batch)
+        if records.archive is not None:
+            records.archive.committed()
         if batch.grades or batch.answers or batch.taken_over or batch.threshold is not None:
             self.regraded += 1
 

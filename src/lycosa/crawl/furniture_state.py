@@ -17,18 +17,23 @@ PIECE = 8_000
 
 
 class States(Protocol):
-    def state(self, name: str) -> bytes | None: ...
+    def states(self, name: str) -> dict[int, bytes]: ...
 
 
-def stored_furniture(store: States) -> Furniture:
-    return Furniture.restored(store.state(FURNITURE), b"".join(_stored_pieces(store)))
+def stored_furniture(store: States) -> dict[int, Furniture]:
+    """By shard; a crawl of one process is shard 0."""
+    saved, journals = store.states(FURNITURE), _stored_pieces(store)
+    return {
+        shard: Furniture.restored(saved.get(shard), b"".join(journals.get(shard, ()))) for shard in saved | journals
+    }
 
 
 class SinceThen:
     """The pages since all was written, as the store has them."""
 
     def __init__(self, store: States) -> None:
-        self._written = _stored_pieces(store)
+        """`store`: of a crawl of one process, or of one shard."""
+        self._written = _stored_pieces(store).get(0, [])
 
     def changes(self, journal: bytes) -> dict[str, bytes]:
         """What is to be written so that the store has this journal (`Furniture.journal`)."""
@@ -40,10 +45,13 @@ class SinceThen:
         return changed
 
 
-def _stored_pieces(store: States) -> list[bytes]:
-    pieces: list[bytes] = []
-    while (piece := store.state(_name(len(pieces)))) is not None:
-        pieces.append(piece)
+def _stored_pieces(store: States) -> dict[int, list[bytes]]:
+    pieces: dict[int, list[bytes]] = {}
+    at = 0
+    while found := store.states(_name(at)):
+        for shard, piece in found.items():
+            pieces.setdefault(shard, []).append(piece)
+        at += 1
     return pieces
 
 

@@ -169,7 +169,7 @@ def resume(
         dropped=dropped,
         foreign=[row.after_pages for row in store.foreign_pages()],
         traps=Traps.restored(store.state(TRAPS), traps),
-        furniture=stored_furniture(store),
+        furniture=stored_furniture(store).get(0) or Furniture(),
     )
 
 

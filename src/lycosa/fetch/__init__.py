@@ -22,6 +22,8 @@
     browser        renders pages that are empty without scripts, in a chromium that has no network
     requisites     what such a page asks for, under the rules of the crawl; `rendered`: the page with what came of it
     archive        keeps what came over the wire as WARC files, and repairs them after a crash
+    archive_target finished files are handed over to another place
+    archive_places opens a file of the archive, wherever it is
     warc_writer, warc_reader    write and read WARC records
     cache          pages shared between crawls
 

@@ -8,13 +8,17 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from lycosa import __version__
 from lycosa.errors import ArchiveError
+from lycosa.fetch.archive_places import MOVED, has_file, pread_of
 from lycosa.fetch.warc_reader import Location, member_end
 from lycosa.fetch.warc_writer import encode_records, encode_revisit, encode_warcinfo
 from lycosa.model import Rendering, Response
+
+if TYPE_CHECKING:
+    from lycosa.fetch.archive_target import HandingOver
 
 BUFFER_BYTES = 1 << 20
 
@@ -79,7 +83,10 @@ class Archive:
         except OSError as error:
             raise ArchiveError(f"cannot use {directory} for the archive: {error.strerror}") from error
         self._position = committed or end
-        self._number = max(_number(last.name, prefix) if last else 0, _number(self._position.file, prefix))
+        moved = (path.name.removesuffix(MOVED) for path in directory.glob(f"*{MOVED}"))
+        names = (last.name if last else "", self._position.file, *moved)
+        self._number = max(own_number(name, prefix) for name in names)
+        self.handing_over: HandingOver | None = None
         self._file = -1
         self._is_named = False  # the file's directory entry is on disk, too
         self._pending = bytearray()
@@ -145,6 +152,15 @@ class Archive:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def committed(self) -> None:
+        """A commit has stored the present position."""
+        if self.handing_over is not None:
+            self.handing_over.committed(self._position.file)
+
+    def take_news(self) -> list[str]:
+        """What became of finished files since the last call, in words, if something is to be told."""
+        return self.handing_over.take_news() if self.handing_over is not None else []
+
     @property
     def _path(self) -> Path:
         return self._directory / self._position.file
@@ -178,8 +194,8 @@ def _advice(error: OSError) -> str:
 
 def own_files(directory: Path, prefix: str) -> list[Path]:
     """The files of an archive, in the order in which they were written."""
-    found = [path for path in directory.glob("*.warc.gz") if _number(path.name, prefix)]
-    return sorted(found, key=lambda path: _number(path.name, prefix))
+    found = [path for path in directory.glob("*.warc.gz") if own_number(path.name, prefix)]
+    return sorted(found, key=lambda path: own_number(path.name, prefix))
 
 
 def try_lock(file: int, path: Path) -> bool:
@@ -191,7 +207,7 @@ def try_lock(file: int, path: Path) -> bool:
         return False
 
 
-def _number(name: str, prefix: str) -> int:
+def own_number(name: str, prefix: str) -> int:
     """The number in a file's name; 0 if it is not the name of an archive file with this prefix."""
     digits = name.removeprefix(prefix + "-").removesuffix(".warc.gz")
     is_own = digits.isascii() and digits.isdigit() and name == f"{prefix}-{int(digits):05d}.warc.gz"
@@ -239,12 +255,12 @@ def recover(directory: Path, committed: Position | None, *, prefix: str = "lycos
     """
     cut, missing = 0, 0
     removed, set_aside = [], []
-    last = _number(committed.file, prefix) if committed else 0
+    last = own_number(committed.file, prefix) if committed else 0
     if committed and committed.file and not last:
         raise ArchiveError(f"{committed.file!r} is not the name of an archive file such as {prefix}-00001.warc.gz")
     try:
         for path in own_files(directory, prefix):
-            number = _number(path.name, prefix)
+            number = own_number(path.name, prefix)
             if committed is None:
                 set_aside.append(put_aside(path))
             elif number > last:
@@ -254,7 +270,7 @@ def recover(directory: Path, committed: Position | None, *, prefix: str = "lycos
             elif number == last:
                 beyond, missing = cut_back(path, committed.offset)
                 cut += beyond
-        if last and committed and not (directory / committed.file).exists():
+        if last and committed and not has_file(directory / committed.file):
             missing = missing or committed.offset
     except OSError as error:
         raise ArchiveError(f"cannot repair the archive in {directory}: {error}") from error
@@ -293,5 +309,5 @@ def _whole_members(path: Path) -> int:
     end, start = 0, -1
     with path.open("rb") as file:
         while end > start:
-            start, end = end, member_end(file.fileno(), end)
+            start, end = end, member_end(pread_of(file), end)
     return end

@@ -20,6 +20,7 @@ from fastwarc.stream_io import ChunkedReader
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from lycosa.errors import ArchiveError
+from lycosa.fetch.archive_places import Pread, open_archived, pread_of
 from lycosa.fetch.rendered import with_dom
 from lycosa.fetch.warc_writer import ORIGINAL, PROTOCOLS, RENDERED, head_lines
 from lycosa.model import Response
@@ -49,11 +50,7 @@ def read(directory: Path, location: Location) -> Response:
     if not _FILE_NAME.fullmatch(location.file) or location.offset < 0 or location.length < 0:
         raise ArchiveError(f"{location} is not a location in an archive")
     path = directory / location.file
-    try:
-        file = path.open("rb")
-    except OSError as error:
-        raise ArchiveError(f"cannot read {path}: {error.strerror}") from error
-    with file:
+    with open_archived(path) as file:
         file.seek(location.offset)
         records = ArchiveIterator(io.BytesIO(file.read(location.length)) if location.length else file, parse_http=False)
         try:
@@ -127,16 +124,16 @@ def iterate(path: Path, *, damage: Damage | None = None, largest: int = LARGEST_
             except OSError:
                 damage.damaged += not has_read
                 is_uncounted = has_read
-                end = member_end(file.fileno(), last) if has_read else last
+                end = member_end(pread_of(file), last) if has_read else last
                 start = _next_record(file.fileno(), max(end, last + 1))
         damage.damaged += is_uncounted
 
 
-def member_end(file: int, start: int) -> int:
+def member_end(pread: Pread, start: int) -> int:
     """End of the gzip member that starts at `start`; `start` itself if there is none or it is incomplete."""
     inflate = zlib.decompressobj(31)
     position = start
-    while chunk := os.pread(file, SCAN_BYTES, position):
+    while chunk := pread(SCAN_BYTES, position):
         position += len(chunk)
         try:
             inflate.decompress(chunk)

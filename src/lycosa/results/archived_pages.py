@@ -14,7 +14,8 @@ from typing import NamedTuple
 from lycosa.crawl.furniture_state import stored_furniture
 from lycosa.crawl.reading import HTML, Read, Reading, read_response
 from lycosa.crawl.resume import known_robots
-from lycosa.errors import ArchiveError
+from lycosa.errors import ArchiveAway, ArchiveError
+from lycosa.fetch.archive_places import has_file
 from lycosa.fetch.decode import decode
 from lycosa.fetch.robots import Robots, RobotsSettings
 from lycosa.fetch.urls import UrlRules, Urls, host_key, origin, url_hash
@@ -46,7 +47,8 @@ class ArchivedPages:
         self._store = store
         self._reading = reading
         self._furniture = stored_furniture(store)
-        self._hosts = {host.name: host.id for host in store.hosts()}
+        # Shards of a cluster also know hosts of others: the one with the pages counts.
+        self._hosts = {host.name: host.id for host in sorted(store.hosts(), key=lambda host: host.pages)}
         self.damaged = 0
         """Number of records that could not be read so far."""
 
@@ -114,13 +116,16 @@ class ArchivedPages:
         return {file.origin: Robots(file, settings) for file in files}
 
     def _furniture_of(self, url: str) -> bytes:
-        return self._furniture.of(self._hosts.get(host_key(url), 0))
+        shard, host = self._store.shard_of(self._hosts.get(host_key(url), 0))
+        return self._furniture[shard].of(host) if shard in self._furniture else b""
 
     def _response(self, file: str, offset: int) -> Response | None:
         try:
             return read_archived(self.directory, Location(file, offset, 0))
+        except ArchiveAway:
+            raise
         except ArchiveError:
-            if not (self.directory / file).exists():
+            if not has_file(self.directory / file):
                 raise
             self.damaged += 1
             return None

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lycosa.errors import ArchiveError, LycosaError, StoreError
+from lycosa.errors import ArchiveAway, ArchiveError, LycosaError, StoreError
 from lycosa.fetch.archive import Position
+from lycosa.fetch.archive_places import MovedFile
 from lycosa.fetch.warc_reader import Location, read
 from lycosa.store.damage import Flaw, damage_words
 from lycosa.store.opening import open_store
@@ -57,7 +58,8 @@ def check_archive(
     position = Position(*json.loads(store.state(ARCHIVE) or b'["", 0]'))
     if position.file:
         path = workspace.archive / position.file
-        size = path.stat().st_size if path.is_file() else 0
+        moved = MovedFile.of(path)
+        size = path.stat().st_size if path.is_file() else moved.size if moved else 0
         if size < position.offset:
             yield Flaw(f"archive/{position.file}", f"{position.offset - size:,} committed bytes are missing")
     broken = 0
@@ -102,6 +104,8 @@ def _restore_position(workspace: Workspace, store: Reports) -> None:
 def _why_broken(archive: Path, url: str, file: str, offset: int) -> str:
     try:
         found = read(archive, Location(file, offset, 0))
+    except ArchiveAway:  # which says nothing about the page
+        raise
     except ArchiveError as error:
         return str(error)
     return "" if found.url == url else f"holds {found.url[:100]}, not {url[:100]}"

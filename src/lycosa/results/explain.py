@@ -83,10 +83,12 @@ def explain(
     reasons: ReasonsOfPage = _no_reasons,
     rules: Sequence[str] = (),
     usage: UsageOfLink = _nothing_said,
+    citing: Reports | None = None,
 ) -> Iterator[tuple[str, str]]:
     """(heading, text) pairs. `known`: asked for a strategy that knows something already, if what it knows matters;
     `words`: those that decided on a page, for pages that were stored without; `reasons`: what else did; `rules`: how
-    the crawl's judge decides (`JudgeAbilities.rules`); `usage`: what the owner says about use."""
+    the crawl's judge decides (`JudgeAbilities.rules`); `usage`: what the owner says about use; `citing`: who knows
+    all citing pages, if `store` does not."""
     canonical, reason = urls.canonical(url)
     if not canonical:
         raise InputError(f"{url!r} is not a URL that can be crawled: {reason}")
@@ -101,7 +103,7 @@ def explain(
     host = store.host(link.host_id)
     assert host is not None
     yield "state", _state(store, link, host)
-    yield from _discovery(store, link)
+    yield from _discovery(store, link, citing or store)
     found = _rulings(store, strategy, link, known)
     if link.state == State.WAITING:
         is_seed = not link.distance and link.parent_id is None and link.score == strategy.seed_score()
@@ -212,7 +214,7 @@ def _state(store: Reports, link: LinkRow, host: HostRow) -> str:
     return "fetched" if link.state == State.DONE else link.state
 
 
-def _discovery(store: Reports, link: LinkRow) -> Iterator[tuple[str, str]]:
+def _discovery(store: Reports, link: LinkRow, citing: Reports) -> Iterator[tuple[str, str]]:
     searches = store.found_by_search(link.id)
     if link.parent_id is not None:
         yield "found", _found(store, link, link.parent_id)
@@ -222,7 +224,8 @@ def _discovery(store: Reports, link: LinkRow) -> Iterator[tuple[str, str]]:
         yield "search", f"{found.engine} named it for “{found.query}”, rank {found.rank}, on {_when(found.at)}"
     if link.parent_id is not None:
         yield "distance", f"{link.distance} link{'s' * (link.distance != 1)} from the nearest seed"
-    for source, anchors, relevance in store.citing_pages(link.id, SHOWN_CITATIONS):
+    known = citing.find_link(link.url, url_hash(link.url))
+    for source, anchors, relevance in citing.citing_pages(known.id if known else link.id, SHOWN_CITATIONS):
         judged = f", relevance {relevance:.3f}" if relevance is not None else ""
         shown = ", ".join(f"“{anchor}”" for anchor in anchors.split("\n"))
         yield "cited by", f"{source} ({shown}{judged})"

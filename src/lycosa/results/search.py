@@ -7,8 +7,10 @@ That takes a few milliseconds a page, once; it can be interrupted, and goes on w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -16,7 +18,7 @@ from typing import NamedTuple, Self
 from lycosa.errors import InputError
 from lycosa.results.archived_pages import ArchivedPages
 from lycosa.results.search_query import SearchQuery
-from lycosa.store.opening import open_store
+from lycosa.store.opening import open_shards, open_store
 from lycosa.store.protocol import Reports
 from lycosa.store.rows import SearchablePage
 from lycosa.store.search_index import MARKS, Hit, IndexedPage, NamedPage, NoIndex, SearchIndex
@@ -82,28 +84,79 @@ def search(
     if not 1 <= limit <= MAX_RESULTS:
         raise InputError(f"limit is {limit}: it must be from 1 to {MAX_RESULTS:,}")
     workspace = Workspace.existing(Path(directory))
-    with (
-        closing(open_store(workspace, read_only=True)) as store,
-        closing(_opened(workspace, store)) as index,
-    ):
-        damaged = _bring_up_to_date(index, workspace, store, progress)
+    with ExitStack() as stack:
+        indexes = [_of_part(part, stack) for part in workspace.parts()]
+        damaged = _bring_all_up_to_date(indexes, progress)
         match = query.all_words()
-        hits = index.find(match, limit=limit, is_relevant=relevant)
+        hits = _hits(indexes, query, match, limit=limit, is_relevant=relevant)
         has_all = bool(hits) or len(query.wanted) == 1
         if not has_all:
             match = query.any_word()
-            hits = index.find(match, limit=limit, is_relevant=relevant)
-        return SearchResults([_found(hit) for hit in hits], has_all, index.ranks_all(match), index.count(), damaged)
+            hits = _hits(indexes, query, match, limit=limit, is_relevant=relevant)
+        if workspace.has_shards:
+            hits = _numbered(workspace, hits)
+        ranks_all = all(each.index.ranks_all(match) for each in indexes)
+        indexed = sum(each.index.count() for each in indexes)
+        return SearchResults([_found(hit) for _, hit in hits], has_all, ranks_all, indexed, damaged)
+
+
+@dataclass(frozen=True, slots=True)
+class _IndexedPart:
+    """The index of a crawl, or of one shard of a cluster: each has its own."""
+
+    workspace: Workspace
+    store: Reports
+    index: SearchIndex
+
+
+def _of_part(part: Workspace, stack: ExitStack) -> _IndexedPart:
+    store = stack.enter_context(closing(open_store(part, read_only=True)))
+    return _IndexedPart(part, store, stack.enter_context(closing(_opened(part, store))))
+
+
+def _hits(
+    indexes: Sequence[_IndexedPart], query: SearchQuery, match: str, *, limit: int, is_relevant: bool
+) -> list[tuple[int, Hit]]:
+    """The best of all shards, each with its shard."""
+    scales = _scales([each.index for each in indexes], query)
+    found = [
+        (shard, hit._replace(score=hit.score * scale))
+        for shard, (each, scale) in enumerate(zip(indexes, scales, strict=True))
+        for hit in each.index.find(match, limit=limit, is_relevant=is_relevant)
+    ]
+    return sorted(found, key=lambda hit: -hit[1].score)[:limit] if len(indexes) > 1 else found
+
+
+def _scales(indexes: Sequence[SearchIndex], query: SearchQuery) -> list[float]:
+    """What the scores of each shard are to be multiplied by: there a word is as rare as among its own pages, and should
+    be as rare as among all. Exact for one word; with several, for all of them together."""
+    if len(indexes) < 2:
+        return [1.0] * len(indexes)
+    sizes = [index.count() for index in indexes]
+    counts = [[index.matches(term) for term in query.terms()] for index in indexes]
+    wanted = sum(_rarity(sum(each), sum(sizes)) for each in zip(*counts, strict=True))
+    return [wanted / sum(_rarity(count, size) for count in each) for each, size in zip(counts, sizes, strict=True)]
+
+
+def _rarity(count: int, pages: int) -> float:
+    """The inverse document frequency as FTS5 has it."""
+    return max(1e-6, math.log((pages - count + 0.5) / (count + 0.5)))
+
+
+def _numbered(workspace: Workspace, hits: list[tuple[int, Hit]]) -> list[tuple[int, Hit]]:
+    """Pages with their place in the order of the whole cluster."""
+    with closing(open_shards(workspace)) as store:
+        ids = [store.number_in(shard, hit.id) for shard, hit in hits]
+        rows = store.pages_found(ids)
+    numbers = [rows[page].number if page in rows else hit.number for page, (_, hit) in zip(ids, hits, strict=True)]
+    return [(shard, hit._replace(number=number)) for (shard, hit), number in zip(hits, numbers, strict=True)]
 
 
 def update_index(directory: str | Path, progress: Callable[[int, int], None] | None = None) -> None:
     """Index what was fetched since the last time."""
-    workspace = Workspace.existing(Path(directory))
-    with (
-        closing(open_store(workspace, read_only=True)) as store,
-        closing(_opened(workspace, store)) as index,
-    ):
-        _bring_up_to_date(index, workspace, store, progress)
+    with ExitStack() as stack:
+        parts = Workspace.existing(Path(directory)).parts()
+        _bring_all_up_to_date([_of_part(part, stack) for part in parts], progress)
 
 
 class IndexedText:
@@ -111,30 +164,62 @@ class IndexedText:
 
     def __init__(self, workspace: Workspace, store: Reports, words: str, *, limit: int = MAX_RESULTS) -> None:
         query = SearchQuery.parse(words)
-        self._index = _existing(workspace, store)
-        self._match = query.all_words()
+        self._store = store
+        self._limit = limit
+        self._stack = ExitStack()
+        self._indexes: dict[int, SearchIndex] = {}
+        """By shard; a crawl of one process is shard 0."""
+        for shard, part in enumerate(workspace.parts()):
+            own = self._stack.enter_context(closing(open_store(part, read_only=True))) if part != workspace else store
+            if index := _existing(part, own):
+                self._indexes[shard] = self._stack.enter_context(closing(index))
+        self.indexed = sum(index.last for index in self._indexes.values())
+        """Number of pages that were searched: the first ones of the crawl, or of each shard."""
         self.has_all_words = True
         """False: no page has all words, and these have some of them."""
-        self.indexed = self._index.last if self._index else 0
-        """Number of pages that were searched: the first ones of the crawl."""
-        self.pages = self._index.best(self._match, limit) if self._index else []
+        scales = _scales(list(self._indexes.values()), query)
+        self._scales = dict(zip(self._indexes, scales, strict=True))
+        self._match = query.all_words()
+        self.pages = self._best()
         """Their ids, the best first."""
-        if self._index and not self.pages and len(query.wanted) > 1:
+        if self._indexes and not self.pages and len(query.wanted) > 1:
             self._match, self.has_all_words = query.any_word(), False
-            self.pages = self._index.best(self._match, limit)
+            self.pages = self._best()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._index is not None:
-            self._index.close()
+        self._stack.close()
+
+    def _best(self) -> list[int]:
+        found = [
+            (score * self._scales[shard], self._store.number_in(shard, page))
+            for shard, index in self._indexes.items()
+            for page, score in index.best(self._match, self._limit)
+        ]
+        if len(self._indexes) > 1:
+            found.sort(key=lambda each: -each[0])
+        return [page for _, page in found[: self._limit]]
 
     def snippets(self, pages: Sequence[NamedPage]) -> dict[int, Snippet]:
         """Text around the words, by id of the page."""
-        if self._index is None or not pages:
-            return {}
-        return {page: Snippet(*_marked(text)) for page, text in self._index.snippets(pages, self._match).items()}
+        by_shard: dict[int, list[_ShownPage]] = {}
+        for page in pages:
+            shard, own = self._store.shard_of(page.id)
+            by_shard.setdefault(shard, []).append(_ShownPage(own, page.title, page.url))
+        return {
+            self._store.number_in(shard, page): Snippet(*_marked(text))
+            for shard, shown in by_shard.items()
+            if shard in self._indexes
+            for page, text in self._indexes[shard].snippets(shown, self._match).items()
+        }
+
+
+class _ShownPage(NamedTuple):
+    id: int
+    title: str
+    url: str
 
 
 def _existing(workspace: Workspace, store: Reports) -> SearchIndex | None:
@@ -150,8 +235,22 @@ def _opened(workspace: Workspace, store: Reports, *, read_only: bool = False) ->
     return SearchIndex(workspace.search, store=store, crawl=name, read_only=read_only)
 
 
+def _bring_all_up_to_date(parts: Sequence[_IndexedPart], progress: Callable[[int, int], None] | None) -> int:
+    waiting = [max(0, each.store.totals().pages - each.index.last) for each in parts]
+    damaged = 0
+    for place, each in enumerate(parts):
+        before = sum(waiting[:place])
+
+        def tell(done: int, _total: int, before: int = before) -> None:
+            if progress is not None:
+                progress(before + done, sum(waiting))
+
+        damaged += _bring_up_to_date(each.index, each.workspace, each.store, tell)
+    return damaged
+
+
 def _bring_up_to_date(
-    index: SearchIndex, workspace: Workspace, store: Reports, progress: Callable[[int, int], None] | None
+    index: SearchIndex, workspace: Workspace, store: Reports, progress: Callable[[int, int], None]
 ) -> int:
     """Index the pages fetched or found changed since the last time; return how many of them could not be read."""
     last = index.last
@@ -164,13 +263,11 @@ def _bring_up_to_date(
         return texts.damaged
     pages = (_indexed(page, texts) for page in store.searchable_pages(last))
     done = 0
-    if progress is not None:
-        progress(0, waiting)
+    progress(0, waiting)
     while batch := list(islice(pages, BATCH)):
         index.add(batch)
         done = batch[-1].number - last
-        if progress is not None:
-            progress(min(done, waiting), waiting)
+        progress(min(done, waiting), waiting)
     if done >= WORTH_TIDYING:
         index.tidy()
     return texts.damaged

@@ -41,6 +41,10 @@ class SearchQuery(NamedTuple):
             raise InputError(f"the query has {len(wanted) + len(unwanted)} words; at most {MAX_TERMS} are looked for")
         return cls(tuple(wanted), tuple(unwanted))
 
+    def terms(self) -> list[str]:
+        """FTS5: pages with each of the words."""
+        return [_quoted(term) for term in self.wanted]
+
     def all_words(self) -> str:
         """FTS5: pages with all words."""
         return self._without(" AND ".join(map(_quoted, self.wanted)))

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import struct
 import time
@@ -27,7 +26,8 @@ from urllib.parse import urlsplit
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from lycosa import __version__
-from lycosa.errors import ArchiveError, InputError
+from lycosa.errors import ArchiveAway, ArchiveError, InputError
+from lycosa.fetch.archive_places import Pread, has_file, open_archived, pread_of
 from lycosa.fetch.warc_reader import Location, member_end, read
 from lycosa.fetch.warc_writer import REQUISITE_OF, encode_warcinfo
 
@@ -148,18 +148,20 @@ def _record(archive: Path, file: str, offset: int) -> ArchivedRecord | None:
     """A response with its request as they are archived; None if it is damaged."""
     try:
         response = read(archive, Location(file, offset, 0))
+    except ArchiveAway:
+        raise
     except ArchiveError:
-        if not (archive / file).exists():
+        if not has_file(archive / file):
             raise
         return None
-    with (archive / file).open("rb") as stream:
-        number = stream.fileno()
-        end = member_end(number, offset)
+    with open_archived(archive / file) as stream:
+        pread = pread_of(stream)
+        end = member_end(pread, offset)
         if end == offset:
             return None
-        head = _head(number, offset)
-        last = member_end(number, end) if _REQUEST.search(_head(number, end)) else end
-        data = os.pread(number, last - offset, offset)
+        head = _head(pread, offset)
+        last = member_end(pread, end) if _REQUEST.search(_head(pread, end)) else end
+        data = pread(last - offset, offset)
     digest = _DIGEST.search(head)
     media_type = response.header("content-type").partition(";")[0].strip().lower()
     return ArchivedRecord(
@@ -177,10 +179,11 @@ def _requisites(archive: Path, place: str, page: ArchivedRecord) -> Iterator[Arc
     """What a page asked for when it was rendered: the records that follow its own."""
     file, _, offset = place.rpartition(":")
     at = int(offset) + len(page.data)
-    with (archive / file).open("rb") as stream:
-        while head := _head(stream.fileno(), at):
+    with open_archived(archive / file) as stream:
+        pread = pread_of(stream)
+        while head := _head(pread, at):
             if _CONVERSION.search(head):
-                at = member_end(stream.fileno(), at)
+                at = member_end(pread, at)
             elif _REQUISITE.search(head) and (found := _record(archive, file, at)) is not None:
                 yield found
                 at += len(found.data)
@@ -188,14 +191,10 @@ def _requisites(archive: Path, place: str, page: ArchivedRecord) -> Iterator[Arc
                 return
 
 
-def _head(file: int, offset: int) -> bytes:
+def _head(pread: Pread, offset: int) -> bytes:
     """The beginning of the record whose gzip member starts here; empty if there is none."""
     try:
-        return (
-            zlib.decompressobj(31)
-            .decompress(os.pread(file, _HEAD_BYTES, offset), _HEAD_BYTES)
-            .partition(b"\r\n\r\n")[0]
-        )
+        return zlib.decompressobj(31).decompress(pread(_HEAD_BYTES, offset), _HEAD_BYTES).partition(b"\r\n\r\n")[0]
     except zlib.error:
         return b""
 

@@ -23,6 +23,7 @@ from lycosa.crawl.revisits import archived_answers
 from lycosa.crawl.shard import Sending
 from lycosa.crawl.snapshots import SNAPSHOT
 from lycosa.crawl.visits import Fetcher, LiveVisitor
+from lycosa.fetch.archive_target import ArchiveTarget, HandingOver, target_url
 from lycosa.fetch.browser import Browser, has_sandbox
 from lycosa.fetch.cache import PageCache
 from lycosa.fetch.fetcher import LiveFetcher, RobotsBook
@@ -118,6 +119,11 @@ def _records(given: Given, stack: AsyncExitStack) -> tuple[Records, str]:
         archive, lost = open_archive(
             given.workspace.archive, store, max_bytes=config.archive.max_bytes, crawl_info=info
         )
+        if config.archive.target:
+            shard = given.workspace.directory.name if given.shared is not None else ""
+            url = target_url(config.archive.target, shard=shard)
+            archive.handing_over = HandingOver(ArchiveTarget(given.workspace.archive, url))
+            stack.callback(archive.handing_over.close)
         stack.callback(archive.close)
     cache = PageCache(Path(config.cache), chop=config.fetch.chop) if config.cache else None
     if cache is not None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from contextlib import AsyncExitStack
 from functools import partial
 
 from lycosa.crawl.furniture_state import FURNITURE
 from lycosa.crawl.loop import run
+from lycosa.crawl.resume import ARCHIVE
 from lycosa.crawl.watching import Event, Running
 from lycosa.run.beside import Beside
 from lycosa.run.given import Given
@@ -27,12 +29,23 @@ async def whole_run(given: Given, running: Running, stack: AsyncExitStack) -> st
     forecaster = beside.forecaster
     expected = json.dumps(outlook(forecaster(), forecaster.calibration()))
     line.ledger.write(Batch(state={OUTLOOK: expected.encode(), FURNITURE: known.state.furniture.save()}))
+    await _hand_over(line)
     given.store.end_run(line.run, ended_at=known.clock.now(), stop_reason=reason)
     figures, waiting = line.ledger.figures(), known.state.frontier.waiting
     line.log.event("end", reason, pages=figures.pages, relevant=figures.relevant, waiting=waiting)
     running.tell_progress()
     running.tell(Event("end", reason))
     return reason
+
+
+async def _hand_over(line: OpenLine) -> None:
+    """The rest of the archive to its target, if it has one: it is finished, and all of it is committed."""
+    archive = line.records.archive
+    if archive is not None and archive.handing_over is not None:
+        archive.close()
+        last = archive.position().file
+        for news in await asyncio.to_thread(archive.handing_over.finish, last):
+            line.ledger.note(ARCHIVE, news)
 
 
 async def _looped(given: Given, known: Known, line: OpenLine, beside: Beside) -> str:

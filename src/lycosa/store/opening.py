@@ -11,8 +11,10 @@ from lycosa.store.sqlite import SqliteStore
 from lycosa.workspace import Workspace
 
 if TYPE_CHECKING:
+    from lycosa.store.dashboard import DashboardStore
     from lycosa.store.postgres import PostgresStore
     from lycosa.store.postgres_cluster import ShardStore
+    from lycosa.store.transfer import Progress, TableSum
 
 
 def open_store(
@@ -23,8 +25,8 @@ def open_store(
     if workspace.has_shards and not is_crawler:
         if not (read_only and over_shards):
             raise WorkspaceError(
-                f"{workspace.directory}: the crawl of a cluster, of which as a whole only crawl, status, sql and "
-                f"export can be asked; name one of its shards: {workspace.shards / '0000'}"
+                f"{workspace.directory}: the crawl of a cluster, of which this cannot be asked as a whole; name one of "
+                f"its shards: {workspace.shards / '0000'}"
             )
         return open_shards(workspace)
     if workspace.has_remote_store:
@@ -35,9 +37,56 @@ def open_store(
 def open_shards(workspace: Workspace) -> Reports:
     """All shards of a cluster, for reading only."""
     require_postgres()
-    from lycosa.store.postgres_cluster import ClusterReports
+    from lycosa.store.postgres_whole import WholeCluster
 
-    return ClusterReports(workspace.remote_store(), path=workspace.remote_name, read_only=True)
+    return WholeCluster(workspace.remote_store(), path=workspace.remote_name)
+
+
+def open_graph(workspace: Workspace) -> Reports:
+    """The store for whoever keeps arrays by the numbers of pages, for reading only: there are no gaps in them."""
+    if not workspace.has_shards:
+        return open_store(workspace, read_only=True)
+    require_postgres()
+    from lycosa.store.postgres_whole import GraphOfCluster
+
+    return GraphOfCluster(workspace.remote_store(), path=workspace.remote_name)
+
+
+def move_shards(workspace: Workspace, url: str, progress: Progress) -> dict[str, TableSum]:
+    """Copy the crawl of a cluster to another database, and compare; the directories of all shards name it then."""
+    require_postgres()
+    from lycosa.store.postgres_cluster import shard_url
+    from lycosa.store.postgres_transfer import copy_cluster
+
+    moved = copy_cluster(workspace.remote_store(), url, path=workspace.remote_name, progress=progress)
+    for part in workspace.parts():
+        part.name_remote_store(shard_url(url, int(part.directory.name)))
+    return moved
+
+
+def stop_shards(workspace: Workspace, reason: str) -> None:
+    """Ask whoever runs a cluster to end it."""
+    require_postgres()
+    from lycosa.store.postgres_whole import stop_cluster
+
+    stop_cluster(workspace.remote_store(), path=workspace.remote_name, reason=reason)
+
+
+def open_dashboard(workspace: Workspace) -> DashboardStore:
+    """The store of a crawl that was begun, for reading only, and for what the dashboard asks."""
+    if workspace.has_shards:
+        require_postgres()
+        from lycosa.store.postgres_whole import ClusterDashboard
+
+        return ClusterDashboard(workspace.remote_store(), path=workspace.remote_name)
+    if workspace.has_remote_store:
+        require_postgres()
+        from lycosa.store.postgres_dashboard import PostgresDashboard
+
+        return PostgresDashboard(workspace.remote_store(), path=workspace.remote_name, read_only=True)
+    from lycosa.store.sqlite_dashboard import SqliteDashboard
+
+    return SqliteDashboard(workspace.database)
 
 
 def begin_store(workspace: Workspace, url: str) -> Reports:

@@ -137,7 +137,7 @@ class PostgresStore(PostgresConnection, CrawlReading, ReportReading):
         if self._has_joined and self._name == CRAWL:
             self._lock(db)
 
-    def _transact(self, work: Callable[[Database], Result]) -> Result:
+    def transact(self, work: Callable[[Database], Result]) -> Result:
         """Do it in a transaction, once, whatever becomes of the connection."""
         if not self._has_joined:
             self._again(self._join)
@@ -184,14 +184,14 @@ class PostgresStore(PostgresConnection, CrawlReading, ReportReading):
             assert row is not None
             return int(row[0])
 
-        return self._transact(begin)
+        return self.transact(begin)
 
     def end_run(self, run: int, *, ended_at: float, stop_reason: str) -> None:
-        self._transact(lambda db: db.execute(spoken(END_RUN), (ended_at, stop_reason, run)))
+        self.transact(lambda db: db.execute(spoken(END_RUN), (ended_at, stop_reason, run)))
 
     def write(self, batch: rows.Batch) -> None:
         found = list(changes(batch))
-        self._transact(lambda db: _carry_out(db, found))
+        self.transact(lambda db: _carry_out(db, found))
 
     def shift_clocks(self, seconds: float, *, forget: str) -> None:
         def shift(db: Database) -> None:
@@ -199,11 +199,11 @@ class PostgresStore(PostgresConnection, CrawlReading, ReportReading):
                 db.execute(spoken(statement), (seconds,))
             db.execute(spoken(FORGET_STATE), (forget,))
 
-        self._transact(shift)
+        self.transact(shift)
 
     def forget_archived(self, places: Collection[tuple[str, int]]) -> None:
         if places:
-            self._transact(lambda db: _carry_out(db, [(Statement(text), places) for text in FORGET_ARCHIVED]))
+            self.transact(lambda db: _carry_out(db, [(Statement(text), places) for text in FORGET_ARCHIVED]))
 
     def leases(self, ids: Sequence[int]) -> list[Lease]:
         if not ids:
@@ -222,7 +222,7 @@ class PostgresStore(PostgresConnection, CrawlReading, ReportReading):
         return self._again(look)
 
     def mend(self) -> list[Flaw]:
-        return self._transact(lambda db: mend(db, _speech(db)))
+        return self.transact(lambda db: mend(db, _speech(db)))
 
     def refuse_damage(self) -> None:
         if found := self.damage(is_quick=True):
@@ -235,14 +235,18 @@ class PostgresStore(PostgresConnection, CrawlReading, ReportReading):
     def table_rows(self, table: str) -> Iterator[tuple[Any, ...]]:
         return self._rows(all_rows(table))
 
+    def streamed(self, sql: str) -> Iterator[tuple[Any, ...]]:
+        """Rows of a query that says in which order they come."""
+        return self._rows(sql)
+
     def fill(self, rows_of: Callable[[str], Iterable[tuple[Any, ...]]]) -> None:
         def put(db: Database) -> None:
             for table in tables():
-                _copy(db, table.name, table.columns, rows_of(table.name))
+                copy_rows(db, table.name, table.columns, rows_of(table.name))
                 if table.name in NUMBERED_BY_STORE:
                     db.execute(GO_ON_NUMBERING.format(table.name).encode())
 
-        self._transact(put)
+        self.transact(put)
 
 
 def _for_sqlite(value: object) -> object:
@@ -261,7 +265,7 @@ def _carry_out(db: Database, found: Collection[Change]) -> None:
         if isinstance(change, NewRows) and change.table == "links":
             _copy_links(db, change, values)
         elif isinstance(change, NewRows) and not change.key and len(values) > FEW:
-            _copy(db, change.table, change.columns, values)
+            copy_rows(db, change.table, change.columns, values)
         elif isinstance(change, Statement) and change.sql == SET_SCORE and len(values) > MANY:
             _copy_scores(db, values)
         else:
@@ -272,7 +276,7 @@ def _carry_out(db: Database, found: Collection[Change]) -> None:
             db.cursor().executemany(sql.encode(), list(values))
 
 
-def _copy(db: Database, table: str, columns: Iterable[str], values: Iterable[Any]) -> None:
+def copy_rows(db: Database, table: str, columns: Iterable[str], values: Iterable[Any]) -> None:
     with db.cursor().copy(f"copy {table} ({', '.join(columns)}) from stdin".encode()) as copy:
         for row in values:
             copy.write_row(row)
@@ -285,12 +289,12 @@ def _copy_links(db: Database, change: NewRows, values: Iterable[tuple[Any, ...]]
     row = db.execute(HAS_LINKS, (sources,)).fetchone()
     if row and row[0]:
         db.execute(REPLACED_LINKS, ([source for source, _ in edges], [position for _, position in edges]))
-    _copy(db, change.table, change.columns, edges.values())
+    copy_rows(db, change.table, change.columns, edges.values())
 
 
 def _copy_scores(db: Database, values: Iterable[tuple[float, int]]) -> None:
     db.execute("create temp table new_scores (id bigint, score float8) on commit drop")
-    _copy(db, "new_scores", ("id", "score"), {link: score for score, link in values}.items())
+    copy_rows(db, "new_scores", ("id", "score"), {link: score for score, link in values}.items())
     db.execute("update frontier set score = n.score from new_scores n where n.id = frontier.id")
 
 

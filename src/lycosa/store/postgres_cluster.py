@@ -249,9 +249,9 @@ class ShardStore(PostgresStore):
 class ClusterStore(PostgresConnection):
     """What the process that runs a cluster reads and writes."""
 
-    def __init__(self, url: str, *, path: Path, shards: int, patience: float = PATIENCE) -> None:
-        latest = " union all ".join(RECENT.format(shard_schema(base_schema(url), shard)) for shard in range(shards))
-        self._latest = f"select is_relevant from ({latest}) as each_shard order by fetched_at desc limit $1"
+    def __init__(self, url: str, *, path: Path, patience: float = PATIENCE) -> None:
+        self._base = base_schema(url)
+        self._latest = ""
         super().__init__(url, path=path, patience=patience)
 
     def _open(self, db: Database) -> None:
@@ -268,6 +268,10 @@ class ClusterStore(PostgresConnection):
 
     def recent_relevance(self, count: int) -> list[bool]:
         """Whether the latest pages of all shards are relevant, the latest first."""
+        if not self._latest:
+            shards = range(len(self.overview()))
+            each = " union all ".join(RECENT.format(shard_schema(self._base, shard)) for shard in shards)
+            self._latest = f"select is_relevant from ({each}) as each_shard order by fetched_at desc limit $1"
         return self._again(lambda db: [bool(row[0]) for row in db.execute(self._latest.encode(), (count,)).fetchall()])
 
     def looks(self) -> dict[str, int]:

@@ -7,10 +7,11 @@ owner of the store hears of it at once (`on_wait`) and when it is over (`passed_
 
 from __future__ import annotations
 
+import re
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count, groupby, islice
 from pathlib import Path
@@ -47,8 +48,10 @@ PATIENCE = 30.0
 PAUSES = (0.0, 0.1, 0.3, 1.0, 2.0, 5.0)
 """Seconds between attempts to connect again."""
 ROWS_AT_ONCE = 5_000
+ENDED_BY_TIME = "57014"
 PLAIN = (str, int, float, bytes, type(None))
 """Types of values that SQLite has, too; others are shown as text."""
+PLACE = re.compile(r"\$(\d+)")
 HEADER, TRAILER = 19, 2
 """Bytes around the rows of a binary COPY."""
 
@@ -72,6 +75,11 @@ def place_of(url: str) -> str:
 
 
 class PostgresConnection(Asking):
+    _rows_at_once = ROWS_AT_ONCE
+    """Number of rows of a person's query that are fetched at once."""
+    _settings: Mapping[str, int] = {}
+    """Of the session, for such a query."""
+
     def __init__(self, url: str, *, path: Path, read_only: bool = False, patience: float = PATIENCE) -> None:
         """`path`: the file that names the URL, in the crawl's directory."""
         self.path = path
@@ -84,9 +92,13 @@ class PostgresConnection(Asking):
         self._why_away = ""
         self._passed: list[str] = []
         self._idle: list[Database] = []
+        self._unread: list[Generator[tuple[Any, ...]]] = []
+        """Answers to queries of people, who may not read them to the end."""
         self._names = count(1)
         self._seconds = 0.0
         """Longest time of a query of a person; 0 means any."""
+        self._hint = ""
+        """What to do about it."""
         with explained(self.where):
             self._db = self._connect()
         try:
@@ -102,6 +114,9 @@ class PostgresConnection(Asking):
         prepare(db, self.where, read_only=self._read_only)
 
     def close(self) -> None:
+        for rows in self._unread:
+            with suppress(psycopg.Error):
+                rows.close()
         for db in (self._db, *self._idle):
             with suppress(psycopg.Error):
                 db.close()
@@ -246,11 +261,7 @@ class PostgresConnection(Asking):
 
     def _copy(self, query: str, width: int, values: Values, kind: type[Any]) -> bytes:
         """A COPY takes no values: they are written into it."""
-        given = list(values)
-        numbers = count()
-        text = query
-        while "?" in text:
-            text = text.replace("?", sql.Literal(given[next(numbers)]).as_string(), 1)
+        text = PLACE.sub(lambda found: sql.Literal(values[int(found[1]) - 1]).as_string(), spoken(query))
         cast = "float8" if kind is np.float64 else "int8"
         names = [f"c{place}" for place in range(width)]
         wanted = ", ".join(f"{name}::{cast}" for name in names)
@@ -267,36 +278,58 @@ class PostgresConnection(Asking):
 
     # ── queries of people ─────────────────────────────────────────────────────────────────────────────────
 
-    def limit(self, *, seconds: float = 0.0, hint: str = "") -> None:  # noqa: ARG002 - `postgres_errors` has the words
-        self._seconds = seconds
+    def limit(self, *, seconds: float = 0.0, hint: str = "") -> None:
+        self._seconds, self._hint = seconds, hint
 
     def query(self, sql: str, parameters: Values = ()) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
         """A cursor can only be declared for a query: nothing else is run, and nothing can be changed."""
-        asked = spoken(sql) if parameters else sql.rstrip().rstrip(";")
+        asked = spoken(sql) if parameters else self._typed(sql.rstrip().rstrip(";"))
         rows = self._queried(asked, parameters)
+        self._unread.append(rows)
         try:
             names = next(rows)
         except psycopg.Error as error:
-            is_query = asked.lstrip().lower().startswith(("select", "with", "values", "table"))
+            is_query = sql.lstrip().lower().startswith(("select", "with", "values", "table"))
             hint = "" if is_query else "; a crawl can only be read here, with select"
-            raise StoreError(f"{words(self.where, error)}: in the query {sql!r}{hint}") from error
+            raise StoreError(f"{self._why(error)}: in the query {sql!r}{hint}") from error
         return list(names), self._explained_rows(rows)
 
-    def _queried(self, sql: str, values: Values) -> Iterator[tuple[Any, ...]]:
+    def _queried(self, sql: str, values: Values) -> Generator[tuple[Any, ...]]:
         """First the names of the columns, then the rows."""
+        until = time.monotonic() + self._seconds
+
+        def leave_the_rest() -> None:
+            if self._seconds:
+                left = max(1, int((until - time.monotonic()) * 1000))
+                db.execute(f"set local statement_timeout = {left:d}")
+
         with self._beside() as db, db.transaction():
             db.execute("set transaction read only")
-            db.execute(f"set local statement_timeout = {int(self._seconds * 1000):d}")
+            for setting, value in self._settings.items():
+                db.execute(f"set local {setting} = {value:d}".encode())
+            leave_the_rest()
             with db.cursor(name=f"rows_{next(self._names)}") as cursor:
-                cursor.itersize = ROWS_AT_ONCE
                 cursor.execute(sql.encode(), values or None)
                 yield tuple(column.name for column in cursor.description or ())
-                yield from cursor
+                while found := cursor.fetchmany(self._rows_at_once):
+                    yield from found
+                    leave_the_rest()  # the limit of the server is one for each part
+
+    def _typed(self, sql: str) -> str:
+        """A query that a person has typed in, as it is sent."""
+        return sql
+
+    def _why(self, error: psycopg.Error) -> str:
+        if error.sqlstate == ENDED_BY_TIME and self._seconds:
+            return f"{self.where}: the query was ended: it took more than {self._seconds:g} s; ask for less{self._hint}"
+        return words(self.where, error)
 
     def _explained_rows(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-        with explained(self.where):
+        try:
             for row in rows:
                 yield tuple(value if isinstance(value, PLAIN) else str(value) for value in row)
+        except psycopg.Error as error:
+            raise StoreError(self._why(error)) from error
 
 
 def _numbers(data: bytes, width: int, kind: type[Any]) -> NDArray[Any]:

@@ -24,8 +24,18 @@ TYPE = re.compile(r"(?<=[a-z_] )(integer|real|text|blob)\b")
 LEFT_OUT = re.compile(r" references \w+ \(\w+\)|(?<=\)) without rowid|--[^\n]*")
 FLAG = re.compile(r"\b(where|and) (\w+\.is_\w+)(?=\s|$)(?!\s*[=!<>])")
 WORDS = (
+    (
+        "json_each(?) w cross join",  # the values of a list, in its order
+        "(select value::bigint, key from json_array_elements_text(json ?) with ordinality as each (value, key)) w join",
+    ),
     ("cross join", "join"),  # where SQLite is told in which order to read the tables
+    ("instr(", "strpos("),
     ("select value from json_each(", "select value::bigint from json_array_elements_text(json "),
+)
+EXAMPLE_WORDS = (
+    (re.compile(r"round\((\w+), "), r"round(\1::numeric, "),
+    (re.compile(r"% max\("), "% greatest("),
+    (re.compile(r"datetime\((\w+), 'unixepoch'\)"), r"to_timestamp(\1)::timestamp(0)"),
 )
 NO_OBJECT = re.compile(r"case when json_valid\((\w+)\) then .* else 1 end")
 NO_JSON = re.compile(r"not json_valid\((\w+)\)")
@@ -54,12 +64,19 @@ def in_postgres(sql: str) -> str:
 
 @cache
 def spoken(sql: str) -> str:
-    """A query of `reading` or `reports`, with PostgreSQL's places for values."""
+    """A query that is written for both, with PostgreSQL's places for values."""
     for ours, theirs in WORDS:
         sql = sql.replace(ours, theirs)
     sql = JSON_PLACE.sub(r"(\1::json)", sql)
     numbers = count(1)
     return PLACE.sub(lambda found: f"${found[1] or next(numbers)}", sql)
+
+
+def for_people(sql: str) -> str:
+    """An example of a query, as one would write it."""
+    for ours, theirs in EXAMPLE_WORDS:
+        sql = ours.sub(theirs, sql)
+    return sql
 
 
 def condition(sql: str, *, release: int) -> str:

@@ -24,7 +24,6 @@ REMEDIES = {
     "28P01": "check the user and the password of the URL, or of ~/.pgpass",
     "28000": "check the user of the URL, and who may connect by the server's pg_hba.conf",
     "3D000": "make the database first: createdb NAME",
-    "57014": "it took more time than it may; ask for less, or give it longer with --seconds",
 }
 CANNOT_CONNECT = (
     ("password authentication failed", "28P01"),

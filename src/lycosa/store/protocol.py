@@ -99,6 +99,10 @@ class Store(Protocol):
     def state(self, name: str) -> bytes | None:
         """The named piece of state as it was last written."""
 
+    def states(self, name: str) -> dict[int, bytes]:
+        """The named piece of state, by shard; a crawl of one process is shard 0."""
+        ...
+
     # One link, one page
 
     def leases(self, ids: Sequence[int]) -> list[Lease]:
@@ -212,6 +216,20 @@ class Store(Protocol):
 
 class Reports(Store, Protocol):
     """What people and reports ask in addition, also while a crawl is running."""
+
+    # One crawl, or all shards of a cluster
+
+    def shard_of(self, number: int) -> tuple[int, int]:
+        """The shard of a page, link or host, and the number that it has there."""
+        ...
+
+    def number_in(self, _shard: int, number: int) -> int:
+        """The inverse: the number here of what has this number in a shard."""
+        ...
+
+    def number_of(self, link: int) -> int:
+        """The number by which others know a link, where this store counts without gaps."""
+        ...
 
     # One URL
 

@@ -122,6 +122,19 @@ select j.scores, coalesce(cited.citing, 0) from judgements j left join cited on 
 
 
 class ReportReading(Asking):
+    def states(self, name: str) -> dict[int, bytes]:
+        found = self._first(tuple, "select value from state where name = ?", (name,))
+        return {} if found is None else {0: bytes(found[0])}
+
+    def shard_of(self, number: int) -> tuple[int, int]:
+        return 0, number
+
+    def number_in(self, _shard: int, number: int) -> int:
+        return number
+
+    def number_of(self, link: int) -> int:
+        return link
+
     def find_link(self, url: str, url_hash: int) -> rows.LinkRow | None:
         return self._first(rows.LinkRow._make, FIND_LINK, (url_hash, url))
 

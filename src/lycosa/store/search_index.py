@@ -215,10 +215,10 @@ class SearchIndex:
         with explained(self.path), transaction(self._db):
             self._db.execute("insert into fulltext (fulltext) values ('optimize')")
 
-    def best(self, match: str, limit: int) -> list[int]:
-        """The best pages for an FTS5 expression, by their ids: of the first MOST_RANKED that match it."""
+    def best(self, match: str, limit: int) -> list[tuple[int, float]]:
+        """(id, score) of the best pages for an FTS5 expression: of the first MOST_RANKED that match it."""
         with explained(self.path):
-            return [page for page, _ in islice(self._db.execute(HITS, (match, MOST_RANKED)), limit)]
+            return list(islice(self._db.execute(HITS, (match, MOST_RANKED)), limit))
 
     def find(self, match: str, *, limit: int, is_relevant: bool = False, has_snippets: bool = True) -> list[Hit]:
         """The best pages for an FTS5 expression (`results.search_query` writes them), with snippets: of the first
@@ -237,6 +237,11 @@ class SearchIndex:
                 found = pages.get(page)
                 if found is not None and (found.is_relevant or not is_relevant):
                     yield Hit(page, found.url, found.title, found.relevance, found.is_relevant, found.number, score)
+
+    def matches(self, match: str) -> int:
+        """Number of pages that match an FTS5 expression."""
+        with explained(self.path):
+            return int(self._db.execute(MATCHES, (match, -1)).fetchone()[0])
 
     def ranks_all(self, match: str) -> bool:
         """Whether `find` ranks all pages that match."""

@@ -1,4 +1,4 @@
-"""A crawl's database goes from SQLite to PostgreSQL or back, and both are compared table by table before it counts.
+"""A crawl's database goes from one store to another, and both are compared table by table before it counts.
 
 All tables are written in one transaction: whoever is interrupted has either nothing there, or all. A target that has
 the same rows already is the end of a move that was interrupted later, and is taken as it is.
@@ -53,10 +53,10 @@ def copy_crawl(source: Reports, target: Reports, progress: Progress) -> dict[str
 
 
 def sums(store: Reports, progress: Progress) -> dict[str, TableSum]:
-    return {part.name: _sum(store.table_rows(part.name), part.name, progress) for part in tables()}
+    return {part.name: table_sum(store.table_rows(part.name), part.name, progress) for part in tables()}
 
 
-def _sum(rows: Iterable[tuple[Any, ...]], table: str, progress: Progress) -> TableSum:
+def table_sum(rows: Iterable[tuple[Any, ...]], table: str, progress: Progress) -> TableSum:
     digest, count = hashlib.blake2b(digest_size=16), 0
     for row in _counted(rows, lambda done: progress("comparing", table, done)):
         count += 1

@@ -31,7 +31,8 @@ class NewThresholds(Input):
 def alarms(call: Call) -> dict[str, Any]:
     settings: AlarmSettings = call.crawl.config().alarms
     with call.crawl.store() as store:
-        saved = store.state(ALARMS)
+        saved = next(iter(store.states(ALARMS).values()), None)
+        shards = store.shard_count
         raised = store.events(KINDS)
         waiting = [row for row in store.commands() if row.kind == Command.ALARMS and row.taken_at is None]
     if saved:
@@ -40,6 +41,7 @@ def alarms(call: Call) -> dict[str, Any]:
         settings = with_thresholds(settings, json.loads(waiting[-1].target))
     texts = {name: text for section in sections() if section.name == "alarms" for name, _, text in section.settings}
     return {
+        "shards": shards,
         "thresholds": [{"name": name, "value": getattr(settings, name), "text": texts[name]} for name in THRESHOLDS],
         "tells": {name: asdict(settings)[name] for name in ("webhook", "command") if asdict(settings)[name]},
         "raised": [{"at": row.at, "kind": row.kind, "message": row.message} for row in raised[-SHOWN:][::-1]],

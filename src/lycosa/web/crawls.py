@@ -18,13 +18,14 @@ from lycosa.crawl.alarms import AlarmSettings, with_thresholds
 from lycosa.crawl.commands import LIVE, OF_ONE_RUN, REASONS, checked_pattern
 from lycosa.errors import InputError, LycosaError, WorkspaceError
 from lycosa.opened import config_of
-from lycosa.store.rows import Batch, Command
-from lycosa.store.sqlite import SqliteStore
-from lycosa.store.sqlite_dashboard import DashboardStore
+from lycosa.store.dashboard import DashboardStore
+from lycosa.store.opening import open_dashboard, open_store, stop_shards
+from lycosa.store.rows import Batch, Command, CommandRow
 from lycosa.web.processes import Errands, Runner
-from lycosa.web.watch import Watch
+from lycosa.web.watch import Watch, figures_of_all
 from lycosa.workspace import Workspace
 
+STOPPED = "stopped from the dashboard"
 DEEPEST = 2
 """Levels of folders below a given one in which crawls are looked for."""
 MOST_FOLDERS = 2_000
@@ -45,16 +46,19 @@ class ListedCrawl:
     @contextmanager
     def store(self) -> Iterator[DashboardStore]:
         """For reading only; a connection of this request's own."""
-        with closing(DashboardStore(self.workspace.database)) as store:
+        with closing(open_dashboard(self.workspace)) as store:
             yield store
 
     def config(self) -> Config:
         return config_of(self.workspace)
 
-    def write(self, batch: Batch) -> None:
-        """Answers and commands, which any process may write."""
-        with closing(SqliteStore(self.workspace.database)) as store:
-            store.write(batch)
+    def part_with(self, page: int) -> tuple[Workspace, int]:
+        """The crawl that has a page, which is one of a cluster's shards or this one; and the page's number there."""
+        if not self.workspace.has_shards:
+            return self.workspace, page
+        with self.store() as store:
+            shard, number = store.shard_of(page)
+        return Workspace(self.workspace.shards / f"{shard:04d}"), number
 
     def command(self, kind: str, target: str = "") -> int:
         """Ask something of the crawl; return the number of the command."""
@@ -68,9 +72,27 @@ class ListedCrawl:
             with_thresholds(AlarmSettings(), json.loads(target))
         elif kind not in OF_ONE_RUN:
             raise InputError(f"there is no command {kind!r}")
-        self.write(Batch(commands=[(time.time(), kind, target)]))
+        self._send(kind, target)
         with self.store() as store:
-            return store.commands()[-1].id
+            return max((row.id for row in store.commands()), default=0)
+
+    def _send(self, kind: str, target: str) -> None:
+        """Any process may write commands. Those for a cluster go to all its shards, but for `stop`, which is up to
+        whoever runs them: it ends them in order."""
+        if kind == Command.STOP and self.workspace.has_shards:
+            stop_shards(self.workspace, STOPPED)
+            return
+        undone = self._command(target) if kind == Command.UNDO else None
+        at = time.time()
+        for part in self.workspace.parts():
+            with closing(open_store(part)) as store:
+                own = [row.id for row in store.commands() if undone and (row.at, row.kind) == (undone.at, undone.kind)]
+                if undone is None or own:
+                    store.write(Batch(commands=[(at, kind, str(own[0]) if own else target)]))
+
+    def _command(self, number: str) -> CommandRow | None:
+        with self.store() as store:
+            return next((row for row in store.commands() if str(row.id) == number), None)
 
     def _check_undo(self, target: str) -> None:
         with self.store() as store:
@@ -88,8 +110,9 @@ class ListedCrawl:
             config = self.config()
             with self.store() as store:
                 run, event = store.last_run(), store.last_event()
-                live = json.loads(store.state(LIVE) or b"{}")
+                live = figures_of_all([json.loads(value) for value in store.states(LIVE).values()])
                 pages, relevant, spark = watch.harvest(store)
+                shards = store.shard_count
         except LycosaError as error:
             return {**listed, "title": self.id, "state": "unreadable", "why": str(error)}
         state, why = self._state(run and run.stop_reason, bool(run), bool(live.get("is_paused")))
@@ -105,6 +128,7 @@ class ListedCrawl:
             "relevant": relevant,
             "harvest": relevant / max(1, pages),
             "spark": spark,
+            "shards": shards,
             "started_at": run.started_at if run else None,
             "ended_at": run.ended_at if run else None,
             "last_event": event and {"at": event.at, "kind": event.kind, "message": event.message},
@@ -150,6 +174,10 @@ class House:
                 self._found = self._scan()
                 self._scanned_at = time.monotonic()
             return list(self._found.values())
+
+    def is_learning(self, crawl: ListedCrawl) -> bool:
+        """Whether what people said is being learned; begins what waits."""
+        return True in {self.lessons.is_busy(part) for part in crawl.workspace.parts()}  # asks for all of them
 
     def forget_list(self) -> None:
         """Look for crawls again at the next request."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from lycosa.store.sqlite_dashboard import DashboardStore
+from lycosa.store.dashboard import DashboardStore
 from lycosa.web.endpoints import Call, Download, Endpoint, Input
 from lycosa.web.watch import RELEVANT, Dots, Watch
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from lycosa.engine import Crawl
 from lycosa.errors import LycosaError
 from lycosa.opened import config_of
+from lycosa.store.opening import open_store
 from lycosa.store.rows import Batch
-from lycosa.store.sqlite import SqliteStore
 from lycosa.teaching import teach
 from lycosa.workspace import Workspace
 
@@ -27,7 +27,7 @@ def learn(directory: Path) -> None:
     teach(workspace, config_of(workspace))
     if workspace.holder() is not None:
         return
-    with closing(SqliteStore(workspace.database)) as store:
+    with closing(open_store(workspace)) as store:
         store.write(Batch(recounts_hosts=True))
         pages = store.totals().pages
     if pages <= LEARNED_AT_ONCE:

@@ -6,6 +6,7 @@ import json
 import re
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from typing import Any, Literal
 
 import numpy as np
@@ -16,9 +17,10 @@ from lycosa.judge_choice import is_trained
 from lycosa.lib.near_duplicates import MAX_DIFFERING_BITS
 from lycosa.lib.text import stems
 from lycosa.results.archived_pages import ArchivedPages
+from lycosa.store.dashboard import DashboardPage, DashboardStore
+from lycosa.store.opening import open_store
 from lycosa.store.protocol import Reports
 from lycosa.store.rows import Batch
-from lycosa.store.sqlite_dashboard import DashboardPage, DashboardStore
 from lycosa.web.endpoints import Call, Endpoint, Input, NotThere
 
 LONGEST_TEXT = 20_000
@@ -75,10 +77,12 @@ def answer(call: Call) -> dict[str, Any]:
     number = call.number("number")
     with crawl.store() as store:
         page = _page(store, number)
-    crawl.write(Batch(answers=[(time.time(), page.url, page.id, body.answer)], recounts_hosts=True))
+    part, own_number = crawl.part_with(page.id)
+    with closing(open_store(part)) as writing:
+        writing.write(Batch(answers=[(time.time(), page.url, own_number, body.answer)], recounts_hosts=True))
     is_running = crawl.workspace.holder() is not None
     if body.answer != "skipped" and (not is_running or is_trained(crawl.config())):
-        call.house.lessons.begin(crawl.workspace)
+        call.house.lessons.begin(part)
     with crawl.store() as store:
         return {**shown(_page(store, number)), "learns": "crawl" if is_running else "process"}
 

@@ -41,6 +41,11 @@ class Runner:
         """Start a crawl, or let one go on."""
         words = ["crawl", "-o", str(workspace.directory), "--book", str(book)]
         words += ["--set", f"budget.pages={pages}"] if pages else []
+        if workspace.has_shards:
+            raise InputError(
+                f"{workspace.directory.name}: the crawl of a cluster is started where its crawlers are to run: "
+                f"lycosa crawl -o {workspace.directory} --cluster {len(workspace.parts())}"
+            )
         with self._lock:
             self._reap()
             if len(self._processes) >= MOST_RUNNING:

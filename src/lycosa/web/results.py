@@ -17,7 +17,7 @@ from pydantic import Field
 
 from lycosa.results.export import harmless
 from lycosa.results.search import IndexedText
-from lycosa.store.sqlite_dashboard import DashboardPage, DashboardStore, PageFilter
+from lycosa.store.dashboard import DashboardPage, DashboardStore, PageFilter
 from lycosa.web.endpoints import Call, Download, Endpoint, Input
 from lycosa.web.pages import shown
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import asdict
 from typing import Any
 
 from pydantic import Field
 
 from lycosa.crawl.answers import standing_answers
-from lycosa.reviewed import Reviewed
-from lycosa.store.sqlite_dashboard import DashboardStore
+from lycosa.reviewed import reviewing
 from lycosa.web.endpoints import Call, Endpoint, Input
 
 WIDTH = 100
@@ -22,8 +20,7 @@ class Count(Input):
 
 def questions(call: Call) -> dict[str, Any]:
     crawl = call.crawl
-    with closing(DashboardStore(crawl.workspace.database)) as store:
-        reviewed = Reviewed(crawl.workspace, crawl.config(), store)
+    with crawl.store() as store, reviewing(crawl.workspace, read_only=True) as reviewed:
         found = reviewed.questions(call.query.count)
         asked = []
         for question in found:
@@ -37,7 +34,7 @@ def questions(call: Call) -> dict[str, Any]:
         "answered": len(said),
         "pages": len(totals.ids),
         "relevant": int(totals.is_relevant.sum()),
-        "is_learning": call.house.lessons.is_busy(crawl.workspace),
+        "is_learning": call.house.is_learning(crawl),
         "is_running": crawl.workspace.holder() is not None,
     }
 

@@ -109,7 +109,7 @@ class Broadcast:
         while True:
             try:
                 figures = await run_in_threadpool(watch.refresh)
-                figures["is_learning"] = self._house.lessons.is_busy(crawl.workspace)
+                figures["is_learning"] = self._house.is_learning(crawl)
                 at = figures.pop("at")
                 message = json.dumps(figures)
                 if message != last:

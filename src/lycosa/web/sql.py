@@ -13,7 +13,6 @@ from pydantic import Field
 
 from lycosa.errors import InputError
 from lycosa.results.export import harmless
-from lycosa.store.sqlite_dashboard import EXAMPLES
 from lycosa.web.endpoints import Call, Download, Endpoint, Input
 
 AT_ONCE = 3
@@ -52,17 +51,18 @@ def ask_csv(call: Call) -> Download:
     return Download(out.getvalue().encode("utf-8", "replace"), "text/csv; charset=utf-8", f"{call.crawl.id}.csv")
 
 
-def examples(call: Call) -> dict[str, Any]:  # noqa: ARG001 - the same for all
-    return {"examples": [{"name": name, "sql": sql} for name, sql in EXAMPLES.items()]}
+def examples(call: Call) -> dict[str, Any]:
+    with call.crawl.store() as store:
+        return {"examples": [{"name": name, "sql": sql} for name, sql in store.examples.items()]}
 
 
 def _answered(call: Call, most_rows: int, most_bytes: int) -> Answered:
-    """Read-only by connection and authoriser, within limits of time, memory and size."""
+    """Read-only, within limits of time, memory and size."""
     if not _running.acquire(blocking=False):
         raise InputError(f"{AT_ONCE} queries are running: wait for one of them")
     try:
         with call.crawl.store() as store:
-            store.limit(seconds=SECONDS, memory=MEMORY, longest=LONGEST_VALUE)
+            store.limit_typed(seconds=SECONDS, memory=MEMORY, longest=LONGEST_VALUE)
             names, found = store.query(call.body.sql)
             rows: list[list[Any]] = []
             size = 0
@@ -85,7 +85,7 @@ def _cell(value: Any) -> Any:
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/api/sql/examples", "Queries to begin with.", examples, tag="sql"),
+    Endpoint("GET", "/api/crawls/{crawl}/sql/examples", "Queries to begin with.", examples, tag="sql"),
     Endpoint(
         "POST", "/api/crawls/{crawl}/sql", "Ask the crawl's database; reading only.", ask, None, TypedQuery, tag="sql"
     ),

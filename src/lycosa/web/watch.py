@@ -22,8 +22,9 @@ from lycosa.crawl.commands import LIVE
 from lycosa.crawl.rejudge import JUDGE_VERSION, JUDGED_AGAIN, JUDGED_AT
 from lycosa.crawl.resume import THRESHOLD
 from lycosa.stopping.outlook import OUTLOOK
+from lycosa.store.dashboard import DashboardStore, NumberedEvent
+from lycosa.store.opening import open_dashboard
 from lycosa.store.rows import Answer, AnswerRow
-from lycosa.store.sqlite_dashboard import DashboardStore, NumberedEvent
 from lycosa.workspace import Workspace
 
 SAMPLE, SAMPLE_RUN = 4_000, 10
@@ -34,6 +35,9 @@ SPEED_OVER = 30.0
 """Seconds over which the speed is taken."""
 RECENT = 1_000
 """Number of pages over which the current harvest rate is taken."""
+COMMITTED_LATE = 2_000
+"""Number of pages of a cluster that are read again: shards commit at their own pace, and pages are numbered by the time
+at which they were fetched."""
 MOST_EVENTS = 5_000
 """Number of events that are kept: the latest."""
 RELEVANT, ANSWERED, UNJUDGED = 1, 2, 4
@@ -94,6 +98,20 @@ def confirmed(answers: Iterable[AnswerRow]) -> dict[str, int]:
     return found
 
 
+def figures_of_all(shards: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the shards of a cluster have written down (`crawl.commands.LIVE`), together; one is as it is."""
+    if len(shards) < 2:
+        return shards[0] if shards else {}
+    added = ("waiting", "in_flight", "hosts_ready", "hosts_cooling")
+    stalled = [f"shard {number}: {each['stalled']}" for number, each in enumerate(shards) if each.get("stalled")]
+    return {
+        **{name: sum(each.get(name) or 0 for each in shards) for name in added},
+        "is_paused": all(each.get("is_paused") for each in shards),
+        "stalled": "; ".join(stalled),
+        "forecast": None,
+    }
+
+
 class Watch:
     """What is known of one crawl. `refresh` is called by one thread at a time, the rest by any."""
 
@@ -107,7 +125,9 @@ class Watch:
         self.events: list[NumberedEvent] = []
         self.outcomes: Counter[tuple[str, str]] = Counter()
         self.bytes = 0
-        self._outcome = 0
+        self._seen_outcomes: dict[int, int] = {}
+        self._seen_events: dict[int, int] = {}
+        """By shard (0 for a crawl of one process), the number of the last that was read."""
         self._confirmed: dict[str, int] = {}
         self._signature: tuple[Any, ...] = ()
         self._sampled: tuple[int, Dots] = 0, Dots()
@@ -117,13 +137,11 @@ class Watch:
     def refresh(self) -> dict[str, Any]:
         """Read what is new; return the figures."""
         with self._lock:
-            store = DashboardStore(self.workspace.database)
+            store = open_dashboard(self.workspace)
             try:
                 self._read_dots(store)
                 self._read_outcomes(store)
-                last = self.events[-1].id if self.events else 0
-                self.events += store.events_after(last, MOST_EVENTS)
-                del self.events[:-MOST_EVENTS]
+                self._read_events(store)
                 return self.figures(store)
             finally:
                 store.close()
@@ -131,11 +149,12 @@ class Watch:
     def _read_dots(self, store: DashboardStore) -> None:
         answers = store.answers()
         self._confirmed = confirmed(answers)
-        states = tuple(store.state(name) for name in (JUDGE_VERSION, JUDGED_AGAIN, JUDGED_AT, THRESHOLD))
-        signature = (answers[-1].id if answers else 0, states)
+        states = [store.states(name) for name in (JUDGE_VERSION, JUDGED_AGAIN, JUDGED_AT, THRESHOLD)]
+        signature = (len(answers), answers[-1].id if answers else 0, states)
         if self.is_whole and signature == self._signature:
             if store.last_number() > self.dots.count:
-                self.dots.put(store.dots(after=self.dots.count))
+                again = COMMITTED_LATE if store.shard_count else 0
+                self.dots.put(store.dots(after=max(0, self.dots.count - again)))
             return
         fresh = Dots()
         for columns in store.all_dots():
@@ -146,10 +165,18 @@ class Watch:
         self.is_whole = True
 
     def _read_outcomes(self, store: DashboardStore) -> None:
-        for kind, reason, count, size, last in store.outcome_sums(self._outcome):
+        for shard, kind, reason, count, size, last in store.outcome_sums(dict(self._seen_outcomes)):
             self.outcomes[kind, reason] += count
             self.bytes += size
-            self._outcome = max(self._outcome, last)
+            self._seen_outcomes[shard] = max(self._seen_outcomes.get(shard, 0), last)
+
+    def _read_events(self, store: DashboardStore) -> None:
+        for shard, event in store.events_after(self._seen_events, MOST_EVENTS):
+            self._seen_events[shard] = max(self._seen_events.get(shard, 0), event.id)
+            if store.shard_count:  # each shard counts its own: here they are numbered as they were read
+                event = event._replace(id=self.events[-1].id + 1 if self.events else 1)
+            self.events.append(event)
+        del self.events[:-MOST_EVENTS]
 
     def harvest(self, store: DashboardStore) -> tuple[int, int, list[float]]:
         """Pages, relevant ones (estimated from a sample until all are read), and the harvest rate over time."""
@@ -188,7 +215,7 @@ class Watch:
         """What the side of the monitor shows."""
         now = time.time()
         run = store.last_run()
-        live: dict[str, Any] = json.loads(store.state(LIVE) or b"{}")
+        live = figures_of_all([json.loads(value) for value in store.states(LIVE).values()])
         outlook: dict[str, Any] = json.loads(store.state(OUTLOOK) or b"{}")
         certainty = Certainty.from_bytes(store.state(CERTAINTY))
         holder = self.workspace.holder()
@@ -198,6 +225,7 @@ class Watch:
         is_running = holder is not None
         return {
             "at": now,
+            "shards": store.shard_count,
             "pages": dots.count,
             "relevant": int(np.count_nonzero(dots.flags & RELEVANT)),
             "harvest_recent": round(float(np.mean(recent > 0)), 4) if len(recent) else 0.0,

@@ -17,6 +17,7 @@ from pathlib import Path
 from lycosa.config import build as build_config
 from lycosa.config import load_crawl
 from lycosa.errors import InputError
+from lycosa.fetch.archive_places import MOVED
 from lycosa.fetch.urls import UrlRules
 from lycosa.lab.worlds.writer import Judgements
 from lycosa.store.opening import open_store
@@ -35,6 +36,11 @@ def own_crawl(directory: Path) -> OwnCrawl:
     """InputError, or WorkspaceError, if the directory holds no crawl, or one without an archive."""
     workspace = Workspace.existing(directory)
     warcs = sorted(workspace.archive.glob("*.warc.gz"))
+    if moved := sorted(workspace.archive.glob(f"*.warc.gz{MOVED}")):
+        raise InputError(
+            f"{directory}: {len(moved):,} files of the archive are at archive.target; bring them to "
+            f"{workspace.archive} first, and remove the files *{MOVED} there"
+        )
     if not warcs:
         raise InputError(f"{directory}: the crawl has no archive (archive.is_on = false?): a world needs its pages")
     stored = load_crawl(workspace.config, is_begun=True) if workspace.config.exists() else {}

@@ -19,6 +19,7 @@ export async function alarmsTab(body, { crawl, listen, unlisten }) {
       return h("div", { class: "setting alarm" }, h("label", { for: `alarm-${name}` }, NAMES[name] ?? name, fields[name]), h("p", {}, plain(text)));
     }),
     h("div", { class: "row" }, h("button", { class: "main", type: "button", onclick: doing(save) }, "Watch these")),
+    found.shards ? h("p", { class: "hint" }, "Each shard of the cluster watches these thresholds for itself.") : null,
     h("p", { class: "hint" }, found.tells.webhook || found.tells.command ? `Alarms are also sent to ${[found.tells.webhook, found.tells.command].filter(Boolean).join(" and ")}.` : "To be told elsewhere, too, start the crawl with --set alarms.webhook=URL or --set alarms.command=PROGRAM."));
     showRaised(found);
   }

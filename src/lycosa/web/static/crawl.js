@@ -28,7 +28,7 @@ export async function crawlView(main, id, first) {
   let current = "";
 
   const showHead = () => put(head, h("div", { class: "row between" },
-    h("div", { class: "grow" }, h("h1", {}, crawl.title || crawl.id), h("div", { class: "muted" }, `${crawl.id} · ${crawl.strategy}${state.figures?.stop_reason ? ` · ${state.figures.stop_reason}` : ""}`)),
+    h("div", { class: "grow" }, h("h1", {}, crawl.title || crawl.id), h("div", { class: "muted" }, `${crawl.id} · ${crawl.strategy}${crawl.shards ? ` · all ${crawl.shards} shards of a cluster` : ""}${state.figures?.stop_reason ? ` · ${state.figures.stop_reason}` : ""}`)),
     h("div", { class: "row" }, pill(crawl.state), state.figures?.is_learning ? h("span", { class: "pill starting" }, "learning") : null, controls(crawl, refresh))));
 
   async function refresh() {

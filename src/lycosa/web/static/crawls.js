@@ -49,7 +49,7 @@ function item(crawl, refresh) {
   return h("article", { class: "card crawl-item", "aria-label": crawl.title },
     h("div", {},
       h("div", { class: "row" }, h("h2", {}, h("a", { href: place, "data-key": `open ${crawl.id}` }, crawl.title || crawl.id)), pill(crawl.state)),
-      h("div", { class: "muted" }, `${crawl.id} · ${crawl.strategy}`),
+      h("div", { class: "muted" }, `${crawl.id} · ${crawl.strategy}${crawl.shards ? ` · cluster of ${crawl.shards} shards` : ""}`),
       h("div", { class: "last", title: last }, crawl.state === "stopped" || crawl.state === "cut off" ? `${crawl.state}: ${crawl.why}` : last)),
     sparkline(crawl.spark, `Harvest rate of ${crawl.title} from its first page to its last, ${percent(crawl.harvest)} on average`),
     h("div", {}, h("div", { class: "big" }, count(crawl.relevant), h("small", {}, ` relevant of ${count(crawl.pages)}`)), h("div", { class: "muted" }, `harvest rate ${percent(crawl.harvest)} · budget ${count(crawl.budget)}`)),

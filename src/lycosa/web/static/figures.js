@@ -36,7 +36,7 @@ export function figuresPanel(side, crawl) {
         figure("Pages a second", now.is_running ? now.speed.toFixed(1) : "–"), figure("Downloaded", bytes(now.bytes)),
         figure("Hosts", count(now.hosts), now.is_running ? `${count(now.hosts_ready)} ready` : ""), figure("Cooling", count(now.hosts_cooling), now.hosts_set_aside ? `${count(now.hosts_set_aside)} set aside` : ""),
         figure("Links waiting", count(now.waiting)), figure("Under way", now.is_running ? count(now.in_flight) : "–"));
-      put(forecast, outlook(now.forecast), now.certainty?.words ? h("p", { class: "hint" }, `Sure of it? ${now.certainty.words}.`) : null, against(now.confirmed));
+      put(forecast, outlook(now.forecast, now.shards), now.certainty?.words ? h("p", { class: "hint" }, `Sure of it? ${now.certainty.words}.`) : null, against(now.confirmed));
       put(errors, now.outcomes.length ? bars(now.outcomes.slice(0, 8).map((row) => ({ name: row.reason && row.reason !== "http 200" ? `${row.kind}: ${row.reason}` : row.kind, count: row.count, isGood: row.kind === "fetched" })), { isGood: (row) => row.isGood }) : h("p", { class: "muted" }, "No request yet."));
     },
   };
@@ -49,7 +49,8 @@ function against({ confirmed, refuted, missed, rightly_left: left }) {
   return h("p", { class: "hint" }, `People decided ${count(decided)} page${decided === 1 ? "" : "s"}: of ${count(confirmed + refuted)} that the judge calls relevant by itself they confirmed ${count(confirmed)}, and of ${count(missed + left)} others ${count(left)} are rightly left out.`);
 }
 
-function outlook(forecast) {
+function outlook(forecast, shards) {
+  if (shards) return h("p", { class: "muted" }, "Each shard of a cluster expects something else of its own links, so there is no forecast for the whole.");
   if (!forecast) return h("p", { class: "muted" }, "Too early to say: a forecast needs fifty pages that were chosen by a prediction.");
   const { relevant, left } = forecast;
   return [h("p", {}, "Of the next ", count(forecast.pages), " pages about ", h("strong", {}, count(relevant.value)), " will be relevant ", h("span", { class: "muted" }, `(${count(relevant.low)}–${count(relevant.high)} in 9 of 10 cases).`)),

@@ -15,7 +15,7 @@ function kept() {
 }
 
 export async function sqlTab(body, { crawl }) {
-  const { examples } = await get("/api/sql/examples");
+  const { examples } = await get(crawlPath(crawl.id, "/sql/examples"));
   const editor = h("textarea", { class: "code", rows: 6, spellcheck: "false", "aria-label": "Query", name: "sql", value: examples[0].sql });
   const answer = h("div", { class: "stack", "aria-live": "polite" });
   const choose = h("select", { "aria-label": "Saved queries and examples" });
