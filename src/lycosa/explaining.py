@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from lycosa.config import Config
 from lycosa.crawl.resume import NOTHING, Covered
 from lycosa.crawl.snapshots import Refused, load
-from lycosa.fetch.urls import Urls
+from lycosa.fetch.urls import Urls, url_hash
 from lycosa.judge_choice import judge_of, newest_version, snapshot_settings
 from lycosa.judges.protocol import LearnedTopic
+from lycosa.opened import opened
 from lycosa.results.archived_pages import ArchivedPages
 from lycosa.results.deciding_words import DecidingWords
 from lycosa.results.explain import explain
 from lycosa.store.protocol import Reports
-from lycosa.store.rows import LinkRow
+from lycosa.store.rows import LinkRow, State
 from lycosa.strategies.protocol import Strategy, StrategyParts
 from lycosa.strategies.table import studying_strategy
 from lycosa.usage import in_words
 from lycosa.workspace import Workspace
+
+
+def explanation_in(directory: Path, url: str) -> list[tuple[str, str]]:
+    """The same of a crawl in a directory, or of a cluster's, whose shard that knows the URL is asked."""
+    with opened(directory, over_shards=True) as (workspace, config, whole):
+        if not workspace.has_shards:
+            return explanation(workspace, config, whole, url)
+        canonical, _ = Urls(config.urls).canonical(url)
+        link = whole.find_link(canonical, url_hash(canonical)) if canonical else None
+        if link is not None and link.state == State.ELSEWHERE:
+            return [("state", "found, and on its way to the shard that fetches it")]
+        shard, _ = whole.shard_of(link.id) if link is not None else (0, 0)
+        with opened(workspace.shards / f"{shard:04d}") as own:
+            return explanation(*own, url, citing=whole)
 
 
 def explanation(

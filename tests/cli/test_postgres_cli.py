@@ -71,11 +71,18 @@ def test_every_command_works_as_ever(crawl, tmp_path, postgres_url):
         ("distill", here): r"http",
         ("check", here): r"whole",
         ("review", here, "--list"): r"http",
+        ("check", here, "--repair"): r"whole",
+        ("status", here, "--json"): r'"pages": 40',
+        ("refresh", here, "--requests", "2", "--new", "0"): r"refreshed",
+        ("topics", "add", "Cycling", "--book", tmp_path / "topics.db"): r"added",
+        ("topics", "explore", "Cycling", "--crawl", here, "--fetch", "0", "--book", tmp_path / "topics.db"): r"example",
     }.items():
         done = lycosa(*words)
         assert done.returncode == 0, (words, done.stderr)
         assert re.search(expected, done.stdout), (words, done.stdout)
-    assert lycosa("export", here, "--to", tmp_path / "pages.jsonl").returncode == 0
+    for name in ("pages.jsonl", "links.csv", "sites.csv", "corpus", "corpus.wacz", "corpus.cdxj"):
+        done = lycosa("export", here, "--to", tmp_path / name)
+        assert done.returncode == 0, done.stderr
     assert len((tmp_path / "pages.jsonl").read_text().splitlines()) > 5
     assert lycosa("feedback", here, "--not-useful", url).returncode == 0
     assert rows(here, f"select answer from answered_pages where url = '{url}'") == [{"answer": "irrelevant"}]

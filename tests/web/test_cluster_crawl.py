@@ -18,6 +18,7 @@ from lycosa.crawl.resume import FURNITURE, FURNITURE_SINCE
 from lycosa.engine import Crawl
 from lycosa.lab.generated.server import served
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
+from lycosa.mcp.tools import CrawlTools
 from lycosa.opened import opened
 from lycosa.page.furniture import Furniture
 from lycosa.results.archived_pages import ArchivedPages
@@ -194,6 +195,15 @@ class TestCommands:
             scale = _rarity(sum(counts), sum(sizes)) / _rarity(count, size)
             for row in map(json.loads, own.stdout.splitlines()):
                 assert found[row["url"]] == pytest.approx(scale * row["score"])
+
+    def test_an_assistant_reads_all_shards(self, crawled):
+        tools = CrawlTools(crawled.folder)
+        assert tools.status("cluster")["pages"] == PAGES
+        for shard in (0, 1):
+            sql = f"select f.url from pages p join frontier f on f.id = p.id where p.shard = {shard} limit 1"
+            ((url,),) = rows(crawled, sql)
+            assert tools.read_page("cluster", url)["text"]
+            assert any(line.startswith("state: fetched") for line in tools.explain("cluster", url))
 
     def test_feedback_is_heard_by_the_shards_concerned(self, crawled):
         urls = [

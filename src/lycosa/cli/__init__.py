@@ -51,7 +51,7 @@ COMMANDS = {
     "sql": "Ask the crawl's database. Reading only: nothing can be changed here.",
     "export": "Write what a crawl found for other tools: a corpus of pages, links, or sites.",
     "check": "Whether a crawl's database and archive are whole and agree.",
-    "move": "Move what a crawl knows from a file to PostgreSQL, or back.",
+    "move": "Move what a crawl knows from a file to PostgreSQL, from there to another database, or back.",
     "judge": "Score documents as a crawl would: relevance, topics, and the words that speak for and against.",
     "feedback": "Say which pages of a crawl are useful and which are not: the judge learns from it.",
     "review": "Answer a few questions about pages: is this one? The judge learns from each answer.",

@@ -7,10 +7,9 @@ from pathlib import Path
 import typer
 from rich.table import Table
 
-from lycosa.cli.opened import DIRECTORY, opened
+from lycosa.cli.opened import DIRECTORY
 from lycosa.cli.terminal import json_line, out, plain
-from lycosa.cluster.partitions import shard_of_url
-from lycosa.explaining import explanation
+from lycosa.explaining import explanation_in
 
 
 def explain(
@@ -22,8 +21,7 @@ def explain(
 
     In a crawl with hard focus, decay or tunnelling: also the rule that let it in, moved it or turned it away.
     """
-    with opened(directory, over_shards=True) as (_, _, whole), opened(shard_of_url(directory, url)) as own:
-        facts = explanation(*own, url, citing=whole)
+    facts = explanation_in(directory, url)
     if as_json:
         print(json_line(facts))
         return

@@ -44,7 +44,7 @@ def move(
             if workspace.has_remote_store and not is_same_place(workspace.remote_store(), source):
                 raise InputError(
                     f"{workspace.directory}: the database of this crawl is {shown(workspace.remote_store())}, not "
-                    f"{shown(source)}"
+                    f"{shown(source)}, or it is in another schema; see its {workspace.remote_name.name}"
                 )
             moved = move_to_sqlite(workspace, progress)
             rest = f"{shown(source)} still has its tables; drop them when you no longer need them"

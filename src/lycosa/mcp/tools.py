@@ -16,7 +16,7 @@ from typing import Any
 
 from lycosa.crawl.commit import STEERED
 from lycosa.errors import InputError, LycosaError
-from lycosa.explaining import explanation
+from lycosa.explaining import explanation_in
 from lycosa.fetch.urls import Urls as UrlForms
 from lycosa.fetch.urls import checked_seed, parse_seed, url_hash
 from lycosa.opened import opened
@@ -71,7 +71,7 @@ class CrawlTools:
         return found
 
     def _figures(self, directory: Path) -> dict[str, Any]:
-        with opened(directory) as (workspace, config, store):
+        with opened(directory, over_shards=True) as (workspace, config, store):
             totals = store.totals()
             return {
                 "name": directory.name,
@@ -86,7 +86,7 @@ class CrawlTools:
         """Where a crawl stands: figures, outcomes of its requests, latest events, why it stopped."""
         directory = self._existing(crawl)
         figures = self._figures(directory)
-        with opened(directory) as (_, config, store):
+        with opened(directory, over_shards=True) as (_, config, store):
             run = store.last_run()
             events = store.events(STEERED)[-MOST_EVENTS:]
             return {
@@ -119,7 +119,7 @@ class CrawlTools:
         """The main text of a fetched page as Markdown, from a character on; `next_start` says where it goes on, `usage`
         what the owner says about use by AI."""
         directory = self._existing(crawl)
-        with opened(directory) as (workspace, config, store):
+        with opened(directory, over_shards=True) as (workspace, config, store):
             canonical = UrlForms(config.urls).canonical(parse_seed(url))[0]
             link = store.find_link(canonical, url_hash(canonical)) if canonical else None
             row = store.page(link.id) if link is not None else None
@@ -145,8 +145,8 @@ class CrawlTools:
 
     def explain(self, crawl: str, url: str) -> list[str]:
         """Why a URL was fetched, skipped or left waiting: origin, score, fetches, judgement."""
-        with opened(self._existing(crawl)) as (workspace, config, store):
-            return [f"{head}: {printable(text)}" for head, text in explanation(workspace, config, store, url)]
+        directory = self._existing(crawl)
+        return [f"{head}: {printable(text)}" for head, text in explanation_in(directory, url)]
 
     # Only where crawls are allowed.
 
