@@ -41,6 +41,7 @@ LEAST_DISK, LEAST_MEMORY = 1 << 30, 1 << 30
 FILES_BESIDES = 200
 """Files that a crawl has open besides its connections."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+COMPILED = ("lycosa.lib._words", "lycosa.page._tree", "lycosa.fetch._plain_hrefs", "lycosa.strategies.hunter._loops")
 EXTRAS = {
     "duckdb": ("parquet", "export to Parquet"),
     "matplotlib": ("plots", "pictures of a crawl"),
@@ -48,8 +49,7 @@ EXTRAS = {
     "wordllama": ("meaning", "words of like meaning"),
     "cma": ("evolve", "CMA-ES in lycosa evolve"),
     "numba": ("evolve", "lycosa evolve, gp-knn"),
-    "scipy": ("learn", "training svm, knn, keywords and gp-knn judges, replays with search engines"),
-    "sklearn": ("learn", "training svm judges"),
+    "scipy": ("learn", "training of judges other than bayes"),
     "cryptography": ("signed", "signed requests (access.signing_key)"),
     "keyring": ("", "passwords from the system's keyring"),
 }
@@ -92,10 +92,11 @@ def _versions() -> Iterator[Finding]:
     words = f"{details[1]}, {details[5] or 'without TLS: https cannot be fetched; install pycurl from PyPI'}"
     yield Finding("libcurl", Health.FINE if has_tls else Health.BAD, words)
     yield Finding("sqlite", Health.FINE, sqlite3.sqlite_version)
-    missing = [name for name in ("lycosa.lib._words", "lycosa.page._tree") if native.load(name) is None]
+    missing = [name for name in COMPILED if native.load(name) is None]
     if missing:
         words = (
-            f"{', '.join(missing)} not compiled: reading takes two to three times as long; install with a C compiler"
+            f"{', '.join(missing)} not compiled: reading takes two to three times as long, the hunter up to a tenth "
+            "of a second for each page; install with a C compiler"
         )
         yield Finding("compiled code", Health.NOTE, words)
     else:
