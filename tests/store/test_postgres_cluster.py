@@ -30,7 +30,7 @@ SCHEMA = "lycosa.store.postgres_schema"
 @pytest.fixture(scope="module")
 def cluster(postgres_server):
     url = new_place(postgres_server)
-    assert prepare_cluster(url, where="here", path=NOWHERE) == 2
+    assert prepare_cluster(url, where="here", path=NOWHERE, shards=2) == 2
     return url
 
 
@@ -221,18 +221,18 @@ class TestPlaces:
     def test_a_database_with_another_crawl(self, postgres_url):
         PostgresStore(postgres_url, path=NOWHERE).close()
         with pytest.raises(StoreError, match="holds a crawl of one process"):
-            prepare_cluster(postgres_url, where="here", path=NOWHERE)
+            prepare_cluster(postgres_url, where="here", path=NOWHERE, shards=2)
 
 
 class TestErrors:
     def test_nobody_answers(self):
         with pytest.raises(StoreError, match="the server cannot be reached"):
-            prepare_cluster("postgresql://me@127.0.0.1:1/x", where="here", path=NOWHERE)
+            prepare_cluster("postgresql://me@127.0.0.1:1/x", where="here", path=NOWHERE, shards=2)
 
     def test_a_server_that_is_too_old_gets_nothing(self, postgres_url, monkeypatch):
         monkeypatch.setattr("lycosa.store.postgres_schema.OLDEST", 99)
         with pytest.raises(StoreError, match="Lycosa needs 99 or newer"):
-            prepare_cluster(postgres_url, where="here", path=NOWHERE)
+            prepare_cluster(postgres_url, where="here", path=NOWHERE, shards=2)
         with psycopg.connect(postgres_url) as db:
             pattern = f"{base_schema(postgres_url)}_shard%"
             assert db.execute("select nspname from pg_namespace where nspname like %s", (pattern,)).fetchall() == []
@@ -242,20 +242,20 @@ class TestErrors:
             if not db.execute("select 1 from pg_roles where rolname = 'stranger'").fetchone():
                 db.execute("create role stranger login")
         with pytest.raises(StoreError, match="lacks the right"):
-            prepare_cluster(postgres_url.replace("lycosa@", "stranger@"), where="here", path=NOWHERE)
+            prepare_cluster(postgres_url.replace("lycosa@", "stranger@"), where="here", path=NOWHERE, shards=2)
 
     def test_a_newer_schema(self, emptied):
         with psycopg.connect(emptied, autocommit=True) as db:
             db.execute(f"update cluster set version = {VERSION + 1}".encode())
             try:
                 with pytest.raises(StoreError, match="written by a newer Lycosa"):
-                    prepare_cluster(emptied, where="here", path=NOWHERE)
+                    prepare_cluster(emptied, where="here", path=NOWHERE, shards=2)
             finally:
                 db.execute(f"update cluster set version = {VERSION}".encode())
 
     def test_an_older_schema_is_migrated_once_the_crawl_goes_on(self, postgres_url, monkeypatch):
         """A column goes, in the way of which views over all shards would be."""
-        prepare_cluster(postgres_url, where="here", path=NOWHERE)
+        prepare_cluster(postgres_url, where="here", path=NOWHERE, shards=2)
         monkeypatch.setattr(f"{SCHEMA}.MIGRATIONS", (*MIGRATIONS, "alter table robots drop column fetched_at;"))
         for module in (SCHEMA, "lycosa.store.postgres_cluster"):
             monkeypatch.setattr(f"{module}.VERSION", VERSION + 1)
@@ -265,7 +265,7 @@ class TestErrors:
         known = {name: part._replace(columns=tuple(c for c in part.columns if (name, c) != ("robots", "fetched_at")))
                  for name, part in parts().items()}  # fmt: skip
         monkeypatch.setattr("lycosa.store.postgres_cluster.parts", lambda: known)
-        assert prepare_cluster(postgres_url, where="here", path=NOWHERE) == 2
+        assert prepare_cluster(postgres_url, where="here", path=NOWHERE, shards=2) == 2
         with closing(ClusterReports(postgres_url, path=NOWHERE, read_only=True)) as reports:
             columns, rows = reports.query("select * from robots")
             assert list(rows) == []
