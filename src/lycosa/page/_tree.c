@@ -53,7 +53,6 @@ static struct {
     int (*type)(Node *);
     uintptr_t (*tag)(Node *);
     Bytes (*text)(Node *, size_t *);
-    void *(*free_text)(Parsed *, Bytes);
     Bytes (*name)(Node *, size_t *);
     Attr *(*first_attribute)(Node *);
     Attr *(*next_attribute)(Attr *);
@@ -71,7 +70,6 @@ static const struct { const char *name; size_t at; } FUNCTIONS[] = {
     {"lxb_dom_node_type_noi", offsetof(__typeof__(lexbor), type)},
     {"lxb_dom_node_tag_id_noi", offsetof(__typeof__(lexbor), tag)},
     {"lxb_dom_node_text_content", offsetof(__typeof__(lexbor), text)},
-    {"lxb_dom_document_destroy_text_noi", offsetof(__typeof__(lexbor), free_text)},
     {"lxb_dom_element_qualified_name", offsetof(__typeof__(lexbor), name)},
     {"lxb_dom_element_first_attribute_noi", offsetof(__typeof__(lexbor), first_attribute)},
     {"lxb_dom_element_next_attribute_noi", offsetof(__typeof__(lexbor), next_attribute)},
@@ -333,7 +331,7 @@ static int add_bytes(Walk *walk, const char *from, size_t length)
 static int add_text(Walk *walk, Node *node)
 {
     size_t length = 0;
-    Bytes text = lexbor.text(node, &length); /* a copy, with a NUL behind it */
+    Bytes text = lexbor.text(node, &length); /* a copy with a NUL behind it, which goes with the document */
     if (!text)
         return 0;
     int result;
@@ -346,7 +344,6 @@ static int add_text(Walk *walk, Node *node)
         result = valid ? add_bytes(walk, valid, (size_t)size) : -1;
         Py_XDECREF(replaced);
     }
-    lexbor.free_text(walk->document, text);
     return result;
 }
 
@@ -480,10 +477,7 @@ static int add_title(Walk *walk, Node *node)
     size_t length = 0;
     Bytes text = child ? lexbor.text(child, &length) : NULL;
     Attribute title = {(const char *)text, length};
-    int failed = append(walk->titles, &title);
-    if (text)
-        lexbor.free_text(walk->document, text);
-    return failed;
+    return append(walk->titles, &title);
 }
 
 /* What an element declares whose content does not count. */
