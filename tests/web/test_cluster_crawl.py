@@ -14,7 +14,7 @@ import pytest
 from fake_ray import FakeRay
 from loopback import lycosa
 from lycosa.crawl import address_turns
-from lycosa.crawl.resume import FURNITURE, FURNITURE_SINCE
+from lycosa.crawl.furniture_state import FURNITURE, FURNITURE_SINCE
 from lycosa.engine import Crawl
 from lycosa.lab.generated.server import served
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
