@@ -149,7 +149,12 @@ class Course:
     def _crawl(self, label: str, command: Sequence[str]) -> Crawl:
         site = self.site
         with serving(
-            site.root, site.port, self._scratch, label=label, nginx=self._nginx, certificate=site.certificate
+            site.root,
+            site.port,
+            self._scratch,
+            label=label.replace(" ", "-"),
+            nginx=self._nginx,
+            certificate=site.certificate,
         ) as server:
             before = server.cpu_seconds()
             usage = run(command, scratch=self._scratch, longest=LONGEST)

@@ -72,6 +72,7 @@ PARTS += [
 ]
 hrefs = st.lists(st.sampled_from(PARTS), min_size=1, max_size=6).map("".join)
 RULES = [UrlRules(), UrlRules(schemes=frozenset({"https"})), UrlRules(max_length=40, include=("http://a.test/*",))]
+RULES += [UrlRules(exclude=("*/b.html",), under=("http://a.test/x/",))]
 
 
 @settings(deadline=None)
@@ -121,9 +122,10 @@ def test_no_glance_from_a_base_that_is_not_canonical(base):
     assert Urls(UrlRules()).glance(base, ["c"]) is None
 
 
-def test_no_glance_where_patterns_have_to_be_looked_at():
-    assert Urls(UrlRules(exclude=("*/c",))).glance("http://a.test/", ["c"]) is None
-    assert Urls(UrlRules(sites=("b.test",))).glance("http://a.test/", ["c"]) is None
+def test_what_patterns_turn_away_is_not_accepted_at_a_glance():
+    urls = Urls(UrlRules(exclude=("*/c",), sites=("a.test",)))
+    assert urls.glance("http://a.test/", ["b", "c", "d", "c"]) == ["http://a.test/b", None, "http://a.test/d", None]
+    assert Urls(UrlRules(sites=("b.test",))).glance("http://a.test/", ["c"]) == [None]
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,7 @@ class Urls:
         self._include = UrlPatterns(wanted, setting="urls.include") if wanted else None
         self._exclude = UrlPatterns(rules.exclude, setting="urls.exclude") if rules.exclude else None
         self._memo: dict[tuple[str, str], Resolved] = {}
+        self._in_scope: dict[str, bool] = {}
         self._canonical: dict[str, bool] = {}
         """Of directories and origins of bases, with a slash at their ends: whether they are in canonical spelling."""
 
@@ -189,14 +190,15 @@ class Urls:
         return resolve
 
     def glance(self, base: str, hrefs: list[str]) -> list[str | None] | None:
-        """The URLs of hrefs so plain that no parser and no rule has to look at them; None for others, or for all."""
-        if self._include or self._exclude or len(base) > self._max_raw:
+        """The URLs of hrefs so plain that no parser has to look at them, if the rules accept them; None for others, or for
+        all."""
+        if len(base) > self._max_raw:
             return None
         document = base.partition("#")[0].partition("?")[0]
         directory = document[: document.rfind("/") + 1]
         if not self._is_canonical(directory):
             return None
-        return joined_all(
+        urls = joined_all(
             hrefs,
             directory,
             origin(base),
@@ -204,6 +206,20 @@ class Urls:
             deepest=self._shallow,
             extensions=self.rules.excluded_extensions,
         )
+        if urls is None or not (self._include or self._exclude):
+            return urls
+        return [url if url is None or self._is_in_scope(url) else None for url in urls]
+
+    def _is_in_scope(self, url: str) -> bool:
+        """Whether the patterns let a canonical URL pass."""
+        known = self._in_scope.get(url)
+        if known is None:
+            known = not (self._exclude and self._exclude.first_match(url))
+            known = known and not (self._include and not self._include.first_match(url))
+            if len(self._in_scope) >= MEMO_SIZE:
+                self._in_scope.clear()
+            self._in_scope[url] = known
+        return known
 
     def _join_plain(self, href: str, directory: str, root: str, *, is_absolute: bool) -> Resolved | None:
         """The same as `_join`, if nothing has to be parsed for it; otherwise None."""
