@@ -10,6 +10,8 @@ from lycosa.fetch import plain_hrefs
 from lycosa.fetch.plain_hrefs import joined, split_absolute
 from lycosa.fetch.urls import UrlRules, Urls
 
+compiled = pytest.mark.skipif(plain_hrefs._compiled is None, reason="not compiled: there was no compiler")
+
 HOSTS = [
     "a.test",
     "A.test",
@@ -95,9 +97,8 @@ def test_all_at_a_glance_are_as_one_by_one(base, several, rules):
             assert url is None or resolve(href.partition("#")[0]) == (url, "")
 
 
+@compiled
 def test_most_links_are_seen_at_a_glance():
-    if plain_hrefs._compiled is None:
-        pytest.skip("not compiled: there was no compiler at installation")
     urls = Urls(UrlRules(max_length=60))
     seen = {
         "c.html": "http://a.test/x/y/c.html",
@@ -122,6 +123,7 @@ def test_no_glance_from_a_base_that_is_not_canonical(base):
     assert Urls(UrlRules()).glance(base, ["c"]) is None
 
 
+@compiled
 def test_what_patterns_turn_away_is_not_accepted_at_a_glance():
     urls = Urls(UrlRules(exclude=("*/c",), sites=("a.test",)))
     assert urls.glance("http://a.test/", ["b", "c", "d", "c"]) == ["http://a.test/b", None, "http://a.test/d", None]

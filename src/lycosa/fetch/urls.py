@@ -190,8 +190,7 @@ class Urls:
         return resolve
 
     def glance(self, base: str, hrefs: list[str]) -> list[str | None] | None:
-        """The URLs of hrefs so plain that no parser has to look at them, if the rules accept them; None for others, or for
-        all."""
+        """The URLs of hrefs that are accepted, and so plain that no parser has to look at them; None for others, or all."""
         if len(base) > self._max_raw:
             return None
         document = base.partition("#")[0].partition("?")[0]
