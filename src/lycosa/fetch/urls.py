@@ -190,7 +190,7 @@ class Urls:
         return resolve
 
     def glance(self, base: str, hrefs: list[str]) -> list[str | None] | None:
-        """The URLs of hrefs that are accepted, and so plain that no parser has to look at them; None for others, or all."""
+        """The URLs of hrefs that are accepted, and too plain for a parser to be needed; None for others, or for all."""
         if len(base) > self._max_raw:
             return None
         document = base.partition("#")[0].partition("?")[0]
