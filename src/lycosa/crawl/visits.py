@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
@@ -16,9 +17,9 @@ from lycosa.page.furniture import Furniture
 log = logging.getLogger(__name__)
 MOST_AWAITED = 256
 """Number of fetches waiting for a name, beyond which they do keep others from starting."""
-GATHERING, MOST_GATHERING = 0.015, 3
-"""Seconds to wait for more visits before they are committed together, and how many times: until they are a quarter of
-all that is under way. What a commit costs whatever it brings is then shared by more pages."""
+GATHERING, GATHERED = 0.045, 4
+"""Maximum number of seconds to wait for more visits before they are committed together, and until which part of all
+that is under way is there: one in four. What a commit costs, whatever it brings, is then shared by more pages."""
 
 
 class Fetcher(Protocol):
@@ -131,14 +132,18 @@ class LiveVisitor:
                 return []
         if not self._done and self._error is not None:
             raise self._error
-        for _ in range(MOST_GATHERING):
-            if not 0 < len(self._done) * 4 < self.in_flight or self._error is not None:
-                break
-            # Much is under way: more visits will be there in a moment, and one commit for all costs less.
-            await asyncio.sleep(GATHERING)
+        await self._gather()
         visits, self._done = self._done, []
         self.in_flight -= len(visits)
         return visits
+
+    async def _gather(self) -> None:
+        """Much is under way: more visits will be there in a moment, and one commit for all costs less."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GATHERING):
+                while 0 < len(self._done) * GATHERED < self.in_flight and self._error is None:
+                    self._news.clear()
+                    await self._news.wait()
 
     def nudge(self) -> None:
         """Make `finished` return now: somebody asked the crawl to stop."""
