@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from lycosa.crawl.commit import CrawlLedger, Records
 from lycosa.crawl.link_rules import LinkRules
@@ -44,6 +45,10 @@ NOT_FOUND = Outcome(Kind.HTTP_ERROR, "http 404", status=404)
 # Whoever starts the tests in the background may have it ignored, and so would the processes that tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# How long it takes to make inputs up says nothing on a machine that is busy with other work.
+settings.register_profile("tests", suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tests")
 
 Answer = str | Outcome
 """HTML, or what else became of the fetch."""
