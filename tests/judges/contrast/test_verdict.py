@@ -149,6 +149,27 @@ def test_later_pages_are_judged_by_the_last_verdict():
     assert learned._judged_at > before
 
 
+@pytest.mark.parametrize(
+    "learned", [study(examples=5), study(examples=0, words="bicycle gear"), with_meaning(0.5, 0.1)],
+    ids=["examples", "words", "meaning"],
+)  # fmt: skip
+def test_what_is_said_of_many_pages_at_once_is_what_is_said_of_each(learned):
+    tell(learned, "cycling", 40)
+    tell(learned, "cooking", 40)
+    learned.verdicts()
+    first = len(learned.said)
+    pages = [*(learned.vector(terms(subject, number)) for subject in SUBJECTS for number in range(200, 205)), ([], [])]
+    pages = [(np.array(words, dtype=np.uint16), np.array(counts, dtype=np.uint8)) for words, counts in pages]
+    meanings = [0.1 + 0.02 * place for place in range(len(pages))]
+    for page, meaning in zip(pages, meanings, strict=True):
+        learned.add(page, host=2, meaning=meaning)
+    view = learned._verdict.view
+    each = [view.judged(*page, meaning)[0] for page, meaning in zip(pages, meanings, strict=True)]
+    assert len(set(each)) > 10
+    np.testing.assert_allclose(learned.said[first:], each, atol=1e-5)
+    assert learned.said[-1] == 0.0
+
+
 def test_examples_are_relevant_whatever_is_found():
     bare = ContrastStudy(ContrastTopic(keywords={"any": 1}))
     learned = ContrastStudy(ContrastTopic(learns_from_seeds=True))

@@ -92,6 +92,11 @@ class StudiedPages:
         """By page: how near its beginning is to the topic's words; NaN: unknown."""
         return self._meanings[: self.count]
 
+    def are_empty(self, start: int) -> NDArray[np.bool_]:
+        """For each page from `start` on: whether it has no words."""
+        is_empty: NDArray[np.bool_] = self._counts[self._starts[start : self.count]] == 0
+        return is_empty
+
     def frequencies(self, shares: Floats) -> NDArray[Any]:
         """By word: the number of pages that contain it, each counted as its share."""
         spread = np.repeat(shares, np.diff(self._starts[: self.count + 1]))

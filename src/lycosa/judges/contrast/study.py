@@ -100,6 +100,10 @@ class ContrastStudy:
         self._scale = Scale(0.0, 1.0)
         self._verdict: Conclusion | None = None
         self._said: Floats = np.zeros(64, dtype=np.float32)
+        self._said_of = 0
+        """Number of pages of which it is known what the last verdict says; others wait until somebody asks."""
+        self._known_examples: list[int] | None = None
+        """What `_examples` found last, unless it may have changed since."""
         self._judged_at = 0
         """Number of pages when they were last judged."""
         for page in topic.examples:
@@ -131,6 +135,7 @@ class ContrastStudy:
             akin = self._fitting.akin
             is_example = self._fitting.are_examples and number in akin
             self._is_example[[other for other in akin if other < number]] = self._fitting.are_examples
+            self._known_examples = None
         return self._add(vector, is_example=is_example, host=host, meaning=meaning)
 
     def _add(self, page: PageVector, *, is_example: bool, host: int = 0, meaning: float = UNKNOWN) -> float:
@@ -138,16 +143,19 @@ class ContrastStudy:
         self._relevance = grown(self._relevance, number + 1)
         self._is_example = grown(self._is_example, number + 1)
         self._is_example[number] = is_example
+        if is_example:
+            self._known_examples = None
         relevance = self._nearness(number)
         self._relevance[number] = max(relevance, MIN_EXAMPLE_RELEVANCE) if is_example else relevance
         self._said = grown(self._said, number + 1)
-        self._said[number] = (
-            self._verdict.view.judged(page.words, page.counts, meaning)[0] if self._verdict else self._relevance[number]
-        )
+        if self._verdict is None:
+            self._said[number] = self._relevance[number]
         return float(self._relevance[number])
 
     def answer(self, place: int, is_relevant: bool | None) -> None:
         page = self._given + place
+        self._say()
+        self._known_examples = None
         self._judged_at = 0  # what was said of other pages is out of date, too
         self._answers.pop(page, None)
         if is_relevant is None:
@@ -164,6 +172,7 @@ class ContrastStudy:
 
     def _take(self) -> Tree:
         count = self._pages.count
+        self._say()
         return {
             "given": self._given,
             "pages": self._pages.take(),
@@ -191,6 +200,7 @@ class ContrastStudy:
         if not len(relevance) == len(is_example) == len(said) == self._pages.count:
             raise ValueError(f"the relevance of {len(relevance)} of {self._pages.count} pages")
         self._relevance, self._is_example, self._said = with_room(relevance), with_room(is_example), with_room(said)
+        self._said_of, self._known_examples = self._pages.count, None
         self._seeds = saved["seeds"]
         self._fitting.load(saved["fitting"])
         self._answers = dict(saved["answers"])
@@ -283,11 +293,15 @@ class ContrastStudy:
         return self._judged(weighing, scores, total_norm, self._doubt(r))
 
     def _examples(self) -> list[int]:
-        """Those given, seeds that are examples, and pages that a person says are relevant, once they are enough."""
+        """Those given, seeds that are examples, and pages that a person says are relevant, once they are enough.
+        Read-only."""
+        if self._known_examples is not None:
+            return self._known_examples
         found = set(np.flatnonzero(self._is_example[: self._pages.count]).tolist())
         found -= {page for page, is_relevant in self._answers.items() if not is_relevant}
         confirmed = {page for page, is_relevant in self._answers.items() if is_relevant}
-        return sorted(found | confirmed if found or len(confirmed) >= ENOUGH_CONFIRMED else found)
+        self._known_examples = sorted(found | confirmed if found or len(confirmed) >= ENOUGH_CONFIRMED else found)
+        return self._known_examples
 
     def _weighed_by(self, idf: Floats) -> Weighing:
         return Weighing(self._pages, idf, examples=self._examples(), keywords=self._keywords, settings=self.settings)
@@ -350,8 +364,15 @@ class ContrastStudy:
             )
         )
         self._said[: self._pages.count] = self._verdict.probability
-        self._judged_at = self._pages.count
+        self._judged_at = self._said_of = self._pages.count
         return self.said
+
+    def _say(self) -> None:
+        """By the last verdict, of the pages added since."""
+        count = self._pages.count
+        if self._verdict is not None and self._said_of < count:
+            self._said[self._said_of : count] = self._verdict.view.of_pages(self._pages, self._said_of)
+            self._said_of = count
 
     def verdict_on(self, page: tuple[Words, NDArray[np.uint8]]) -> float:
         """On any page, by its words alone and the last verdicts."""
@@ -360,6 +381,7 @@ class ContrastStudy:
     @property
     def said(self) -> Floats:
         """The last verdicts; those on pages added since are by the words of the page alone. Read-only."""
+        self._say()
         return self._said[self._given : self._pages.count]
 
     def recent_verdicts(self) -> Floats:

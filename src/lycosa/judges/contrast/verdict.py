@@ -94,6 +94,11 @@ class _Side(NamedTuple):
         parts: Floats = values * self.weights[words] / norm
         return parts
 
+    def of_pages(self, pages: StudiedPages, start: int) -> NDArray[np.float64]:
+        """Of each page from `start` on: the contributions of all its words together."""
+        blocks = pages.blocks(self.idf, start)
+        return np.concatenate([np.zeros(0), *(block.vectors.by_row(self.weights) for block in blocks)])
+
 
 class VerdictView(NamedTuple):
     """The verdict on single pages, as of one moment."""
@@ -128,6 +133,16 @@ class VerdictView(NamedTuple):
             odds = self.hedge.said(odds, near, np.array([meaning]))
             parts = (parts * self.hedge.odds + by_study * self.hedge.near).astype(np.float32)
         return float(_probability(odds)[0]), parts
+
+    def of_pages(self, pages: StudiedPages, start: int) -> Floats:
+        """The probability for each page from `start` on: that of `judged`, but for rounding."""
+        odds = np.full(pages.count - start, sum(side.offset for side in self.sides) + self.intercept)
+        for side in self.sides:
+            odds += side.of_pages(pages, start)
+        if self.near is not None and self.hedge is not None:
+            near = self.near.of_pages(pages, start) + self.near.offset
+            odds = self.hedge.said(odds, near, pages.meanings[start:])
+        return np.where(pages.are_empty(start), 0.0, _probability(odds)).astype(np.float32)
 
     def take(self) -> Tree:
         """`lib.snapshot.Snapshots.take`."""
