@@ -98,6 +98,18 @@ class TestResume:
         stored, known = Furniture.restored(crawl.store.state(FURNITURE)), crawl.ledger.state.furniture
         assert 0 < stored.blocks < known.blocks
 
+    def test_what_takes_long_is_done_less_often(self, rig, web, monkeypatch):
+        crawl, save, saved = rig(web), Furniture.save, []
+
+        def slow(furniture: Furniture) -> bytes:
+            saved.append(crawl.clock.now())
+            crawl.clock._now += SAVE_FURNITURE_EVERY / 30
+            return save(furniture)
+
+        monkeypatch.setattr(Furniture, "save", slow)
+        crawl.crawl(url(0), pages=10, delay=SAVE_FURNITURE_EVERY)
+        assert len(saved) == 3  # 100 times as long apart as it takes
+
 
 class TestPieces:
     """What came since all was saved is written piece by piece."""

@@ -62,6 +62,8 @@ SYNC_EVERY = 1.0
 """Seconds between two times that the archive is written down to the disk."""
 SAVE_FURNITURE_EVERY = 10.0
 """Seconds between two commits with all that is known of the furniture of hosts, which may be megabytes."""
+SAVING_SHARE = 0.01
+"""Share of the time that this may take: in a large crawl it is done less often."""
 LONGEST_JOURNAL = 200_000
 """Bytes of pages since then, from which all is committed earlier."""
 
@@ -116,7 +118,7 @@ class CrawlLedger:
             state.urls.is_elsewhere = sending.is_elsewhere
         self._run = 0
         self._synced_at = 0.0
-        self._furniture_saved_at = clock.now()
+        self._next_saving = clock.now() + SAVE_FURNITURE_EVERY
         self._furniture_since = SinceThen(state.store)
         self._revised: dict[int, float] = {}
         """Scores given by `ask` since the last commit."""
@@ -249,10 +251,11 @@ class CrawlLedger:
         journal = furniture.journal
         if self._state.traps.is_changed:
             batch.state[TRAPS] = self._state.traps.save()
-        if len(journal) > LONGEST_JOURNAL or now - self._furniture_saved_at >= SAVE_FURNITURE_EVERY:
-            self._furniture_saved_at = now
+        if len(journal) > LONGEST_JOURNAL or now >= self._next_saving:
             batch.state[FURNITURE], journal = furniture.save(), b""
             batch.state[TRAPS] = self._state.traps.save()
+            saved = self._clock.now()
+            self._next_saving = saved + max(SAVE_FURNITURE_EVERY, (saved - now) / SAVING_SHARE)
         batch.state |= self._furniture_since.changes(journal)
 
     def note(self, kind: str, message: str, state: Mapping[str, bytes] | None = None) -> None:
