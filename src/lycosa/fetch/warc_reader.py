@@ -95,6 +95,8 @@ class Damage:
     damaged: int = 0
     """Number of unreadable records. A damaged stretch counts as one if its records cannot be told apart."""
     oversized: int = 0
+    others: int = 0
+    """Number of whole records that are no HTTP responses, such as those of pages found unchanged."""
 
 
 def iterate(path: Path, *, damage: Damage | None = None, largest: int = LARGEST_RECORD) -> Iterator[Response]:
@@ -161,6 +163,7 @@ def _next_record(file: int, position: int) -> int:
 def _response_or_none(record: WarcRecord, damage: Damage, largest: int) -> Response | None:
     content_type = (record.headers.get("Content-Type") or "").lower()
     if record.record_type != WarcRecordType.response or not content_type.startswith("application/http"):
+        damage.others += 1
         return None
     if record.content_length > largest:
         damage.oversized += 1

@@ -15,6 +15,8 @@ from typer.testing import CliRunner
 import lycosa
 from hostile.server import running
 from lycosa.errors import InputError, WorkspaceError
+from lycosa.fetch.archive_places import pread_of
+from lycosa.fetch.warc_reader import member_end
 from lycosa.lab.worlds.own_crawl import own_crawl
 from lycosa.lab.worlds.world import World
 
@@ -79,6 +81,19 @@ def test_a_strategy_is_evolved_on_it_without_labels(world, tmp_path):
     assert "next: lycosa crawl" in done.output
     both = CliRunner().invoke(app, ["evolve", *map(str, words), "-t", "x", "-o", str(tmp_path / "out")])
     assert "exclude each other" in str(both.exception)
+
+
+def test_a_file_of_its_archive_without_a_page(crawl, tmp_path):
+    """As a refresh leaves behind that finds nothing changed."""
+    copy, target = tmp_path / "copy", tmp_path / "mine.world"
+    shutil.copytree(crawl, copy)
+    (whole,) = sorted((copy / "archive").glob("*.warc.gz"))
+    with whole.open("rb") as file:
+        head = file.read(member_end(pread_of(file), 0))
+    whole.with_name("lycosa-99999999999999-00009.warc.gz").write_bytes(head)
+    done = CliRunner().invoke(app, ["world", "build", str(copy), "-o", str(target), "--readers", "0"])
+    assert done.exit_code == 0, done.output
+    assert len(World.open(target).statuses) > 50
 
 
 def test_directories_without_a_crawl_or_an_archive(crawl, tmp_path):

@@ -174,7 +174,7 @@ def _responses(warcs: Sequence[Path], tally: _Tally) -> Iterator[Response]:
         for response in iterate(path, damage=damage):
             seen += 1
             yield response
-        if not seen:
+        if not seen and (damage.damaged or not damage.others):
             raise InputError(
                 f"{path} is damaged: none of its records can be read"
                 if damage.damaged
