@@ -153,6 +153,7 @@ class TestOnePlanForAll:
     def test_who_begins_again_leaves_out_what_was_looked_at(self, tmp_path):
         found = refreshing.shared_plan("", tmp_path, 3, RefreshPlan(older=5.0), now=100.0)
         assert found.of(0, now=130.0).older == 30.0
+        assert found.of(0, now=130.0).began == 100.0  # what it has looked at counts
 
 
 def test_a_shard_that_has_finished_rests_until_it_hears_of_more():

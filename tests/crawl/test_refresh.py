@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -243,6 +244,17 @@ def test_young_pages_are_left_alone_and_hubs_come_first(site, crawl, tmp_path):
     site.log.clear()
     crawl.refresh(RefreshPlan(older=3600))
     assert len(site.log) == 8  # the others
+
+
+def test_one_that_was_cut_off_and_begins_again_does_not_ask_for_more(site, crawl, tmp_path):
+    with sqlite3.connect(tmp_path / "crawl" / "crawl.db") as db:
+        db.execute("update pages set fetched_at = fetched_at - 86400")
+    began = time.time()
+    crawl.refresh(RefreshPlan(requests=3, new=0))
+    crawl.refresh(RefreshPlan(older=3600, requests=4, new=0, began=began))
+    assert len(site.log) == 4
+    crawl.refresh(RefreshPlan(older=3600, requests=4, new=0, began=began))
+    assert len(site.log) == 4
 
 
 def test_pages_that_seem_to_be_from_tomorrow_are_looked_at_like_others(site, crawl, tmp_path):

@@ -30,7 +30,7 @@ class SharedPlan(NamedTuple):
     def of(self, shard: int, *, now: float) -> RefreshPlan:
         """The plan of a shard that begins, or begins again."""
         plan = self.plans[shard]
-        return replace(plan, older=max(plan.older, now - self.began))
+        return replace(plan, older=max(plan.older, now - self.began), began=self.began)
 
 
 def shared_plan(url: str, path: Path, shards: int, plan: RefreshPlan, *, now: float) -> SharedPlan:

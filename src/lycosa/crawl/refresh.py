@@ -54,6 +54,8 @@ class RefreshPlan:
 
     at: float = 0.0
     """Time for which it is planned, for experiments; 0: now."""
+    began: float = 0.0
+    """When it began, if it was cut off and begins again: looks since then are some of its own; 0: it begins now."""
 
     def __post_init__(self) -> None:
         if self.older < 0 or self.requests < 0 or self.new < 0:
@@ -89,7 +91,9 @@ def due_pages(store: Store, plan: RefreshPlan, *, now: float) -> tuple[NDArray[n
         urgency = chance + (is_hub & (chance >= HUB_CHANCE))
     chosen = np.flatnonzero(is_due)
     chosen = chosen[np.argsort(-urgency[chosen], kind="stable")]
-    chosen = chosen[: plan.requests] if plan.requests else chosen
+    if plan.requests:
+        is_own = [row.at >= plan.began for row in checks] if plan.began else []
+        chosen = chosen[: max(0, plan.requests - sum(is_own))]
     return pages.ids[chosen], urgency[chosen]
 
 
