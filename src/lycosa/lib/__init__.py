@@ -8,7 +8,8 @@ snapshot                    what an object knows, as a file of plain values and 
 linkgraph                   PageRank and HITS
 evolve, gp                  a genetic algorithm over bit strings; genetic programming over formulas
 sparse                      products of sparse matrices
-native                      modules written in C, where they were compiled: `_words`, `_hashindex`, `_sparse`
+half_rows                   sums of rows of large tables
+native                      modules written in C, where they were compiled: `_words`, `_sparse` and so on
 compiled                    machine code by numba
 extras                      packages that only some commands need
 safe_xml, media_types       items of XML from untrusted sources; media types of lists

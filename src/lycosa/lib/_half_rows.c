@@ -1,0 +1,85 @@
+/* The sum of some rows of a table of half-precision numbers, added one after the other.
+
+   The twin in `half_rows` is the reference, and gives the same bits. */
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { TABLE, ROWS, SUMS, ARRAYS };
+static const Py_ssize_t SIZES[ARRAYS] = {2, 2, 4};
+
+/* A half's exponent is smaller by 112 than a float's of the same value. Multiplied by 2^112, numbers below 2^-14, which
+   have no exponent of their own, come out right, too; infinities and NaN do not. */
+static inline float widened(uint16_t half)
+{
+    const uint32_t bits = (uint32_t)(half & 0x7fff) << 13;
+    float value;
+    memcpy(&value, &bits, 4);
+    value *= 0x1p112f;
+    return half & 0x8000 ? -value : value;
+}
+
+static void add_up(const uint16_t *restrict table, const uint16_t *rows, Py_ssize_t count, Py_ssize_t width,
+                   float *restrict sums)
+{
+    for (Py_ssize_t column = 0; column < width; column++)
+        sums[column] = widened(table[rows[0] * width + column]);
+    for (Py_ssize_t at = 1; at < count; at++) {
+        const uint16_t *restrict row = table + rows[at] * width;
+        for (Py_ssize_t column = 0; column < width; column++)
+            sums[column] += widened(row[column]);
+    }
+}
+
+/* sum_rows(table, numbers of rows, sums) */
+static PyObject *sum_rows(PyObject *self, PyObject *given)
+{
+    PyObject *arrays[ARRAYS];
+    Py_buffer views[ARRAYS];
+    int held = 0;
+    (void)self;
+    if (!PyArg_ParseTuple(given, "OOO", &arrays[TABLE], &arrays[ROWS], &arrays[SUMS]))
+        return NULL;
+    while (held < ARRAYS) {
+        if (PyObject_GetBuffer(arrays[held], &views[held], held == SUMS ? PyBUF_ND | PyBUF_WRITABLE : PyBUF_ND) < 0)
+            goto end;
+        held++;
+        if (views[held - 1].itemsize != SIZES[held - 1]) {
+            PyErr_SetString(PyExc_TypeError, "an array of another kind than expected");
+            goto end;
+        }
+    }
+    const Py_ssize_t width = views[SUMS].len / 4, count = views[ROWS].len / 2;
+    const uint16_t *rows = views[ROWS].buf;
+    int is_inside = width > 0 && count > 0;
+    for (Py_ssize_t at = 0; is_inside && at < count; at++)
+        is_inside = (rows[at] + 1) * width <= views[TABLE].len / 2;
+    if (!is_inside) {
+        PyErr_SetString(PyExc_ValueError, "rows that the table does not have");
+        goto end;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    add_up(views[TABLE].buf, rows, count, width, views[SUMS].buf);
+    Py_END_ALLOW_THREADS
+end:
+    while (held)
+        PyBuffer_Release(&views[--held]);
+    if (PyErr_Occurred())
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef METHODS[] = {
+    {"sum_rows", sum_rows, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef MODULE = {
+    PyModuleDef_HEAD_INIT, "lycosa.lib._half_rows", "See `half_rows`.", -1, METHODS, NULL, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit__half_rows(void)
+{
+    return PyModule_Create(&MODULE);
+}
