@@ -14,6 +14,7 @@ knows how to download others, nor the network is used. A process that computes c
 from __future__ import annotations
 
 import re
+from array import array
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -89,24 +90,21 @@ class _Pieces(dict[str, bytes]):
     and again. No piece reaches from one word into the next, as a space can only be its beginning."""
 
     def __init__(self, tokenizer: Any) -> None:
-        self._tokenizer = tokenizer
+        self._tokenizer, self._tokenize = tokenizer, tokenizer.model.tokenize
 
     def of(self, text: str) -> NDArray[np.uint16]:
         words = text.split(" ")
         if "" in words or _SPACE in text or _MARKER.search(text):
-            return np.frombuffer(self._cut(text), dtype=np.uint16)
+            return np.array(self._tokenizer.encode(text, add_special_tokens=False).ids, dtype=np.uint16)
         if len(self) > _MOST_WORDS:
             self.clear()
         return np.frombuffer(b"".join(map(self.__getitem__, words)), dtype=np.uint16)
 
     def __missing__(self, word: str) -> bytes:
-        pieces = self._cut(word)
+        pieces = array("H", [piece.id for piece in self._tokenize(_SPACE + word)]).tobytes()
         if len(word) <= _LONGEST_WORD:
             self[word] = pieces
         return pieces
-
-    def _cut(self, text: str) -> bytes:
-        return np.array(self._tokenizer.encode(text, add_special_tokens=False).ids, dtype=np.uint16).tobytes()
 
 
 _MOST_WORDS, _LONGEST_WORD = 30_000, 40
