@@ -8,8 +8,6 @@ import sys
 from math import isnan
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lycosa.errors import ConfigError
 from lycosa.judges import meaning as module
@@ -72,29 +70,6 @@ class TestMeaning:
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done.stderr
         assert float(done.stdout) > 0.2
-
-    @given(
-        st.lists(st.sampled_from(["tandem", "Räder", "x▁", "▁y", "<s>", "</s>z", "日本", "\n", "", "\t ", "w" * 60]))
-    )
-    def test_words_have_the_pieces_that_they_have_in_the_text(self, words):
-        pieces = module._Pieces(module._vectors().pieces._tokenizer)
-        for text in (" ".join(words), "".join(words)):
-            whole = pieces._tokenizer.encode(text, add_special_tokens=False).ids
-            assert pieces.of(text).tolist() == whole
-            assert pieces.of(text).tolist() == whole  # by heart
-
-    @given(st.text(max_size=80))
-    def test_so_have_those_of_any_text(self, text):
-        pieces = module._vectors().pieces
-        assert pieces.of(text).tolist() == pieces._tokenizer.encode(text, add_special_tokens=False).ids
-
-    def test_it_does_not_remember_without_end(self, monkeypatch):
-        monkeypatch.setattr(module, "_MOST_WORDS", 50)
-        pieces = module._Pieces(module._vectors().pieces._tokenizer)
-        for number in range(300):
-            pieces.of(f"word{number} of {'x' * 100}")
-        assert len(pieces) <= 52
-        assert "x" * 100 not in pieces
 
     def test_it_is_the_cosine_of_the_package(self):
         """Its own code, in another process, as it configures logging when it is imported."""

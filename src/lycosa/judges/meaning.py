@@ -8,23 +8,22 @@ words), which its wheel contains. Of a page, the title and the first 400 words o
 what a page is about is said there, while the whole text of a long page is about everything.
 
 The package is an extra (`lycosa[meaning]`). Its two files are read where it is installed; neither its code, which
-knows how to download others, nor the network is used. A process that computes cosines takes 30 MB and 0.1 s more.
+knows how to download others, nor the network is used. A process that computes cosines takes a few MB more.
 """
 
 from __future__ import annotations
 
-import re
-from array import array
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lycosa.errors import ConfigError
 from lycosa.lib.half_rows import mapped, sum_of_rows
+from lycosa.lib.word_pieces import WordPieces
 from lycosa.model import Page
 
 PACKAGE = "wordllama"
@@ -85,49 +84,17 @@ def _vector_of_topic(words: str) -> Vector | None:
     return vector_of(words)
 
 
-class _Pieces(dict[str, bytes]):
-    """The numbers of a text's pieces, word by word: a word has the same ones wherever it stands, and most are met again
-    and again. No piece reaches from one word into the next, as a space can only be its beginning."""
-
-    def __init__(self, tokenizer: Any) -> None:
-        self._tokenizer, self._tokenize = tokenizer, tokenizer.model.tokenize
-
-    def of(self, text: str) -> NDArray[np.uint16]:
-        words = text.split(" ")
-        if "" in words or _SPACE in text or _MARKER.search(text):
-            return np.array(self._tokenizer.encode(text, add_special_tokens=False).ids, dtype=np.uint16)
-        if len(self) > _MOST_WORDS:
-            self.clear()
-        return np.frombuffer(b"".join(map(self.__getitem__, words)), dtype=np.uint16)
-
-    def __missing__(self, word: str) -> bytes:
-        pieces = array("H", [piece.id for piece in self._tokenize(_SPACE + word)]).tobytes()
-        if len(word) <= _LONGEST_WORD:
-            self[word] = pieces
-        return pieces
-
-
-_MOST_WORDS, _LONGEST_WORD = 30_000, 40
-"""Of those that are remembered: a few megabytes."""
-_SPACE = "\u2581"
-"""What stands for a space in a piece; runs of them are pieces of their own."""
-_MARKER = re.compile("</?s>|<unk>")
-"""Pieces that are looked for before all others; the text after one begins anew."""
-
-
 class _Vectors(NamedTuple):
-    pieces: _Pieces
+    pieces: WordPieces
     table: NDArray[np.float16]
     """Pieces × dimensions."""
 
 
 @cache
 def _vectors() -> _Vectors:
-    from tokenizers import Tokenizer
-
     folder = _folder()
     assert folder is not None, "whoever asks for meaning has made sure that it is installed"
-    return _Vectors(_Pieces(Tokenizer.from_file(str(folder / TOKENIZER))), mapped(folder / VECTORS, TENSOR))
+    return _Vectors(WordPieces(folder / TOKENIZER), mapped(folder / VECTORS, TENSOR))
 
 
 def _folder() -> Path | None:

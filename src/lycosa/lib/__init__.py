@@ -8,7 +8,7 @@ snapshot                    what an object knows, as a file of plain values and 
 linkgraph                   PageRank and HITS
 evolve, gp                  a genetic algorithm over bit strings; genetic programming over formulas
 sparse                      products of sparse matrices
-half_rows                   sums of rows of large tables
+half_rows, word_pieces      sums of rows of large tables; texts cut into the pieces that have word vectors
 native                      modules written in C, where they were compiled: `_words`, `_sparse` and so on
 compiled                    machine code by numba
 extras                      packages that only some commands need
