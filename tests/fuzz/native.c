@@ -11,12 +11,15 @@
 PyMODINIT_FUNC PyInit__tree(void);
 PyMODINIT_FUNC PyInit__words(void);
 PyMODINIT_FUNC PyInit__plain_hrefs(void);
+PyMODINIT_FUNC PyInit__word_pieces(void);
+PyMODINIT_FUNC PyInit__half_rows(void);
 
 static PyObject *target;
 
 static const char BEGIN[] =
     "import importlib, os, sys\n"
     "for short, whole in (('_tree', 'lycosa.page._tree'), ('_words', 'lycosa.lib._words'),\n"
+    "                     ('_word_pieces', 'lycosa.lib._word_pieces'), ('_half_rows', 'lycosa.lib._half_rows'),\n"
     "                     ('_plain_hrefs', 'lycosa.fetch._plain_hrefs')):\n"
     "    sys.modules[whole] = importlib.import_module(short)\n"
     "from fuzz.native_targets import TARGETS\n"
@@ -27,7 +30,9 @@ int LLVMFuzzerInitialize(int *count, char ***words)
     (void)count;
     (void)words;
     if (PyImport_AppendInittab("_tree", PyInit__tree) || PyImport_AppendInittab("_words", PyInit__words)
-        || PyImport_AppendInittab("_plain_hrefs", PyInit__plain_hrefs))
+        || PyImport_AppendInittab("_plain_hrefs", PyInit__plain_hrefs)
+        || PyImport_AppendInittab("_word_pieces", PyInit__word_pieces)
+        || PyImport_AppendInittab("_half_rows", PyInit__half_rows))
         abort();
     Py_InitializeEx(0);
     if (PyRun_SimpleString(BEGIN))

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 from selectolax.lexbor import LexborHTMLParser
+from tokenizers import Tokenizer
 
 from lycosa.fetch.urls import UrlRules, Urls
+from lycosa.judges import meaning
+from lycosa.lib.half_rows import sum_of_rows
 from lycosa.lib.text import counted, counts_in_python
 from lycosa.lib.wordhash import numbers_in_python, piece_numbers
 from lycosa.model import Link
@@ -74,4 +78,23 @@ def hrefs(data: bytes) -> None:
                 assert url is None or resolve(href.partition("#")[0]) == (url, ""), (place, href)
 
 
-TARGETS: dict[str, Callable[[bytes], None]] = {"tree": tree, "words": words, "hrefs": hrefs}
+def pieces(data: bytes) -> None:
+    """The beginning of a page, cut into pieces of words, and their vectors."""
+    text = data.decode("utf-8", "replace")
+    vectors = meaning._vectors()
+    found = vectors.pieces.of(text)
+    total = sum_of_rows(vectors.table, found) if len(found) else None
+    if _is_compared(data):
+        assert found.tolist() == _tokenizer().encode(text, add_special_tokens=False).ids
+        if total is not None:
+            assert total.tobytes() == vectors.table[found].astype(np.float32).sum(axis=0).tobytes()
+
+
+@cache
+def _tokenizer() -> Any:
+    folder = meaning._folder()
+    assert folder is not None
+    return Tokenizer.from_file(str(folder / meaning.TOKENIZER))
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {"tree": tree, "words": words, "hrefs": hrefs, "pieces": pieces}
