@@ -22,6 +22,7 @@ from lycosa.crawl import reader_answers, reading
 from lycosa.crawl.reader_pool import GARBAGE
 from lycosa.crawl.reading import Reading
 from lycosa.fetch.urls import UrlRules, Urls
+from lycosa.judges import meaning
 from lycosa.judges.contrast.judge import ContrastJudge
 from lycosa.judges.keywords import KeywordJudge
 from lycosa.model import Page, Response
@@ -43,6 +44,7 @@ PARTS: Parts = (
     ("digest: the words of the page", notes, ("digest",)),
     ("digest: words near links", notes, ("words_near",)),
     ("digest: words and places of URLs", notes.LinkAddresses, ("of",)),
+    ("digest: meaning of the beginning", meaning, ("vector_of",)),
 )
 
 
@@ -72,8 +74,9 @@ def sample(world: Path, smallest: int, largest: int, count: int) -> Sample:
 
 
 def manners(found: Sample) -> dict[str, Reading]:
-    """The two ways in which pages are read: with a strategy that asks for nothing, and with the hunter's digest."""
-    judge = ContrastJudge.fit(found.examples, TOPIC)
+    """The two ways in which pages are read: with a strategy that asks for nothing, and with the hunter's digest. The
+    meaning of pages counts where its vectors are installed, as in a crawl."""
+    judge = ContrastJudge.fit(found.examples, TOPIC, has_meaning=meaning.is_installed())
     study = judge.study()
     return {
         PLAIN: Reading(urls=Urls(UrlRules()), judge=KeywordJudge(TOPIC)),
