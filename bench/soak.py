@@ -1,12 +1,13 @@
-"""A week of crawling in an hour or so: whether memory, descriptors and the database grow with the crawl alone.
+"""A week of crawling in half an hour: whether memory, descriptors and the database grow with the crawl alone.
 
-    make bench-soak                           # half a million visits: an hour on two cores
+    make bench-soak                           # half a million visits: half an hour on two cores
     python bench/soak.py --visits 20000       # a simulated seven hours
 
 A generated web is served over loopback, some of its hosts faulty all the time, and crawled by the whole machine:
 libcurl, readers, archive and database. Only the clock is not the machine's: it runs faster, so that the visits take a
 week of it. Delays, rests, retries, the lifetimes of robots.txt and the looks beside the line come as they would in a
-week. When the web is exhausted, the crawl is refreshed, as it would be every night, until there were enough visits.
+week. When the web is exhausted, the crawl is refreshed until there were enough visits. What is left of the week then
+passes in days of rest, each with a refresh of some pages at its end.
 
 A sample is taken every fiftieth of the visits, into out/soak-N/course.jsonl. After Ctrl-C, the same command goes on. At
 the end: the course by tenths, and what grew since the middle.
@@ -42,7 +43,8 @@ from table import table
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
-WEEK = 7 * 86_400.0
+DAY = 86_400.0
+WEEK = 7 * DAY
 VISITS = 500_000
 PARTS = 50
 PAGES_A_VISIT = 0.7
@@ -50,7 +52,7 @@ PAGES_A_VISIT = 0.7
 SPEED = 200.0
 """Simulated seconds a second, to begin with: about as many visits a second, times the seconds a visit has in a week."""
 ADDRESSES = 40
-ENOUGH = "a week is over"
+ENOUGH = "there were enough visits"
 LOOK_EVERY = 2.0
 """Seconds between two looks at the number of visits."""
 FAULTS = (
@@ -202,24 +204,26 @@ def serving(plan: WebPlan, faults: dict[str, str], folder: Path) -> Iterator[dic
         process.wait()
 
 
-def latest(database: Path) -> float:
-    """When the crawl was left, by its own clock."""
+def span(database: Path) -> tuple[float, float]:
+    """When the first visit of the crawl was, and when the last, by its own clock."""
     if not database.exists():
-        return 0.0
+        return 0.0, 0.0
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as db:
-        return float(db.execute("select coalesce(max(at), 0) from outcomes").fetchone()[0])
+        first, last = db.execute("select coalesce(min(at), 0), coalesce(max(at), 0) from outcomes").fetchone()
+    return float(first), float(last)
 
 
 def soak(folder: Path, visits: int) -> None:
-    """Crawl, or go on, until there were so many visits."""
+    """Crawl, or go on, until there were so many visits, and the week is over."""
     plan = WebPlan(seed=7, pages=max(2_000, int(visits * PAGES_A_VISIT)), hosts=max(60, visits // 500), crawl_delay=0)
     web = GeneratedWeb(plan)
     topic = web.topic_names.index("cycling")
     numbers = range(1, len(web.hosts), max(1, len(web.hosts) // len(FAULTS)))
     faulty = dict(zip(numbers, FAULTS, strict=False))
     seeds = [each for each in web.seeds(topic, 20, np.random.default_rng(3)) if web.host_of(each) not in faulty][:5]
+    database = folder / "crawl" / "crawl.db"
     with serving(plan, {web.hosts[number]: fault for number, fault in faulty.items()}, folder) as addresses:
-        hurry(SPEED, max(time.time(), latest(folder / "crawl" / "crawl.db")))
+        hurry(SPEED, max(time.time(), span(database)[1]))
         port = int((folder / "port").read_text(encoding="utf-8"))
         crawl = Crawl(
             web.topic_keywords(topic),
@@ -229,10 +233,15 @@ def soak(folder: Path, visits: int) -> None:
             http={"deadline": 4.0, "connect_timeout": 2.0},
             politeness={"delay": 1.0, "connections_per_address": 8},
         )
-        course = Course(crawl, folder / "course.jsonl", every=max(1, visits // PARTS), visits=visits)
+        every = max(1, visits // PARTS)
+        course = Course(crawl, folder / "course.jsonl", every=every, visits=visits)
         report = crawl.run(pages=visits, watcher=course)
         while report.reason != ENOUGH and not report.reason.startswith("interrupted"):
             report = crawl.refresh(RefreshPlan(is_all=True), watcher=course)
+        while not report.reason.startswith("interrupted") and np.diff(span(database)) < WEEK - DAY:
+            hurry(SPEED, span(database)[1] + DAY)
+            nightly = Course(crawl, folder / "course.jsonl", every=every // 2, visits=sys.maxsize)
+            report = crawl.refresh(RefreshPlan(requests=every), watcher=nightly)
     print(f"ended: {report.reason}", file=sys.stderr)
 
 
