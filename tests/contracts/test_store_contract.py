@@ -352,18 +352,23 @@ class TestLinks:
     def test_when_links_were_last_tried_and_where_the_answer_is(self, reopen):
         store = reopen()
         begin(store)
-        found = [
-            outcome(1, at=5.0, status=200, archive_file="a.warc.gz", archive_offset=10),
-            outcome(1, at=9.0, status=200, archive_file="a.warc.gz", archive_offset=70),
-            outcome(1, at=8.0, status=500, archive_file="a.warc.gz", archive_offset=90),
-            outcome(2, at=7.0, status=304),
+        found = [outcome(1, at=9.0), outcome(1, at=8.0, status=500), outcome(2, at=7.0, status=304)]
+        found += [
+            outcome(4, kind="listed", archive_file="a.warc.gz", archive_offset=offset, at=float(offset))
+            for offset in (30, 40)
         ]
-        links = [link(n, f"http://a.test/{n}") for n in (1, 2, 3)]
-        store.write(Batch(hosts={1: host(1, "a.test")}, links=links, outcomes=found))
+        links = [link(n, f"http://a.test/{n}") for n in (1, 2, 3, 4)]
+        pages = [page(1, archive_file="a.warc.gz", archive_offset=10), page(2)]
+        store.write(Batch(hosts={1: host(1, "a.test")}, links=links, outcomes=found, pages=pages))
         store = reopen()
         assert store.last_fetches([1, 2, 3]) == {1: 9.0, 2: 7.0}
-        assert store.last_answer(1) == ArchivePlace(1, "a.warc.gz", 70)
+        assert store.last_answer(1) == ArchivePlace(1, "a.warc.gz", 10)
         assert (store.last_answer(2), store.last_answer(3)) == (None, None)
+        assert store.last_answer(4) == ArchivePlace(4, "a.warc.gz", 40)
+        places = [("changed", 70), ("same", 80), ("gone", 90), ("unknown", 95)]  # the last two are no pages
+        looks = [CheckRow(1, 1, 9.0, 20.0, change, 7, "a.warc.gz", offset) for change, offset in places]
+        store.write(Batch(checks=[*looks, CheckRow(1, 1, 9.0, 30.0, "same", 7, "", -1)]))
+        assert store.last_answer(1) == ArchivePlace(1, "a.warc.gz", 80)
 
     def test_reasons_of_excluded_links(self, reopen):
         store = reopen()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 
 from lycosa.errors import StoreError
+from lycosa.store import reading
 from lycosa.store.rows import Batch, HostRow, LinkRow
 from lycosa.store.schema import MIGRATIONS, VERSION
 from lycosa.store.sqlite import SqliteStore
@@ -146,6 +148,14 @@ class TestVersions:
         path.touch()
         with pytest.raises(StoreError, match=f"has schema 0, this Lycosa reads {VERSION}; continue the crawl once"):
             SqliteStore(path, read_only=True)
+
+
+@pytest.mark.parametrize("sql", [reading.LAST_ANSWER, reading.CHECKS_OF, reading.JUDGEMENT])
+def test_what_is_asked_for_each_page_of_a_refresh_reads_no_whole_table(filled, sql):
+    with closing(sqlite3.connect(filled)) as database:
+        steps = [row[3] for row in database.execute(f"explain query plan {sql}", (1,) * (2 if "judge" in sql else 1))]
+    assert any("SEARCH" in step for step in steps)
+    assert not [step for step in steps if step.startswith("SCAN") and "answers" not in step], steps
 
 
 class TestDamage:

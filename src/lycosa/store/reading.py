@@ -13,7 +13,7 @@ from lycosa.frontier.keys import FAVOURED, MOST_TRIES
 from lycosa.model import Visit
 from lycosa.store import rows
 from lycosa.store.asking import Asking, select
-from lycosa.store.rows import NOFOLLOW, NOT_WORTH, RAISED, RAISED_BY_PERSON, REVISIT, State
+from lycosa.store.rows import NOFOLLOW, NOT_WORTH, RAISED, RAISED_BY_PERSON, REVISIT, PageChange, State
 from lycosa.store.stored_visits import citing_visits, visits
 
 RELEVANT_NUMBERS = "select number from pages where id in (select page_id from judgements where is_relevant = 1)"
@@ -49,10 +49,17 @@ told apart at once."""
 LAST_FETCHES = """
 select link_id, max(at) from outcomes where link_id in (select value from json_each(?)) group by 1
 """
-LAST_ANSWER = """
-select link_id, archive_file, archive_offset from outcomes
-where link_id = ? and archive_file != '' and status between 200 and 299 order by id desc limit 1
+LAST_ANSWER = f"""
+select link_id, archive_file, archive_offset from (
+    select page_id as link_id, archive_file, archive_offset, 2 as kind, id as number from checks
+    where page_id = ?1 and change in ('{PageChange.SAME}', '{PageChange.CHANGED}', '{PageChange.BACK}')
+    union all
+    select link_id, archive_file, archive_offset, 1, id from outcomes where link_id = ?1 and kind = 'listed'
+    union all
+    select id, archive_file, archive_offset, 0, 0 from pages where id = ?1
+) as answers where archive_file != '' order by kind desc, number desc limit 1
 """
+"""By their indices; outcomes have one for lists only, which are no pages."""
 LINKS_ON = "select position, target_id from links where source_id = ? order by position"
 JUDGEMENT = select(rows.JudgementRow, "judgements where page_id = ? and ? in ('', judge) order by judge limit 1")
 UNVISITED = f"""
@@ -129,7 +136,8 @@ from pages p join frontier f on f.id = p.id
 order by p.number
 """
 LISTS = "select distinct link_id from outcomes where kind = 'listed' order by 1"
-CHECKS = select(rows.CheckRow, "checks where ? in (0, page_id) order by id")
+CHECKS = select(rows.CheckRow, "checks order by id")
+CHECKS_OF = select(rows.CheckRow, "checks where page_id = ? order by id")
 JUDGED = "select page_id, relevance, is_relevant from judgements where ? in ('', judge) order by page_id"
 
 
@@ -224,20 +232,17 @@ class CrawlReading(Asking):
         return self._first(rows.ArchivePlace._make, LAST_ANSWER, (link,))
 
     def checks(self, page: int = 0) -> list[rows.CheckRow]:
-        return self._all(rows.CheckRow._make, CHECKS, (page,))
+        if page:
+            return self._all(rows.CheckRow._make, CHECKS_OF, (page,))
+        return self._all(rows.CheckRow._make, CHECKS)
 
     def lists(self) -> list[int]:
         return [link for (link,) in self._all(tuple, LISTS)]
 
     def pages_to_refresh(self) -> rows.PagesToRefresh:
-        found = self._all(tuple, TO_REFRESH)
-        ids, hosts, fetched, relevant, citations = zip(*found, strict=True) if found else ((),) * 5
+        ids, hosts, fetched, relevant, citations = self._columns(TO_REFRESH, 5, kind=np.float64)
         return rows.PagesToRefresh(
-            np.array(ids, dtype=np.int64),
-            np.array(hosts, dtype=np.int64),
-            np.array(fetched, dtype=np.float64),
-            np.array(relevant, dtype=np.bool_),
-            np.array(citations, dtype=np.int64),
+            ids.astype(np.int64), hosts.astype(np.int64), fetched, relevant.astype(np.bool_), citations.astype(np.int64)
         )
 
     def answers(self, after: int = 0) -> list[rows.AnswerRow]:

@@ -320,8 +320,13 @@ SEEDS = """
 create index frontier_seeds on frontier (id) where distance = 0;
 """
 
+LISTS = """
+-- Feeds and sitemaps are asked for again in each refresh, with what is known of their last answer.
+create index outcomes_of_lists on outcomes (link_id) where kind = 'listed';
+"""
+
 MIGRATIONS: tuple[str, ...] = (
-    FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, EARLIER_JUDGEMENTS, CHECKS, SEEDS,
+    FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, EARLIER_JUDGEMENTS, CHECKS, SEEDS, LISTS,
 )  # fmt: skip
 VERSION = len(MIGRATIONS)
 PARTS = "select name, type, sql from sqlite_master where sql is not null order by type = 'view', rowid"
