@@ -134,6 +134,7 @@ class Course(Silence):
 
     def end(self) -> None:
         self._database.close()
+        del self._view  # and with it all that this run knew
 
     def look(self) -> None:
         now = time.monotonic()
