@@ -11,7 +11,7 @@ import os
 import re
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -95,8 +95,8 @@ class Damage:
     damaged: int = 0
     """Number of unreadable records. A damaged stretch counts as one if its records cannot be told apart."""
     oversized: int = 0
-    others: int = 0
-    """Number of whole records that are no HTTP responses, such as those of pages found unchanged."""
+    others: int = field(default=0, compare=False)
+    """Number of whole records that are no HTTP responses, such as those of pages found unchanged: no damage."""
 
 
 def iterate(path: Path, *, damage: Damage | None = None, largest: int = LARGEST_RECORD) -> Iterator[Response]:
