@@ -50,7 +50,7 @@ lint: $(STAMP)            ## Style, types, direction of imports
 
 # On a machine that is made for tests (CI is set) a browser is installed; on a person's, only by `make browser`.
 unit: $(STAMP) $(if $(CI),browser)            ## Tests only
-	$(BIN)/pytest -n 2 --dist worksteal -q
+	$(BIN)/pytest -n 3 --dist worksteal -q
 
 browser: $(STAMP)         ## Install chromium for the tests of the dashboard: by apt-get as root, otherwise by playwright
 	@$(BIN)/python -m tests.web.browser
