@@ -17,7 +17,7 @@ PAPERS := reproduce-fc reproduce-ar reproduce-gp reproduce-ga reproduce-tc
 help:            ## This list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
 
-$(STAMP): pyproject.toml $(wildcard src/lycosa/*/_*.c)
+$(STAMP): pyproject.toml $(wildcard src/lycosa/*/_*.[ch])
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@echo "installing into .venv …"
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'

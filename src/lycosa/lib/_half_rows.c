@@ -2,8 +2,7 @@
 
    The twin in `half_rows` is the reference, and gives the same bits. */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "_buffers.h"
 #include <stdint.h>
 #include <string.h>
 
@@ -38,19 +37,11 @@ static PyObject *sum_rows(PyObject *self, PyObject *given)
 {
     PyObject *arrays[ARRAYS];
     Py_buffer views[ARRAYS];
-    int held = 0;
     (void)self;
     if (!PyArg_ParseTuple(given, "OOO", &arrays[TABLE], &arrays[ROWS], &arrays[SUMS]))
         return NULL;
-    while (held < ARRAYS) {
-        if (PyObject_GetBuffer(arrays[held], &views[held], held == SUMS ? PyBUF_ND | PyBUF_WRITABLE : PyBUF_ND) < 0)
-            goto end;
-        held++;
-        if (views[held - 1].itemsize != SIZES[held - 1]) {
-            PyErr_SetString(PyExc_TypeError, "an array of another kind than expected");
-            goto end;
-        }
-    }
+    if (take_arrays(arrays, views, SIZES, ARRAYS, 1) < 0)
+        return NULL;
     const Py_ssize_t width = views[SUMS].len / 4, count = views[ROWS].len / 2;
     const uint16_t *rows = views[ROWS].buf;
     int is_inside = width > 0 && count > 0;
@@ -58,17 +49,12 @@ static PyObject *sum_rows(PyObject *self, PyObject *given)
         is_inside = (rows[at] + 1) * width <= views[TABLE].len / 2;
     if (!is_inside) {
         PyErr_SetString(PyExc_ValueError, "rows that the table does not have");
-        goto end;
+        return let_go(views, ARRAYS);
     }
     Py_BEGIN_ALLOW_THREADS
     add_up(views[TABLE].buf, rows, count, width, views[SUMS].buf);
     Py_END_ALLOW_THREADS
-end:
-    while (held)
-        PyBuffer_Release(&views[--held]);
-    if (PyErr_Occurred())
-        return NULL;
-    Py_RETURN_NONE;
+    return let_go(views, ARRAYS);
 }
 
 static PyMethodDef METHODS[] = {

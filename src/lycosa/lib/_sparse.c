@@ -2,8 +2,7 @@
 
    The twins in `sparse` are the reference, and give the same bits. */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "_buffers.h"
 #include <stdint.h>
 
 enum { VALUES, COLUMNS, STARTS, FACTORS, SUMS, ARRAYS };
@@ -51,34 +50,21 @@ static PyObject *product(PyObject *given, int by_row)
 {
     PyObject *arrays[ARRAYS];
     Py_buffer views[ARRAYS];
-    int held = 0;
     if (!PyArg_ParseTuple(given, "OOOOO", &arrays[VALUES], &arrays[COLUMNS], &arrays[STARTS], &arrays[FACTORS],
                           &arrays[SUMS]))
         return NULL;
-    while (held < ARRAYS) {
-        if (PyObject_GetBuffer(arrays[held], &views[held], held == SUMS ? PyBUF_ND | PyBUF_WRITABLE : PyBUF_ND) < 0)
-            goto end;
-        held++;
-        if (views[held - 1].itemsize != SIZES[held - 1]) {
-            PyErr_SetString(PyExc_TypeError, "an array of another kind than expected");
-            goto end;
-        }
-    }
+    if (take_arrays(arrays, views, SIZES, ARRAYS, 1) < 0)
+        return NULL;
     const Py_ssize_t rows = (by_row ? views[SUMS].len : views[FACTORS].len) / 4;
     const Py_ssize_t width = (by_row ? views[FACTORS].len : views[SUMS].len) / 4;
     if (!is_matrix(views, rows, width)) {
         PyErr_SetString(PyExc_ValueError, "arrays that do not fit together");
-        goto end;
+        return let_go(views, ARRAYS);
     }
     Py_BEGIN_ALLOW_THREADS
     add_up(views, rows, by_row);
     Py_END_ALLOW_THREADS
-end:
-    while (held)
-        PyBuffer_Release(&views[--held]);
-    if (PyErr_Occurred())
-        return NULL;
-    Py_RETURN_NONE;
+    return let_go(views, ARRAYS);
 }
 
 /* by_row(values, columns, starts, factors of columns, sums of rows) */

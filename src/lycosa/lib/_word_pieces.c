@@ -2,8 +2,7 @@
 
    The library tokenizers is the reference, and gives the same pieces. */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "_buffers.h"
 #include <stdint.h>
 #include <string.h>
 
@@ -141,25 +140,17 @@ static int is_model(const Py_buffer *views, unsigned int first_byte)
 /* cut(text, characters, their numbers, slots, number of byte 0): the numbers of its pieces, 16 bits each */
 static PyObject *cut(PyObject *self, PyObject *given)
 {
-    PyObject *text, *arrays[ARRAYS], *found = NULL;
+    PyObject *text, *arrays[ARRAYS];
     Py_buffer views[ARRAYS];
     unsigned int first_byte;
-    int held = 0;
     (void)self;
     if (!PyArg_ParseTuple(given, "UOOOI", &text, &arrays[CHARACTERS], &arrays[NUMBERS], &arrays[SLOTS], &first_byte))
         return NULL;
-    while (held < ARRAYS) {
-        if (PyObject_GetBuffer(arrays[held], &views[held], PyBUF_ND) < 0)
-            goto end;
-        held++;
-        if (views[held - 1].itemsize != SIZES[held - 1]) {
-            PyErr_SetString(PyExc_TypeError, "an array of another kind than expected");
-            goto end;
-        }
-    }
+    if (take_arrays(arrays, views, SIZES, ARRAYS, 0) < 0)
+        return NULL;
     if (!is_model(views, first_byte)) {
         PyErr_SetString(PyExc_ValueError, "arrays that do not fit together");
-        goto end;
+        return let_go(views, ARRAYS);
     }
     const Model model = {views[CHARACTERS].buf,       views[NUMBERS].buf, views[NUMBERS].len / 2, views[SLOTS].buf,
                          views[SLOTS].len / 8 - 1, (uint16_t)first_byte};
@@ -167,15 +158,13 @@ static PyObject *cut(PyObject *self, PyObject *given)
     uint32_t *merges = PyMem_Malloc(most * (sizeof *merges + sizeof(uint16_t)));
     if (merges == NULL) {
         PyErr_NoMemory();
-        goto end;
+        return let_go(views, ARRAYS);
     }
     uint16_t *pieces = (uint16_t *)(merges + most);
     const Py_ssize_t count = PyUnicode_GET_LENGTH(text) ? cut_text(&model, text, pieces, merges) : 0;
-    found = PyBytes_FromStringAndSize((const char *)pieces, count * (Py_ssize_t)sizeof *pieces);
+    PyObject *found = PyBytes_FromStringAndSize((const char *)pieces, count * (Py_ssize_t)sizeof *pieces);
     PyMem_Free(merges);
-end:
-    while (held)
-        PyBuffer_Release(&views[--held]);
+    Py_XDECREF(let_go(views, ARRAYS));
     return found;
 }
 
@@ -184,26 +173,18 @@ static PyObject *fill(PyObject *self, PyObject *given)
 {
     PyObject *arrays[ARRAYS];
     Py_buffer views[ARRAYS];
-    int held = 0;
     (void)self;
     if (!PyArg_ParseTuple(given, "OOO", &arrays[0], &arrays[1], &arrays[SLOTS]))
         return NULL;
-    while (held < ARRAYS) {
-        if (PyObject_GetBuffer(arrays[held], &views[held], held == SLOTS ? PyBUF_ND | PyBUF_WRITABLE : PyBUF_ND) < 0)
-            goto end;
-        held++;
-        if (views[held - 1].itemsize != SIZES[held - 1]) {
-            PyErr_SetString(PyExc_TypeError, "an array of another kind than expected");
-            goto end;
-        }
-    }
+    if (take_arrays(arrays, views, SIZES, ARRAYS, 1) < 0)
+        return NULL;
     const Py_ssize_t count = views[0].len / 4, size = views[SLOTS].len / 8;
     const uint32_t *pairs = views[0].buf;
     const uint16_t *merged = views[1].buf;
     uint64_t *slots = views[SLOTS].buf;
     if (views[1].len / 2 != count || count >= size || count > UINT16_MAX || (size & (size - 1))) {
         PyErr_SetString(PyExc_ValueError, "arrays that do not fit together");
-        goto end;
+        return let_go(views, ARRAYS);
     }
     memset(slots, 0xff, (size_t)views[SLOTS].len);
     for (Py_ssize_t rank = 0; rank < count; rank++) {
@@ -212,12 +193,7 @@ static PyObject *fill(PyObject *self, PyObject *given)
             at = (at + 1) & ((uint64_t)size - 1);
         slots[at] = (uint64_t)pairs[rank] << 32 | (uint64_t)rank << 16 | merged[rank];
     }
-end:
-    while (held)
-        PyBuffer_Release(&views[--held]);
-    if (PyErr_Occurred())
-        return NULL;
-    Py_RETURN_NONE;
+    return let_go(views, ARRAYS);
 }
 
 static PyMethodDef METHODS[] = {
