@@ -7,8 +7,8 @@ A character is a piece, or, if it is none, each of its bytes is. Then two neighb
 again and again, those first that the tokenizer learned first. A space, written ▁, can only be the beginning of a piece,
 so each word is cut by itself.
 
-This is done in C, for tokenizers like Llama's, from tables of 1.3 MB; without a compiler, or for others, by the library
-tokenizers, which takes twenty times as much memory, and five times as long.
+This is done in C, for tokenizers like Llama's, from tables of 1.1 MB; without a compiler, or for others, by the library
+tokenizers, which takes 20 MB and several times as long.
 """
 
 from __future__ import annotations
