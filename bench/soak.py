@@ -53,6 +53,8 @@ SPEED = 200.0
 """Simulated seconds a second, to begin with: about as many visits a second, times the seconds a visit has in a week."""
 ADDRESSES = 40
 ENOUGH = "there were enough visits"
+READER = "lycosa.crawl.reader_pool"
+"""In the command line of a reader; the web server, which knows all pages, is a child of this process, too."""
 LOOK_EVERY = 2.0
 """Seconds between two looks at the number of visits."""
 FAULTS = (
@@ -162,7 +164,7 @@ class Course(Silence):
             hours=hours,
             seconds=seconds,
             memory=share_of_memory(process),
-            readers=sum(map(share_of_memory, process.children())),
+            readers=sum(share_of_memory(each) for each in process.children() if READER in each.cmdline()),
             descriptors=process.num_fds(),
             threads=process.num_threads(),
             database=sum(file.stat().st_size for file in workspace.directory.glob("crawl.db*")),
