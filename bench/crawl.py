@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -49,6 +49,7 @@ LONGEST = 240.0
 """Seconds after which a crawl is ended."""
 SAFE = "/:@!$&'()*+,;=-._~?"
 HERE = Path(__file__).resolve().parent
+SCRAPY = "Scrapy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,45 +203,42 @@ def progress(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
-def compare(lycosa: Crawl, scrapy: Crawl | None, *, readers: int) -> str:
-    """The main table."""
-    both = [lycosa, scrapy] if scrapy else [lycosa]
-    figures: list[tuple[str, list[str], str]] = [
-        ("pages fetched", [f"{len(crawl.pages):,}" for crawl in both], ""),
-        ("other answers (404, …)", [f"{len(crawl.others):,}" for crawl in both], ""),
-        (
-            "pages/s, first to last request",
-            [f"{crawl.rate:.1f}" for crawl in both],
-            ratio(lycosa.rate, scrapy.rate) if scrapy else "",
-        ),
-        (
-            "pages/s, whole process",
-            [f"{crawl.whole_rate:.1f}" for crawl in both],
-            ratio(lycosa.whole_rate, scrapy.whole_rate) if scrapy else "",
-        ),
-        (
-            "CPU a page, ms (start-up included)",
-            [f"{crawl.cpu:.2f}" for crawl in both],
-            f"1/{ratio(scrapy.cpu, lycosa.cpu)[:-1]}" if scrapy else "",
-        ),
+def compare(lycosa: Crawl, peers: dict[str, Crawl], *, readers: int) -> str:
+    """The main table: next to each peer, Lycosa's figure as a multiple of the peer's."""
+    figures: list[tuple[str, Callable[[Crawl], str], Callable[[Crawl], float] | None]] = [
+        ("pages fetched", lambda crawl: f"{len(crawl.pages):,}", None),
+        ("other answers (404, …)", lambda crawl: f"{len(crawl.others):,}", None),
+        ("pages/s, first to last request", lambda crawl: f"{crawl.rate:.1f}", lambda crawl: crawl.rate),
+        ("pages/s, whole process", lambda crawl: f"{crawl.whole_rate:.1f}", lambda crawl: crawl.whole_rate),
+        ("CPU a page, ms (start-up included)", lambda crawl: f"{crawl.cpu:.2f}", lambda crawl: crawl.cpu),
         (
             "peak memory of all processes, MB",
-            [f"{crawl.usage.peak / 1e6:.0f}" for crawl in both],
-            ratio(lycosa.usage.peak, scrapy.usage.peak) if scrapy else "",
+            lambda crawl: f"{crawl.usage.peak / 1e6:.0f}",
+            lambda crawl: crawl.usage.peak,
         ),
         (
             "memory of a reader, its share of what is shared, MB",
-            [f"{lycosa.usage.child / 1e6:.0f}", *(["–"] if scrapy else [])],
-            "",
+            lambda crawl: f"{crawl.usage.child / 1e6:.0f}" if crawl is lycosa else "–",
+            None,
         ),
         (
             f"CPU a page of {lycosa.server}, ms",
-            [f"{crawl.server_cpu * 1e3 / max(1, len(crawl.pages)):.2f}" for crawl in both],
-            "",
+            lambda crawl: f"{crawl.server_cpu * 1e3 / max(1, len(crawl.pages)):.2f}",
+            None,
         ),
     ]
-    head = ["", f"Lycosa, {readers} readers", *(["Scrapy", "ratio"] if scrapy else [])]
-    return table(head, ([name, *cells, *([times] if scrapy else [])] for name, cells, times in figures))
+    head = ["", f"Lycosa, {readers} readers"]
+    rows = [[name, show(lycosa)] for name, show, _ in figures]
+    for peer, crawl in peers.items():
+        head += [peer, "ratio"]
+        for row, (_, show, figure) in zip(rows, figures, strict=True):
+            row += [show(crawl), times(figure(lycosa), figure(crawl)) if figure else ""]
+    return table(head, rows)
+
+
+def times(value: float, other: float) -> str:
+    """A ratio; below one as a fraction."""
+    return f"1/{ratio(other, value)[:-1]}" if 0 < value < other else ratio(value, other)
 
 
 def bounds_table(lycosa: Crawl, hunter: Crawl, bounds: dict[str, Crawl]) -> str:
@@ -263,7 +261,7 @@ def bounds_table(lycosa: Crawl, hunter: Crawl, bounds: dict[str, Crawl]) -> str:
     )
 
 
-def differences(lycosa: Crawl, scrapy: Crawl) -> str:
+def differences(lycosa: Crawl, peer: str, crawl: Crawl) -> str:
     """Pages that only one of the two has fetched, with a few of them by name."""
 
     def alone(name: str, urls: list[str]) -> str:
@@ -272,9 +270,9 @@ def differences(lycosa: Crawl, scrapy: Crawl) -> str:
 
     return "; ".join(
         [
-            f"pages fetched by both: {len(lycosa.pages & scrapy.pages):,}",
-            alone("Lycosa", sorted(lycosa.pages - scrapy.pages)),
-            alone("Scrapy", sorted(scrapy.pages - lycosa.pages)),
+            f"pages fetched by Lycosa and {peer}: {len(lycosa.pages & crawl.pages):,}",
+            alone("Lycosa", sorted(lycosa.pages - crawl.pages)),
+            alone(peer, sorted(crawl.pages - lycosa.pages)),
         ]
     )
 
@@ -331,16 +329,17 @@ def bench(name: str, *, pages: int, scrapy_python: str | None, nginx: str | None
     course = Course(build(name, scratch / "site", pages=pages), scratch, nginx=nginx)
     cores = len(os.sched_getaffinity(0))
     progress(f"{name}: {course.site.describe()}; written in {time.monotonic() - begun:.0f} s")
-    scrapy = course.scrapy(scrapy_python) if scrapy_python else None
+    peers: dict[str, Crawl] = {}
+    if scrapy_python:
+        peers[SCRAPY] = course.scrapy(scrapy_python)
     crawls = {readers: course.lycosa(readers=readers) for readers in range(1, cores + 2)}
     lycosa, hunter = crawls[cores], course.lycosa(readers=cores, strategy=DEFAULT)
     parts = [
         f"\n== {name}: {course.site.describe()}, served by {lycosa.server}\n",
-        compare(lycosa, scrapy, readers=cores),
+        compare(lycosa, peers, readers=cores),
     ]
-    if scrapy:
-        parts.append(differences(lycosa, scrapy))
-    parts.extend(f"note: {label} {crawl.usage.problem}" for label, crawl in _all(crawls, scrapy) if crawl.usage.problem)
+    parts.extend(differences(lycosa, peer, crawl) for peer, crawl in peers.items())
+    parts.extend(f"note: {label} {crawl.usage.problem}" for label, crawl in _all(crawls, peers) if crawl.usage.problem)
     parts.append(f"with the {DEFAULT}: {hunter.rate:.1f} pages/s, {ratio(hunter.rate, lycosa.rate)} of {PLAIN}'s")
     urls = sorted(f"{course.site.scheme}://{_with_port(url, course.site)}" for url in lycosa.pages)
     bounds = {
@@ -350,8 +349,10 @@ def bench(name: str, *, pages: int, scrapy_python: str | None, nginx: str | None
     parts.append("\n" + bounds_table(lycosa, hunter, bounds))
     parts.append("\nmore readers\n" + readers_table(crawls))
     parts.append("\n" + explain_stages(course.stages(readers=cores), lycosa))
-    if scrapy and scrapy.rate:
-        parts.append(f"\n{name}: {ratio(lycosa.rate, scrapy.rate)} Scrapy's pages/s (aim: {AIM}×)")
+    parts.append("")
+    for peer, crawl in peers.items():
+        aim = f" (aim: {AIM}×)" if peer == SCRAPY else ""
+        parts.append(f"{name}: {times(lycosa.rate, crawl.rate)} of {peer}'s pages/s{aim}")
     return "\n".join(parts)
 
 
@@ -361,9 +362,9 @@ def _with_port(url: str, site: Site) -> str:
     return f"{host.partition(':')[0]}:{site.port}{slash}{quote(path, safe=SAFE)}"
 
 
-def _all(crawls: dict[int, Crawl], scrapy: Crawl | None) -> Iterator[tuple[str, Crawl]]:
-    if scrapy:
-        yield "Scrapy:", scrapy
+def _all(crawls: dict[int, Crawl], peers: dict[str, Crawl]) -> Iterator[tuple[str, Crawl]]:
+    for peer, crawl in peers.items():
+        yield f"{peer}:", crawl
     for count, crawl in crawls.items():
         yield f"Lycosa with {count} readers:", crawl
 
@@ -395,17 +396,17 @@ def main() -> None:
     parser.add_argument("--own-server", action="store_true", help="do without nginx even if it is installed")
     parser.add_argument("--scrapy-python", default=sys.executable, help="the Python that Scrapy is installed for")
     options = parser.parse_args()
-    peer = scrapy_version(options.scrapy_python)
-    if not peer:
-        progress(f"Scrapy is not installed for {options.scrapy_python}: only Lycosa is measured")
+    versions = {SCRAPY: scrapy_version(options.scrapy_python)}
+    if not versions[SCRAPY]:
+        progress(f"Scrapy is not installed for {options.scrapy_python}: it is not measured")
     sizes = QUICK_PAGES if options.quick else PAGES
-    print(f"{machine()}{f', Scrapy {peer}' if peer else ''}", flush=True)
+    print(", ".join([machine(), *(f"{peer} {number}" for peer, number in versions.items() if number)]), flush=True)
     for name in [options.site] if options.site else available():
         with scratch_directory() as scratch:
             report = bench(
                 name,
                 pages=options.pages or sizes[name],
-                scrapy_python=options.scrapy_python if peer else None,
+                scrapy_python=options.scrapy_python if versions[SCRAPY] else None,
                 nginx=None if options.own_server else find_nginx(),
                 scratch=scratch,
             )
