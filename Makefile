@@ -12,7 +12,7 @@ BENCHES := bench-frontier bench-replay bench-text bench-judges bench-distill ben
 PAPERS := reproduce-fc reproduce-ar reproduce-gp reproduce-ga reproduce-tc
 
 .PHONY: help demo test lint unit docs wheel clean chaos chaos-cluster hostile scale-simulation bench-tarpit fuzz fuzz-native browser screenshots \
-        sequences bench $(BENCHES) reproduce $(PAPERS) metasearch
+        sequences bench $(BENCHES) reproduce $(PAPERS) metasearch rust-peer
 
 help:            ## This list
 	@grep -hE '^[a-z-]+: .*##|^[a-z-]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -160,8 +160,12 @@ reproduce-ga: $(STAMP)    ## Paper GA: evolved strategies (QUICK=1 for a try)
 metasearch: $(STAMP)      ## What search engines are worth to a crawl without seeds (QUICK=1 for a try)
 	@$(BIN)/python experiments/metasearch.py $(if $(QUICK),--quick)
 
-bench-crawl: $(BENCH_STAMP)          ## Pages a second, against Scrapy on the same site
+bench-crawl: $(BENCH_STAMP)          ## Pages a second, against Scrapy on the same site; against spider-rs, where it is installed
 	@$(BIN)/python bench/crawl.py
+
+# The last version that comes with a binary for Linux.
+rust-peer:                ## Install spider-rs, a crawler in Rust, for bench-crawl; needs node and npm
+	@npm install --silent --no-audit --no-fund --prefix out/rust-peer @spider-rs/spider-rs@0.0.157
 
 bench-scrapy: $(BENCH_STAMP)         ## Relevant pages of a Scrapy spider, in the hunter's order and in Scrapy's own (QUICK=1 for a try)
 	@$(BIN)/python bench/scrapy_scheduler.py $(if $(QUICK),--quick)

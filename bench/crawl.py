@@ -6,6 +6,12 @@ SQLite and to WARC, robots.txt obeyed; only the delays between requests are off.
 of reader processes, and once with stopwatches (`stages`). What was fetched, and when, is told by the server's log.
 As bounds, the same pages are fetched by libcurl alone, and by libcurl with a parser in C (`bounds`).
 
+Where it is installed (`make rust-peer`), spider-rs, a crawler in Rust, crawls the site as well (`rust_peer.mjs`). It
+fetches, finds links, knows what it has seen and obeys robots.txt, wildcards in it apart; it judges nothing, extracts no
+text, writes neither archive nor database, and has none of Lycosa's checks of pages and addresses. It has up to 30
+connections to a host, which cannot be set, follows no links to other hosts, and finds none in pages that begin with an
+XML declaration.
+
 The benchmark prints what it finds and asserts nothing.
 """
 
@@ -40,7 +46,8 @@ AIM = 15
 PAGES = {RECORDED: 5_000, ARTICLES: 5_000, GENERATED: 4_000, LARGE: 1_500}
 QUICK_PAGES = {RECORDED: 400, ARTICLES: 400, GENERATED: 300, LARGE: 150}
 CONNECTIONS = 16
-"""To one host at the same time, for both. Scrapy's work is bound by its CPU: 8 or 64 make no difference to it."""
+"""To one host at the same time, for Lycosa and Scrapy. Scrapy's work is bound by its CPU: 8 or 64 make no difference
+to it."""
 FETCHES = 64
 PLAIN, DEFAULT = "best-first", "hunter"
 """Strategies: one that costs next to nothing beside the fetch, as Scrapy's order does; and the one users get."""
@@ -49,7 +56,9 @@ LONGEST = 240.0
 """Seconds after which a crawl is ended."""
 SAFE = "/:@!$&'()*+,;=-._~?"
 HERE = Path(__file__).resolve().parent
-SCRAPY = "Scrapy"
+SCRAPY, SPIDER = "Scrapy", "spider-rs"
+RUST_PEER = "@spider-rs/spider-rs"
+"""The package of the peer in Rust, in a directory of node's modules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +122,14 @@ class Course:
         }
         # -P: the names of the benchmark's files must not stand before those of installed packages.
         return self._crawl("scrapy", [python, "-P", str(HERE / "scrapy_peer.py"), json.dumps(task)])
+
+    def spider(self, modules: Path) -> Crawl:
+        task = {
+            "package": str(modules / RUST_PEER),
+            "proxy": f"http://{ADDRESS}:{self.site.port}",
+            "seeds": self.site.seeds,
+        }
+        return self._crawl(SPIDER, ["node", str(HERE / "rust_peer.mjs"), json.dumps(task)])
 
     def lycosa(self, *, readers: int, strategy: str = PLAIN) -> Crawl:
         label = f"lycosa-{readers}" if strategy == PLAIN else f"lycosa-{readers}-{strategy}"
@@ -322,7 +339,9 @@ def readers_table(crawls: dict[int, Crawl]) -> str:
     )
 
 
-def bench(name: str, *, pages: int, scrapy_python: str | None, nginx: str | None, scratch: Path) -> str:
+def bench(
+    name: str, *, pages: int, scrapy_python: str | None, rust_peer: Path | None, nginx: str | None, scratch: Path
+) -> str:
     """All crawls of one site; the report."""
     begun = time.monotonic()
     progress(f"{name}: writing the site …")
@@ -332,6 +351,10 @@ def bench(name: str, *, pages: int, scrapy_python: str | None, nginx: str | None
     peers: dict[str, Crawl] = {}
     if scrapy_python:
         peers[SCRAPY] = course.scrapy(scrapy_python)
+    # nginx is also a proxy for its own pages, as far as plain HTTP goes; the benchmark's own server is not.
+    has_proxy = nginx is not None and not course.site.certificate
+    if rust_peer and has_proxy:
+        peers[SPIDER] = course.spider(rust_peer)
     crawls = {readers: course.lycosa(readers=readers) for readers in range(1, cores + 2)}
     lycosa, hunter = crawls[cores], course.lycosa(readers=cores, strategy=DEFAULT)
     parts = [
@@ -339,6 +362,8 @@ def bench(name: str, *, pages: int, scrapy_python: str | None, nginx: str | None
         compare(lycosa, peers, readers=cores),
     ]
     parts.extend(differences(lycosa, peer, crawl) for peer, crawl in peers.items())
+    if rust_peer and not has_proxy:
+        parts.append(f"note: without {SPIDER}, which finds the site's hosts through nginx, and over plain HTTP only")
     parts.extend(f"note: {label} {crawl.usage.problem}" for label, crawl in _all(crawls, peers) if crawl.usage.problem)
     parts.append(f"with the {DEFAULT}: {hunter.rate:.1f} pages/s, {ratio(hunter.rate, lycosa.rate)} of {PLAIN}'s")
     urls = sorted(f"{course.site.scheme}://{_with_port(url, course.site)}" for url in lycosa.pages)
@@ -382,6 +407,17 @@ def scrapy_version(python: str) -> str:
     return asked.stdout.strip() if asked.returncode == 0 else ""
 
 
+def rust_peer_version(modules: Path) -> str:
+    """Empty where node, the package, or its binary for this machine is not there."""
+    if not shutil.which("node"):
+        return ""
+    script = "const [, name] = process.argv; require(name); console.log(require(name + '/package.json').version)"
+    asked = subprocess.run(
+        ["node", "-e", script, str(modules / RUST_PEER)], capture_output=True, text=True, check=False
+    )
+    return asked.stdout.strip() if asked.returncode == 0 else ""
+
+
 @contextmanager
 def scratch_directory() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="lycosa-bench-", ignore_cleanup_errors=True) as name:
@@ -389,16 +425,26 @@ def scratch_directory() -> Iterator[Path]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Lycosa against Scrapy on the same loopback site.")
+    parser = argparse.ArgumentParser(description="Lycosa against Scrapy and spider-rs on the same loopback site.")
     parser.add_argument("--site", choices=available(), help="only this site (default: every one that is at hand)")
     parser.add_argument("--pages", type=int, help="about so many pages a site")
     parser.add_argument("--quick", action="store_true", help="a few hundred pages: does it work, not how fast is it")
     parser.add_argument("--own-server", action="store_true", help="do without nginx even if it is installed")
     parser.add_argument("--scrapy-python", default=sys.executable, help="the Python that Scrapy is installed for")
+    parser.add_argument(
+        "--rust-peer",
+        type=Path,
+        metavar="DIR",
+        default=os.environ.get("LYCOSA_RUST_PEER") or HERE.parent / "out" / "rust-peer" / "node_modules",
+        help="node's modules, spider-rs among them (default: $LYCOSA_RUST_PEER, or where `make rust-peer` puts them)",
+    )
     options = parser.parse_args()
-    versions = {SCRAPY: scrapy_version(options.scrapy_python)}
+    modules = options.rust_peer.resolve()
+    versions = {SCRAPY: scrapy_version(options.scrapy_python), SPIDER: rust_peer_version(modules)}
     if not versions[SCRAPY]:
         progress(f"Scrapy is not installed for {options.scrapy_python}: it is not measured")
+    if not versions[SPIDER]:
+        progress(f"{SPIDER} is not installed: it is not measured (`make rust-peer` installs it; needs node and npm)")
     sizes = QUICK_PAGES if options.quick else PAGES
     print(", ".join([machine(), *(f"{peer} {number}" for peer, number in versions.items() if number)]), flush=True)
     for name in [options.site] if options.site else available():
@@ -407,6 +453,7 @@ def main() -> None:
                 name,
                 pages=options.pages or sizes[name],
                 scrapy_python=options.scrapy_python if versions[SCRAPY] else None,
+                rust_peer=modules if versions[SPIDER] else None,
                 nginx=None if options.own_server else find_nginx(),
                 scratch=scratch,
             )
