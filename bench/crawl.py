@@ -41,7 +41,7 @@ from sites import ARTICLES, GENERATED, LARGE, RECORDED, Site, available, build
 from table import ratio, table
 from webserver import ADDRESS, Request, find_nginx, serving
 
-AIM = 15
+AIM = 12
 """Times Scrapy's pages a second."""
 PAGES = {RECORDED: 5_000, ARTICLES: 5_000, GENERATED: 4_000, LARGE: 1_500}
 QUICK_PAGES = {RECORDED: 400, ARTICLES: 400, GENERATED: 300, LARGE: 150}

@@ -10,7 +10,7 @@ import pytest
 
 from crawl.test_answers import CYCLING, JUDGED, SEEDS, Killed, Nobody
 from crawl.test_answers import web as web
-from lycosa.crawl import rejudge, snapshots
+from lycosa.crawl import commit, rejudge, snapshots
 from lycosa.crawl.answers import Answers, new_answers
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.rejudge import JUDGED_AT, Learning, Rejudge
@@ -178,6 +178,42 @@ class TestSameChoices:
         assert broken.rig.sql(ORDER) == straight.rig.sql(ORDER)
         assert broken.rig.sql(WAITING) == straight.rig.sql(WAITING)
         assert broken.rig.sql(JUDGED) == straight.rig.sql(JUDGED)
+
+    @pytest.mark.parametrize("judge", ["learner", "plain"])
+    @pytest.mark.parametrize("has_snapshots", [True, False])
+    def test_scores_that_were_not_stored_are_restored(self, request, monkeypatch, judge, has_snapshots):
+        monkeypatch.setattr(commit, "SCORES_EVERY", np.inf)
+        if not has_snapshots:
+            monkeypatch.setattr(snapshots, "FIRST", 1000)
+        make = request.getfixturevalue(judge)
+        straight, broken = make("straight"), make("broken")
+        straight.crawl(*SEEDS, pages=50)
+        is_stale = False
+        for kill_at in (11, 12, 24, 37):
+            broken.kill(*SEEDS, at=kill_at)
+            is_stale |= bool(broken.rig.ledger._revised)
+        assert is_stale
+        broken.crawl(pages=50)
+        for crawl in (straight, broken):
+            crawl.rig.ledger.write_scores()
+        assert broken.rig.sql(ORDER) == straight.rig.sql(ORDER)
+        assert broken.rig.sql(WAITING) == straight.rig.sql(WAITING)
+
+    def test_a_visited_link_keeps_the_score_it_was_chosen_for(self, learner, monkeypatch):
+        monkeypatch.setattr(commit, "SCORES_EVERY", np.inf)
+        crawl = learner()
+        leased = {}
+        leases = commit.CrawlLedger.leases
+
+        def watched(ledger, links):
+            found = leases(ledger, links)
+            leased.update({lease.id: lease.score for lease in found})
+            return found
+
+        monkeypatch.setattr(commit.CrawlLedger, "leases", watched)
+        crawl.kill(*SEEDS, at=30)
+        visited = dict(crawl.rig.sql("select f.id, f.score from frontier f join pages p on p.id = f.id"))
+        assert visited == {link: leased[link] for link in visited}
 
     @pytest.mark.parametrize("kill_at", [9, 13, 21, 26])
     def test_answers_are_told_where_they_were_told_first_and_once(self, learner, kill_at):

@@ -6,7 +6,10 @@ import random
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from lycosa.page import furniture
 from lycosa.page.furniture import MAX_BLOCKS, WINDOW, Furniture
 
 MENU = [7, 8, 9]
@@ -151,3 +154,32 @@ class TestSaving:
 
     def test_an_empty_table(self):
         assert len(Furniture.restored(Furniture().save())) == 0
+
+
+@pytest.mark.skipif(furniture._compiled is None, reason="nothing is compiled here")
+class TestCompiled:
+    @given(st.lists(st.sets(st.integers(0, 40) | st.integers(0, 2**32 - 1), max_size=60), min_size=1, max_size=8))
+    def test_it_does_what_its_twin_does(self, pages):
+        one = other = furniture._NEW_HOST
+        for page in pages:
+            blocks = np.frombuffer(packed(*page), "u4")
+            one, other = furniture._counted(one, blocks), furniture.counted_in_python(other, blocks)
+            assert one.pages == other.pages
+            assert one.hashes.tolist() == other.hashes.tolist()
+            assert one.counts.tolist() == other.counts.tolist()
+
+    @given(st.lists(st.lists(st.integers(0, 9), max_size=30), max_size=6))
+    def test_blocks_in_any_order_break_nothing(self, pages):
+        known = furniture._NEW_HOST
+        for page in pages:
+            known = furniture._counted(known, np.array(page, "u4"))
+            assert len(known.hashes) == len(known.counts) <= sum(map(len, pages))
+
+    def test_arrays_that_do_not_fit_are_refused(self):
+        one = np.zeros(3, "u4")
+        with pytest.raises(ValueError, match="other lengths"):
+            furniture._compiled.add_page(one, one, one, np.zeros((2, 5), "u4"))
+        with pytest.raises(ValueError, match="other lengths"):
+            furniture._compiled.add_page(one, one[:2], one, np.zeros((2, 6), "u4"))
+        with pytest.raises(TypeError, match="another kind"):
+            furniture._compiled.add_page(one, one, np.zeros(3, "u8"), np.zeros((2, 6), "u4"))

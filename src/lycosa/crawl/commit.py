@@ -64,6 +64,8 @@ SAVE_FURNITURE_EVERY = 10.0
 """Seconds between two commits with all that is known of the furniture of hosts, which may be megabytes."""
 SAVING_SHARE = 0.01
 """Share of the time that this may take: in a large crawl it is done less often."""
+SCORES_EVERY = 5.0
+"""Seconds between two commits with the scores of all links that got another one, if these can be restored."""
 LONGEST_JOURNAL = 200_000
 """Bytes of pages since then, from which all is committed earlier."""
 
@@ -121,7 +123,8 @@ class CrawlLedger:
         self._next_saving = clock.now() + SAVE_FURNITURE_EVERY
         self._furniture_since = SinceThen(state.store)
         self._revised: dict[int, float] = {}
-        """Scores given by `ask` since the last commit."""
+        """Scores given by `ask` that are not stored yet."""
+        self._next_scores = 0.0
         self._found: list[FoundPage] = []
         self._seed_visits: list[tuple[Lease, Outcome]] = []
         self.log_event: Callable[[str, str], None] = _log_nothing
@@ -180,7 +183,7 @@ class CrawlLedger:
         return added
 
     def leases(self, links: list[int]) -> list[Lease]:
-        # `ask` may have revised scores, also of links that it leased then; the next commit stores them.
+        # `ask` may have revised scores, also of links that it leased then; a later commit stores them.
         self._revised.update(self._state.frontier.take_revised())
         leases, revisits = self._state.store.leases(links), self._state.revisits
         if not self._revised and not revisits:
@@ -194,20 +197,28 @@ class CrawlLedger:
         self.last_visit_at = self._clock.now()
         batch = Batch()
         # First: what `ask` gave since the last commit is older than what these visits bring.
-        batch.scores.extend((score, link) for link, score in self._revised.items())
-        self._revised = {}
+        self._enter_scores(visits, batch)
         for visit in visits:
             self._enter(self._flagged(visit), batch)
         self.write(batch)
         if change := self._abilities.take_change():
             self.score_again(change)
 
+    def _enter_scores(self, visits: Sequence[Visit], batch: Batch) -> None:
+        """Scores that `ask` gave: of the links that were visited; of all others, too, unless they can be restored."""
+        if self._abilities.restores_scores and self.last_visit_at < self._next_scores:
+            visited = {visit.lease.id for visit in visits}.intersection(self._revised)
+            batch.scores.extend((self._revised.pop(link), link) for link in visited)
+            return
+        self._next_scores = self.last_visit_at + SCORES_EVERY
+        batch.scores.extend((score, link) for link, score in self._revised.items())
+        self._revised = {}
+
     def write_scores(self) -> None:
-        """Store the scores that `ask` gave since the last commit."""
+        """Store the scores that `ask` gave and that are not stored yet."""
         if self._revised:
             batch = Batch()
             batch.scores.extend((score, link) for link, score in self._revised.items())
-            self._revised = {}
             self.write(batch)
 
     def take_found(self) -> list[FoundPage]:
@@ -239,6 +250,9 @@ class CrawlLedger:
             self._sending.add_rest(batch)
         if learned := self._state.strategy.save():
             batch.state[STRATEGY] = learned
+        if self._revised:
+            for _, link in batch.scores:  # newer than what `ask` gave
+                self._revised.pop(link, None)
         self._state.store.write(batch)
         if records.archive is not None:
             records.archive.committed()

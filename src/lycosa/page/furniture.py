@@ -20,10 +20,13 @@ A page that has only blocks its host has shown before is not counted: it is a co
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
+import sys
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from lycosa.lib import native
 
 SHARE = 1 / 3
 """Share of a host's pages on which a block must have stood to be furniture,"""
@@ -36,6 +39,7 @@ MAX_BLOCKS = 2_048
 MAX_BLOCKS_IN_ALL = 500_000
 MAX_HOSTS = 10_000
 _NUMBER = np.dtype("u4")
+_IS_LITTLE = sys.byteorder == "little"
 _FORMAT = 1
 _ENTRY = struct.Struct("<qI")
 """A page in the journal: its host, and the length of the hashes that follow."""
@@ -51,6 +55,7 @@ class _Host(NamedTuple):
     """Number of pages on which each block stood."""
 
 
+_compiled: Any = native.load("lycosa.page._furniture")
 _NEW_HOST = _Host(0, np.zeros(0, _NUMBER), np.zeros(0, _NUMBER))
 
 
@@ -77,10 +82,11 @@ class Furniture:
         """Count a page of a host, given the hashes of its blocks."""
         if not blocks:
             return
-        self._journal.append(_ENTRY.pack(host, len(blocks)) + np.frombuffer(blocks, _NUMBER).astype("<u4").tobytes())
+        shown = np.frombuffer(blocks, _NUMBER)
+        self._journal.append(_ENTRY.pack(host, len(blocks)) + (blocks if _IS_LITTLE else shown.astype("<u4").tobytes()))
         known = self._hosts.pop(host, _NEW_HOST)
         self.blocks -= len(known.hashes)
-        known = _counted(known, np.frombuffer(blocks, _NUMBER))
+        known = _counted(known, shown)
         if known.pages >= self._window:
             known = _kept(_Host(known.pages // 2, known.hashes, known.counts // 2), least=1)
         self._hosts[host] = known
@@ -135,6 +141,18 @@ class Furniture:
 
 def _counted(known: _Host, blocks: NDArray[np.uint32]) -> _Host:
     """The host with one page more."""
+    if _compiled is None or len(known.hashes) + len(blocks) > MAX_BLOCKS:
+        return counted_in_python(known, blocks)
+    merged = np.empty((2, len(known.hashes) + len(blocks)), _NUMBER)
+    size = _compiled.add_page(known.hashes, known.counts, blocks, merged)
+    if size == len(known.hashes):  # no block is new
+        return known
+    hashes, counts = merged[:, :size].copy()
+    return _Host(known.pages + 1, hashes, counts)
+
+
+def counted_in_python(known: _Host, blocks: NDArray[np.uint32]) -> _Host:
+    """The twin of what is compiled; it also knows what to forget where there are too many blocks."""
     places = np.searchsorted(known.hashes, blocks)
     is_known = np.zeros(len(blocks), np.bool_)
     inside = places < len(known.hashes)

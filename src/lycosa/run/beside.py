@@ -243,6 +243,7 @@ class Beside:
             self._rejudge.end()
             self._advice.look(is_last=True)
         self._line.browser_advice.look(is_last=True)
+        self._line.ledger.write_scores()
         self._snapshotting.look(is_last=True)
         if self.receiving is not None:
             self.receiving.end()

@@ -97,6 +97,9 @@ class Abilities:
     """On resume, before `restore`, it is told all visits to pages again, in the order of their commits. Such a page is
     light: URL, title and links (with anchor and rel, without context and path). The visit has its judgement and what
     `note` kept of it."""
+    restores_scores: bool = False
+    """On resume, its first `ask` gives waiting links the scores that `ask` had given them since its last snapshot, or
+    since the crawl began; so these are stored now and then, instead of at the next commit."""
     note: Callable[[], bytes] = bytes
     """What to keep of the visit just told, a few kilobytes at most; returned as `visit.note` on resume. Asked for once
     its guesses are adopted; on resume, it is up to the strategy to adopt them again."""

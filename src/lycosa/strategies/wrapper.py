@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from lycosa.frontier.frontier import Frontier
 from lycosa.lib.snapshot import Snapshots, Tree
@@ -20,7 +21,8 @@ class Wrapper(Strategy):
 
     @property
     def abilities(self) -> Abilities:
-        return self._inner.abilities
+        """Scores are stored at once: what the inner strategy restores need not be what a wrapper made of it."""
+        return replace(self._inner.abilities, restores_scores=False)
 
     def rules_inside(self, visit: Visit) -> list[str]:
         """What the rules of the inner strategy do (`Abilities.rules`)."""

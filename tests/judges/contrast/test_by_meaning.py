@@ -6,6 +6,8 @@ from math import nan
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lycosa.judges.contrast.by_meaning import UsualMeaning
 from lycosa.judges.contrast.judge import ContrastJudge
@@ -43,6 +45,12 @@ class TestUsualMeaning:
     def test_the_bonus(self, z, bonus):
         usual = UsualMeaning(0.2, 0.05)
         assert usual.bonus(np.array([0.2 + 0.05 * z])) == pytest.approx([bonus], abs=1e-6)
+
+    @given(st.floats(-1, 1, width=32) | st.just(nan), st.floats(-1, 1), st.floats(1e-3, 1))
+    def test_of_a_single_page_it_is_the_same_to_the_bit(self, cosine, mean, spread):
+        usual = UsualMeaning(mean, spread)
+        (bonus,) = usual.bonus(np.array([cosine], dtype=np.float32)).tolist()
+        assert usual.bonus_of(np.float32(cosine)) == bonus
 
 
 class TestNearness:

@@ -43,3 +43,10 @@ class UsualMeaning(NamedTuple):
         z = (known - self.mean) / self.spread
         bonus: NDArray[np.float32] = (EACH * np.clip(z - LEAST_Z, 0.0, MOST_Z - LEAST_Z)).astype(np.float32)
         return bonus
+
+    def bonus_of(self, cosine: np.float32) -> float:
+        """The same for a single page, to the bit."""
+        mean = np.float32(self.mean)
+        z = (mean if np.isnan(cosine) else cosine) - mean
+        above = z / np.float32(self.spread) - np.float32(LEAST_Z)
+        return float(np.float32(EACH) * min(max(above, np.float32(0.0)), np.float32(MOST_Z - LEAST_Z)))

@@ -257,8 +257,8 @@ class ContrastStudy:
 
     def _nearness(self, number: int) -> float:
         """Of one page, by what was learned last."""
-        bonus = self._usual_meaning.bonus(self._pages.meanings[number : number + 1])[0] if self._counts_meaning else 0.0
-        return self.view.relevance(self._pages[number], float(bonus))
+        bonus = self._usual_meaning.bonus_of(self._pages.meanings[number]) if self._counts_meaning else 0.0
+        return self.view.relevance(self._pages[number], bonus)
 
     @property
     def _counts_meaning(self) -> bool:

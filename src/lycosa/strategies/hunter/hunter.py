@@ -23,6 +23,7 @@ that is a near-duplicate of an earlier one counts as irrelevant for the links th
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -122,7 +123,7 @@ class Hunter(Strategy):
         """Links that were adopted, by URL."""
         self._handed_out: list[int] = []
         self._texts = NearDuplicates()
-        self._is_new_text: list[bool] = []
+        self._is_new_text = array("b")
         self._predictions = Predictions()
         self._tried = 0
         self._next_review = 1
@@ -140,6 +141,7 @@ class Hunter(Strategy):
             digest_part=digest_part,
             studies_topic=True,
             is_retold=True,
+            restores_scores=True,
             note=lambda: self._note.to_bytes() if self._note else b"",
             again=self.again,
             revisit=self.revisit,
@@ -356,7 +358,7 @@ class Hunter(Strategy):
         self._evidence.load(saved["evidence"])
         self._learner.load(saved["learner"])
         self._texts.load(saved["texts"])
-        self._is_new_text = saved["is_new_text"].tolist()
+        self._is_new_text = array("b", saved["is_new_text"].astype(np.int8).tobytes())
         self._predictions.load(saved["predictions"])
         self._handed_out, self._guessed = saved["handed_out"], dict(saved["guessed"])
         self._tried, self._next_review, self._swept = saved["counts"]

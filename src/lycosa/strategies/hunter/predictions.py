@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,10 +14,10 @@ from lycosa.strategies.hunter.evidence import Evidence
 
 class Predictions:
     def __init__(self) -> None:
-        self._expected: list[float] = []
-        self._is_relevant: list[bool] = []
-        self._met: list[int] = []
-        self._tries: list[int] = []
+        self._expected = array("d")
+        self._is_relevant = array("b")
+        self._met = array("q")
+        self._tries = array("q")
 
     def add(self, *, expected: float, is_relevant: bool, met: int, tried: int) -> None:
         """Add a visit. `expected` is NaN for seeds; `met` is the number of links found before it, `tried` the number
@@ -35,8 +37,10 @@ class Predictions:
         }
 
     def load(self, saved: Tree) -> None:
-        self._expected, self._is_relevant = saved["expected"].tolist(), saved["is_relevant"].tolist()
-        self._met, self._tries = saved["met"].tolist(), saved["tries"].tolist()
+        self._expected = array("d", saved["expected"].astype(np.float64).tobytes())
+        self._is_relevant = array("b", saved["is_relevant"].astype(np.int8).tobytes())
+        self._met = array("q", saved["met"].astype(np.int64).tobytes())
+        self._tries = array("q", saved["tries"].astype(np.int64).tobytes())
 
     def history(self, evidence: Evidence, is_relevant: NDArray[np.bool_] | None = None) -> History:
         """`is_relevant`: what is known by now of each page; None: as when it was added."""
