@@ -132,9 +132,9 @@ class TestSaving:
         first.add(44, packed(*range(50)))
         again = Furniture.restored(first.save())
         assert (again.blocks, len(again)) == (first.blocks, len(first))
-        for furniture in (first, again):
-            furniture.add(HOST, packed(2_000_000, *MENU))
-            furniture.add(44, packed(3_000_000, 1))
+        for known in (first, again):
+            known.add(HOST, packed(2_000_000, *MENU))
+            known.add(44, packed(3_000_000, 1))
         assert of(again) == of(first) == MENU
         assert again.save() == first.save()
 
