@@ -159,7 +159,7 @@ def test_what_changed_is_read_anew_and_what_is_gone_is_marked(site, crawl, tmp_p
         directory,
         f"select j.is_relevant from judgements j join frontier f on f.id = page_id where url = '{site.place}/2'",
     ) == [(0,)]
-    exported = lycosa("export", directory, "--to", tmp_path / "pages.jsonl")
+    exported = lycosa("export", directory, "-o", tmp_path / "pages.jsonl")
     assert exported.returncode == 0, exported.stderr
     rows = [json.loads(line) for line in (tmp_path / "pages.jsonl").read_text().splitlines()]
     assert [row["url"] for row in rows if row["gone_at"]] == [f"{site.place}/3"]

@@ -23,12 +23,13 @@ def run_episodes(
     parser = argparse.ArgumentParser(prog=f"hostile.{name}", description=about)
     parser.add_argument("--kills", type=int, default=kills, help="number of disturbances over all episodes")
     parser.add_argument("--output", type=Path, default=OUTPUT / name.replace("_", "-"))
+    parser.add_argument("--first", type=int, default=0, help="number of the first episode, for runs beside each other")
     arguments = parser.parse_args(words)
     arguments.output.mkdir(parents=True, exist_ok=True)
     results = arguments.output / "results.jsonl"
     done = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
     while sum(each.get("kills", 0) for each in done) < arguments.kills:
-        number = len(done)
+        number = arguments.first + len(done)
         folder = arguments.output / f"episode-{number}"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()

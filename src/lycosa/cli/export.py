@@ -23,8 +23,11 @@ SHOWN_EVERY = 20
 def export(
     directory: Path = DIRECTORY,
     to: list[Path] = typer.Option(
+        ...,
+        "--to",
+        "-o",
         help="corpus.jsonl, corpus.parquet, corpus/ (a folder of Markdown files), corpus.wacz, corpus.cdxj; "
-        "relevant-pages.csv, links.parquet, sites.csv: the name says what and how. May be repeated."
+        "relevant-pages.csv, links.parquet, sites.csv: the name says what and how. May be repeated.",
     ),
     relevant: bool = typer.Option(
         False, "--relevant", help="Only relevant pages; the same as a file named relevant-pages.…"
