@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 PyMODINIT_FUNC PyInit__tree(void);
+PyMODINIT_FUNC PyInit__furniture(void);
 PyMODINIT_FUNC PyInit__words(void);
 PyMODINIT_FUNC PyInit__plain_hrefs(void);
 PyMODINIT_FUNC PyInit__word_pieces(void);
@@ -20,7 +21,7 @@ static const char BEGIN[] =
     "import importlib, os, sys\n"
     "for short, whole in (('_tree', 'lycosa.page._tree'), ('_words', 'lycosa.lib._words'),\n"
     "                     ('_word_pieces', 'lycosa.lib._word_pieces'), ('_half_rows', 'lycosa.lib._half_rows'),\n"
-    "                     ('_plain_hrefs', 'lycosa.fetch._plain_hrefs')):\n"
+    "                     ('_plain_hrefs', 'lycosa.fetch._plain_hrefs'), ('_furniture', 'lycosa.page._furniture')):\n"
     "    sys.modules[whole] = importlib.import_module(short)\n"
     "from fuzz.native_targets import TARGETS\n"
     "target = TARGETS[os.environ['FUZZ_TARGET']]\n";
@@ -32,7 +33,8 @@ int LLVMFuzzerInitialize(int *count, char ***words)
     if (PyImport_AppendInittab("_tree", PyInit__tree) || PyImport_AppendInittab("_words", PyInit__words)
         || PyImport_AppendInittab("_plain_hrefs", PyInit__plain_hrefs)
         || PyImport_AppendInittab("_word_pieces", PyInit__word_pieces)
-        || PyImport_AppendInittab("_half_rows", PyInit__half_rows))
+        || PyImport_AppendInittab("_half_rows", PyInit__half_rows)
+        || PyImport_AppendInittab("_furniture", PyInit__furniture))
         abort();
     Py_InitializeEx(0);
     if (PyRun_SimpleString(BEGIN))

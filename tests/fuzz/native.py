@@ -17,8 +17,15 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-SOURCES = ("page/_tree.c", "lib/_words.c", "lib/_word_pieces.c", "lib/_half_rows.c", "fetch/_plain_hrefs.c")
-TARGETS = ("hrefs", "tree", "words", "pieces")
+SOURCES = (
+    "page/_tree.c",
+    "page/_furniture.c",
+    "lib/_words.c",
+    "lib/_word_pieces.c",
+    "lib/_half_rows.c",
+    "fetch/_plain_hrefs.c",
+)
+TARGETS = ("hrefs", "tree", "words", "pieces", "blocks")
 LONGEST = 400
 """Bytes of an input: enough for what happens within a document, and quick."""
 

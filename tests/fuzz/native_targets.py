@@ -17,6 +17,7 @@ from lycosa.lib.half_rows import sum_of_rows
 from lycosa.lib.text import counted, counts_in_python
 from lycosa.lib.wordhash import numbers_in_python, piece_numbers
 from lycosa.model import Link
+from lycosa.page import furniture
 from lycosa.page.fingerprint import simhash, simhash_in_python
 from lycosa.page.limits import PageLimits
 from lycosa.page.links import resolve_links
@@ -90,6 +91,23 @@ def pieces(data: bytes) -> None:
             assert total.tobytes() == vectors.table[found].astype(np.float32).sum(axis=0).tobytes()
 
 
+def blocks(data: bytes) -> None:
+    """Pages of a host, whose blocks come in any order from a reader; in order, they are what the twin makes of them."""
+    known = plain = furniture._NEW_HOST
+    for page in data.split(b"\n")[:8]:
+        some = np.frombuffer(page[: len(page) // 4 * 4], "u4")
+        furniture._counted(known, some)
+        ordered = np.unique(some % 97)
+        known = furniture._counted(known, ordered)
+        if _is_compared(data):
+            plain = furniture.counted_in_python(plain, ordered)
+            assert (known.pages, known.hashes.tolist(), known.counts.tolist()) == (
+                plain.pages,
+                plain.hashes.tolist(),
+                plain.counts.tolist(),
+            )
+
+
 @cache
 def _tokenizer() -> Any:
     folder = meaning._folder()
@@ -97,4 +115,10 @@ def _tokenizer() -> Any:
     return Tokenizer.from_file(str(folder / meaning.TOKENIZER))
 
 
-TARGETS: dict[str, Callable[[bytes], None]] = {"tree": tree, "words": words, "hrefs": hrefs, "pieces": pieces}
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    "tree": tree,
+    "words": words,
+    "hrefs": hrefs,
+    "pieces": pieces,
+    "blocks": blocks,
+}
