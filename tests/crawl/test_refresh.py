@@ -132,6 +132,13 @@ def ask(directory: Path, sql: str) -> list[tuple]:
         return db.execute(sql).fetchall()
 
 
+def test_a_page_whose_domain_is_for_sale_by_now_is_gone(site, crawl, tmp_path):
+    site.texts["/4"] = "The domain site.test is for sale"
+    report = crawl.refresh(RefreshPlan())
+    assert "1 gone" in report.reason
+    assert ask(tmp_path / "crawl", "select url from gone_pages") == [(f"{site.place}/4",)]
+
+
 def test_what_changed_is_read_anew_and_what_is_gone_is_marked(site, crawl, tmp_path):
     directory = tmp_path / "crawl"
     site.texts["/1"] += ", now with a tandem"

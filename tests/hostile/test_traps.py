@@ -92,6 +92,23 @@ def calendar(url: str) -> str:
     return f"<title>Calendar</title><p>{' '.join(WORDS[:60])}</p>{links}"
 
 
+def mirror(url: str) -> str:
+    """What stands on the first fair hosts, under other names."""
+    page = int(url.rpartition("/")[2] or 0)
+    host, number = divmod(page, FAIR_PAGES)
+    links = "".join(f'<a href="/{page + step}">on</a>' for step in range(1, 4))
+    topic = "recreational cycling" if number % 5 == 0 else "gardening"
+    text = " ".join(random.Random(host % FAIR_HOSTS * 100_000 + number).choices(WORDS, k=60))
+    return f"<title>{number}</title><p>{topic} {text}</p>{links}"
+
+
+def parked(url: str) -> str:
+    """For sale, with links to what one might look for instead."""
+    some = random.Random(url)
+    links = "".join(f'<a href="/search?q={some.getrandbits(40):x}">cycling</a>' for _ in range(5))
+    return f"<title>trap.test</title><p>The domain trap.test is for sale. {' '.join(WORDS[:9])}</p>{links}"
+
+
 def fetched(made: Rig) -> Counter[str]:
     return Counter("fair" if host_key(url).startswith("fair-") else "trap" for url in made.pages)
 
@@ -108,6 +125,7 @@ def events(made: Rig) -> list[str]:
         ("breadth-first", wildcard, 460),
         ("breadth-first", soft_404, 70),
         ("breadth-first", calendar, 160),
+        ("breadth-first", mirror, 130),
     ],
 )
 def test_a_trap_beside_fair_hosts_is_set_aside_and_they_lose_nothing(rig, invent, most, strategy):
@@ -267,3 +285,21 @@ class TestWaitingLinks:
 )
 def test_registrable_domains(host, domain):
     assert registrable_domain(host) == domain
+
+
+def test_a_parked_domain_brings_neither_pages_nor_links(rig):
+    made = rig(EndlessWeb(parked))
+    made.crawl("http://fair-0.test/0", "http://trap.test/", strategy="breadth-first", pages=3000, width=16, delay=0.1)
+    assert fetched(made) == {"fair": FAIR_HOSTS * FAIR_PAGES}
+    ((kind, reason, detail),) = made.sql("select distinct kind, reason, detail from outcomes where reason like 'park%'")
+    assert (kind, reason) == ("skipped", "parked domain")
+    assert detail == "domain trap.test is for sale"
+
+
+def test_a_host_with_many_such_pages_is_set_aside(rig):
+    urls = [f"http://trap.test/{number}" for number in range(200)]
+    index = "".join(f'<a href="{url}">a</a>' for url in urls)
+    made = rig({"http://a.test/": f"<p>recreational cycling</p>{index}", **{url: parked(url) for url in urls}})
+    made.crawl("http://a.test/", strategy="breadth-first", pages=3000, width=1, delay=0.1)
+    assert made.sql("select count(*) from outcomes where reason = 'parked domain'") == [(50,)]
+    assert "copies" in events(made)[0]

@@ -33,6 +33,7 @@ from lycosa.fetch.politeness import Politeness
 from lycosa.fetch.urls import Urls, origin
 from lycosa.lib.clock import Clock
 from lycosa.model import Judgement, Kind, Lease, Link, Outcome, Page, Visit
+from lycosa.page.parked import PARKED
 from lycosa.stopping.figures import Figures
 from lycosa.store.rows import TRAP, Batch, CheckRow, PageChange, PageRow, State, StateRow
 from lycosa.strategies.protocol import Guessing
@@ -378,6 +379,8 @@ class CrawlLedger:
         elif visit.page is not None:
             is_copy = self._page(visit, visit.page, visit.judgement, batch, place)
             self._avoid_traps(visit, is_copy, self._expand(visit, visit.page, batch), batch)
+        elif outcome.reason == PARKED:
+            self._set_aside(self._state.traps.add_copy(lease.url), batch)
         elif is_reader_death(outcome):
             self._set_aside(self._state.traps.add_death(lease.url), batch)
 

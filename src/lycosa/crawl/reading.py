@@ -25,6 +25,7 @@ from lycosa.model import Fetched, Judgement, Kind, Link, Outcome, Page, Response
 from lycosa.page.html import read_document
 from lycosa.page.limits import PageLimits
 from lycosa.page.link_lists import FEED, INDEX, LinkList, read_list
+from lycosa.page.parked import MOST_WORDS, PARKED, offer_of_domain
 from lycosa.page.pdf import is_pdf, pdf_as_html
 from lycosa.page.usage import USAGE_HEADERS
 from lycosa.usage import OPTED_OUT, SEARCH, forbids
@@ -143,6 +144,8 @@ def read_response(response: Response, reading: Reading, furniture: bytes = b"") 
         link_hashes=_hashes(page),
         digest=reading.digest(page) if reading.digest else b"",
     )
+    if page.words <= MOST_WORDS and (offer := offer_of_domain(page, _site(response.url))):
+        return Read(Outcome(Kind.SKIPPED, PARKED, offer, response.status))
     return Read(Outcome(Kind.FETCHED, f"http {response.status}", "", response.status), page, reading.judge.judge(page))
 
 
@@ -152,7 +155,7 @@ def _read_list(listed: LinkList, response: Response, reading: Reading) -> Read:
         why = listed.failure or "it is empty"
         return Read(Outcome(Kind.UNREADABLE, listed.kind, why[:300], response.status))
     resolve, limits = reading.urls.resolver(response.url), reading.limits
-    site = registrable_domain(urlsplit(response.url).hostname or "") if listed.kind != FEED else ""
+    site = _site(response.url) if listed.kind != FEED else ""
     links: dict[str, Link] = {}
     dropped: Counter[str] = Counter()
     for entry in listed.entries:
@@ -161,7 +164,7 @@ def _read_list(listed: LinkList, response: Response, reading: Reading) -> Read:
         )
         if listed.kind == INDEX and reason == EXTENSION:
             reason = ""  # sitemaps may be compressed
-        if not reason and site and registrable_domain(urlsplit(target).hostname or "") != site:
+        if not reason and site and _site(target) != site:
             reason = "other site"
         if not reason and len(links) >= (MOST_SITEMAPS if listed.kind == INDEX else limits.max_links):
             reason = "too many links"
@@ -174,6 +177,10 @@ def _read_list(listed: LinkList, response: Response, reading: Reading) -> Read:
     count = f"{len(links):,} links" + (f"; {listed.failure}" if listed.failure else "")
     page = replace(page, link_hashes=_hashes(page))
     return Read(Outcome(Kind.LISTED, listed.kind, count[:300], response.status), page)
+
+
+def _site(url: str) -> str:
+    return registrable_domain(urlsplit(url).hostname or "")
 
 
 def _hashes(page: Page) -> bytes:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from lycosa.errors import ArchiveError
 from lycosa.fetch.warc_reader import Location, read
 from lycosa.model import Kind, Page, Response, Visit
+from lycosa.page.parked import PARKED
 from lycosa.store.protocol import Store
 from lycosa.store.rows import LATER, PageChange, PageRow
 from lycosa.strategies.protocol import Links
@@ -49,7 +50,7 @@ def change_of(visit: Visit, known: PageRow, was_gone: bool) -> str:
         if visit.is_same is None and page is not None:
             is_same = (page.fingerprint - known.fingerprint) % 2**64 == 0  # one of them has a sign
         return PageChange.BACK if was_gone else PageChange.SAME if is_same else PageChange.CHANGED
-    if outcome.status in (404, 410):
+    if outcome.status in (404, 410) or outcome.reason == PARKED:
         return PageChange.GONE
     return PageChange.MOVED if outcome.kind is Kind.REDIRECTED else PageChange.UNKNOWN
 

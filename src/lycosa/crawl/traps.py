@@ -4,7 +4,8 @@ Three sizes of places are watched: a directory of a host (its first path segment
 hosts of one registrable domain, since their owner can invent names without end. Of the latest pages of a place we keep,
 as moving averages,
 
-    copies    the share that had exactly the text of a page fetched before: soft 404s, session ids, empty calendars
+    copies    the share that had exactly the text of a page fetched before: soft 404s, session ids, empty calendars,
+              mirrors; and of pages that say that their domain is parked
     novelty   the share of their links that nobody had seen before: menus make it small on a site made by people; where
               pages are invented as they are asked for it stays near 1
     thin      the share that had next to no text of their own: a calendar without events
@@ -135,6 +136,10 @@ class Traps:
             place.add(is_copy=is_copy, is_useful=is_useful, new_links=new_links, is_thin=words < FEW_WORDS)
             found += self._judged(name, place)
         return found
+
+    def add_copy(self, url: str) -> list[str]:
+        """A page was fetched that is the same wherever it is found; the places that are traps from now on."""
+        return self.add_page(url, is_copy=True, is_relevant=False, new_links=0.0)
 
     def add_death(self, url: str) -> list[str]:
         """A page hung or crashed its reader; the places that are traps from now on."""

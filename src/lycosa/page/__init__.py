@@ -17,7 +17,7 @@
 `link_lists` reads documents that are no pages but lists of links: feeds and sitemaps.
 
 `pdf` turns PDF documents into HTML first. `scripted` tells a document that is empty until its scripts have run in a
-browser.
+browser, `parked` a page that stands on a domain nobody uses.
 
 `html.read_document` combines these steps, within `limits`. Every input yields a Page; none raises an exception.
 
