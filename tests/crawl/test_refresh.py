@@ -15,6 +15,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from loopback import Answer, lycosa, serving
 from lycosa.cli.refresh import age
+from lycosa.crawl import refresh
 from lycosa.crawl.change_rate import DAY, GUESSED_RATE, Looks, chance_of_change, change_rates, page_rates
 from lycosa.crawl.refresh import RefreshPlan
 from lycosa.engine import Crawl
@@ -130,6 +131,12 @@ def crawl(site, tmp_path):
 def ask(directory: Path, sql: str) -> list[tuple]:
     with sqlite3.connect(directory / "crawl.db") as db:
         return db.execute(sql).fetchall()
+
+
+def test_pages_are_queued_some_at_a_time(site, crawl, monkeypatch):
+    monkeypatch.setattr(refresh, "AT_ONCE", 4)
+    report = crawl.refresh(RefreshPlan(is_all=True))
+    assert report.reason == "refreshed 11 of 11 pages: 11 the same"
 
 
 def test_a_page_whose_domain_is_for_sale_by_now_is_gone(site, crawl, tmp_path):

@@ -9,7 +9,7 @@ in them. Requests are conditional, so what has not changed costs little.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +33,8 @@ HUB_CHANCE = 0.05
 """Chance of a change from which on a hub comes first."""
 FIRST = 1e9
 """Urgency of feeds and sitemaps, which tell what is new by one request."""
+AT_ONCE = 10_000
+"""Number of pages that are queued in one transaction: of a whole crawl, they would take a gigabyte."""
 LIKELY, OLDEST = "likely", "oldest"
 COUNTED = (PageChange.SAME, PageChange.CHANGED, PageChange.BACK)
 
@@ -128,20 +130,30 @@ class Refreshing:
         self._first_new = store.count_links() + 1
         ids, urgency = due_pages(store, self._plan, now=self._plan.at or self._now())
         lists = store.lists() if self._plan.new else []
-        rows = []
-        for link, score in (*((link, FIRST) for link in lists), *zip(ids.tolist(), urgency.tolist(), strict=True)):
-            row = store.link(link)
-            if row is not None and row.state == State.DONE:
-                rows.append(row._replace(score=score))
+        planned = [*((link, FIRST) for link in lists), *zip(ids.tolist(), urgency.tolist(), strict=True)]
         batch = Batch()
-        if rows:
-            state.urls.revisit(rows, batch)
+        for start in range(0, len(planned), AT_ONCE):
+            if start:
+                self._ledger.write(batch)
+            batch = self._queued(planned[start : start + AT_ONCE])
         # Left over from a run that was killed.
         left = np.array([link for link in favoured.tolist() if link in state.revisits], dtype=np.int64)
         frontier.set_tiers(left, FAVOURED)
         self._planned = len(state.revisits.difference(lists))
         self._ledger.renew_pages()
         self._ledger.write(batch, event=(EVENT, f"{self._planned:,} pages are looked at again"))
+
+    def _queued(self, planned: Sequence[tuple[int, float]]) -> Batch:
+        """What has to be written for these links to be queued, each with its urgency."""
+        batch, state = Batch(), self._ledger.state
+        rows = [
+            row._replace(score=score)
+            for link, score in planned
+            if (row := state.store.link(link)) is not None and row.state == State.DONE
+        ]
+        if rows:
+            state.urls.revisit(rows, batch)
+        return batch
 
     def look(self) -> None:
         self._favour_new()
