@@ -34,7 +34,7 @@ HUB_CHANCE = 0.05
 FIRST = 1e9
 """Urgency of feeds and sitemaps, which tell what is new by one request."""
 AT_ONCE = 10_000
-"""Number of pages that are queued in one transaction: of a whole crawl, they would take a gigabyte."""
+"""Number of pages that are queued in one transaction: those of a large crawl would take hundreds of megabytes."""
 LIKELY, OLDEST = "likely", "oldest"
 COUNTED = (PageChange.SAME, PageChange.CHANGED, PageChange.BACK)
 
