@@ -28,8 +28,14 @@ class TrapJudge:
     '''Does to its process what the page's title says.'''
     name = "trap"
 
+    def __setstate__(self, state):
+        '''Called in a reader, as it starts.'''
+        self.__dict__ = state
+        time.sleep(state["seconds_to_start"])
+
     def judge(self, page):
         match page.title:
+            case "think": time.sleep(0.4)
             case "hang": time.sleep(3600)
             case "crash": os._exit(1)
             case "abort": os.abort()
@@ -244,12 +250,14 @@ class TestHarm:
         assert asyncio.run(go()).outcome.kind is Kind.FETCHED
 
     def test_the_time_a_reader_takes_to_start_is_not_the_page_s(self, trap):
-        """Starting takes longer than the limit for a page."""
+        """Starting takes longer than the limit for a page; the second page is given to a reader that is starting, and
+        takes longer than from one look at the readers to the next."""
+        trap.judge.seconds_to_start = 1.2
 
         async def go():
-            async with running(trap, count=1, seconds=0.1) as readers:
+            async with running(trap, count=1, seconds=1.0) as readers:
                 first = await readers.read(document("crash"))
-                return first, await readers.read(document("fine", 1))
+                return first, await readers.read(document("think", 1))
 
         first, second = asyncio.run(go())
         assert first.outcome.reason == "reader crashed"
