@@ -69,6 +69,7 @@ def load(strategy: Strategy, store: Store, directory: Path, settings: Settings) 
     named, snapshots = store.state(SNAPSHOT), strategy.abilities.snapshots
     if not named or snapshots is None:
         return NOTHING
+    gc.collect()  # of an earlier run in this process, whose parts refer to each other: it is as large as what comes
     tree = _read(named, directory)
     is_collecting = gc.isenabled()
     try:

@@ -81,7 +81,7 @@ def known_by(given: Given) -> Known:
         judge=judge,
         strategy=strategy,
         study=study,
-        covered=covered,
+        covered=covered._replace(urls=None),  # views of the snapshot's file, which would stay in memory
         refused=refused,
         reading=reading,
         seeds=seeds,
