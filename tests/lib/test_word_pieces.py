@@ -129,20 +129,46 @@ def test_pieces_with_a_space_inside_are_left_to_the_library(tmp_path):
 
 
 @needs_compiled
+class TestMemo:
+    def test_words_that_meet_at_the_same_place(self, small):
+        """More of them than places, each cut again when another has taken its place; some are too long for one."""
+        rng = np.random.default_rng(3)
+        words = ["".join(rng.choice(list("abcdé"), size=1 + number % 18)) for number in range(3 * word_pieces._WORDS)]
+        for text in (" ".join(words), " ".join(words[::-1])):
+            assert_same(*small, text)
+
+    def test_a_word_at_the_beginning_is_one_with_a_space_before_it(self, small):
+        for text in ("abcd", " abcd", "  abcd", "x abcd", "x  abcd", "abcd"):
+            assert_same(*small, text)
+
+    def test_a_character_beyond_16_bits_is_not_taken_for_another(self, small):
+        for text in ("a\U000100e9", "aé", "a\U000100e9", "🌍", "\uf30d", "🌍"):
+            assert_same(*small, text)
+
+    def test_pieces_that_are_more_than_fit(self, small):
+        text = "日ß" * 6  # twelve characters, half of them two bytes each
+        assert_same(*small, text)
+        assert_same(*small, f"{text} {text}")
+
+
+@needs_compiled
 def test_arrays_that_do_not_fit_are_refused():
     cut, fill = word_pieces._compiled.cut, word_pieces._compiled.fill
     characters, numbers, empty = np.array([97], np.uint32), np.array([3], np.uint16), np.full(4, 2**64 - 1, np.uint64)
-    assert cut("a", characters, numbers, empty, 5) != b""
+    memo = np.zeros(2, word_pieces._KNOWN)
+    assert cut("a", 5, characters, numbers, empty, memo) != b""
     for arrays in (
-        (characters, numbers[:0], empty, 5),
-        (characters, numbers, empty[:3], 5),
-        (characters, numbers, np.zeros(4, np.uint64), 5),  # a search in it would not end
-        (characters, numbers, empty[:0], 5),
-        (characters, numbers, empty, 65_500),
+        (5, characters, numbers[:0], empty, memo),
+        (5, characters, numbers, empty[:3], memo),
+        (5, characters, numbers, np.zeros(4, np.uint64), memo),  # a search in it would not end
+        (5, characters, numbers, empty[:0], memo),
+        (5, characters, numbers, empty, memo[:0]),
+        (5, characters, numbers, empty, np.zeros(3, word_pieces._KNOWN)),
+        (65_500, characters, numbers, empty, memo),
     ):
         with pytest.raises(ValueError, match="do not fit"):
             cut("a", *arrays)
     with pytest.raises(TypeError, match="another kind"):
-        cut("a", characters.astype(np.int64), numbers, empty, 5)
+        cut("a", 5, characters.astype(np.int64), numbers, empty, memo)
     with pytest.raises(ValueError, match="do not fit"):
         fill(np.zeros(4, np.uint32), np.zeros(4, np.uint16), np.zeros(4, np.uint64))

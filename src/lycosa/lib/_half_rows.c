@@ -5,6 +5,10 @@
 #include "_buffers.h"
 #include <stdint.h>
 #include <string.h>
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#define HAS_WIDE 1
+#endif
 
 enum { TABLE, ROWS, SUMS, ARRAYS };
 static const Py_ssize_t SIZES[ARRAYS] = {2, 2, 4};
@@ -32,6 +36,21 @@ static void add_up(const uint16_t *restrict table, const uint16_t *rows, Py_ssiz
     }
 }
 
+#ifdef HAS_WIDE
+/* The same, eight columns at a time, on processors that widen halves themselves: all that know AVX2. */
+__attribute__((target("avx2,f16c"))) static void add_up_wide(const uint16_t *table, const uint16_t *rows,
+                                                             Py_ssize_t count, Py_ssize_t width, float *sums)
+{
+    for (Py_ssize_t at = 0; at < count; at++) {
+        const uint16_t *row = table + rows[at] * width;
+        for (Py_ssize_t column = 0; column < width; column += 8) {
+            const __m256 wide = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(row + column)));
+            _mm256_storeu_ps(sums + column, at ? _mm256_add_ps(_mm256_loadu_ps(sums + column), wide) : wide);
+        }
+    }
+}
+#endif
+
 /* sum_rows(table, numbers of rows, sums) */
 static PyObject *sum_rows(PyObject *self, PyObject *given)
 {
@@ -52,7 +71,12 @@ static PyObject *sum_rows(PyObject *self, PyObject *given)
         return let_go(views, ARRAYS);
     }
     Py_BEGIN_ALLOW_THREADS
-    add_up(views[TABLE].buf, rows, count, width, views[SUMS].buf);
+#ifdef HAS_WIDE
+    if (width % 8 == 0 && __builtin_cpu_supports("avx2"))
+        add_up_wide(views[TABLE].buf, rows, count, width, views[SUMS].buf);
+    else
+#endif
+        add_up(views[TABLE].buf, rows, count, width, views[SUMS].buf);
     Py_END_ALLOW_THREADS
     return let_go(views, ARRAYS);
 }

@@ -10,8 +10,17 @@
 #define NO_MERGE UINT32_MAX
 #define EMPTY UINT64_MAX
 
-enum { CHARACTERS, NUMBERS, SLOTS, ARRAYS };
-static const Py_ssize_t SIZES[ARRAYS] = {4, 2, 8};
+enum { CHARACTERS, NUMBERS, SLOTS, MEMO, ARRAYS };
+static const Py_ssize_t SIZES[ARRAYS] = {4, 2, 8, 64};
+
+/* Texts use the same words again and again: a word that was cut before is looked up, at the one place where it may be. */
+#define LONGEST 15
+
+typedef struct {
+    uint8_t length, count; /* of characters, 0 at a place that is free; and of pieces */
+    uint16_t characters[LONGEST], pieces[LONGEST];
+} Known;
+_Static_assert(sizeof(Known) <= 64, "a known word has a row of the memo");
 
 typedef struct {
     const uint32_t *characters; /* code points, ascending */
@@ -103,50 +112,107 @@ static void merge_all(const Model *model, Word *word)
     word->count = pairs + 1;
 }
 
-/* Word by word: a word is some spaces, the first of which the text need not have, and what follows up to the next. */
-static Py_ssize_t cut_text(const Model *model, PyObject *text, uint16_t *pieces, uint32_t *merges)
+typedef struct {
+    Known *rows; /* each at the beginning of 64 bytes; a power of two of them */
+    uint64_t mask;
+} Memo;
+
+typedef struct {
+    const void *data;
+    int kind;
+    Py_ssize_t length;
+} Text;
+
+static uint32_t character_of(const Text *text, Py_ssize_t at)
 {
-    const Py_ssize_t length = PyUnicode_GET_LENGTH(text);
-    const int kind = PyUnicode_KIND(text);
-    const void *data = PyUnicode_DATA(text);
-    Word word = {pieces, merges, 0};
-    int was_space = 1;
-    add_character(model, SPACE, &word);
-    for (Py_ssize_t at = 0; at < length; at++) {
-        uint32_t character = PyUnicode_READ(kind, data, at);
-        character = character == ' ' ? SPACE : character;
-        if (character == SPACE && !was_space) {
-            merge_all(model, &word);
-            word = (Word){word.pieces + word.count, merges, 0};
-        }
-        was_space = character == SPACE;
-        add_character(model, character, &word);
+    const uint32_t character = PyUnicode_READ(text->kind, text->data, at);
+    return character == ' ' ? SPACE : character;
+}
+
+/* Where the word ends that begins here: some spaces, and what follows up to the next. */
+static Py_ssize_t end_of_word(const Text *text, Py_ssize_t at)
+{
+    while (at < text->length && character_of(text, at) == SPACE)
+        at++;
+    while (at < text->length && character_of(text, at) != SPACE)
+        at++;
+    return at;
+}
+
+/* The place in the memo of a short word, which is written to `wanted`; NULL if the word is not remembered. */
+static Known *place_of_word(const Memo *memo, const Text *text, Py_ssize_t begin, Py_ssize_t end, Known *wanted)
+{
+    const int is_first = begin == 0;
+    if (end - begin + is_first > LONGEST)
+        return NULL;
+    uint64_t hash = 0;
+    wanted->length = 0;
+    for (Py_ssize_t at = begin - is_first; at < end; at++) {
+        const uint32_t character = at < 0 ? SPACE : character_of(text, at);
+        if (character > UINT16_MAX)
+            return NULL;
+        wanted->characters[wanted->length++] = (uint16_t)character;
+        hash = (hash ^ character) * UINT64_C(0x9e3779b97f4a7c15);
     }
-    merge_all(model, &word);
-    return word.pieces + word.count - pieces;
+    return (Known *)((char *)memo->rows + 64 * (hash >> 40 & memo->mask));
+}
+
+static void cut_word(const Model *model, const Memo *memo, const Text *text, Py_ssize_t begin, Py_ssize_t end,
+                     Word *word)
+{
+    Known wanted, *known = place_of_word(memo, text, begin, end, &wanted);
+    if (known && known->length == wanted.length &&
+        !memcmp(known->characters, wanted.characters, wanted.length * sizeof *wanted.characters)) {
+        memcpy(word->pieces, known->pieces, known->count * sizeof *known->pieces);
+        word->count = known->count;
+        return;
+    }
+    word->count = 0;
+    if (begin == 0) /* the first word has a space before it that the text need not have */
+        add_character(model, SPACE, word);
+    for (Py_ssize_t at = begin; at < end; at++)
+        add_character(model, character_of(text, at), word);
+    merge_all(model, word);
+    if (known && word->count <= LONGEST) {
+        wanted.count = (uint8_t)word->count;
+        memcpy(wanted.pieces, word->pieces, wanted.count * sizeof *wanted.pieces);
+        *known = wanted;
+    }
+}
+
+static Py_ssize_t cut_text(const Model *model, const Memo *memo, const Text *text, uint16_t *pieces, uint32_t *merges)
+{
+    Word word = {pieces, merges, 0};
+    for (Py_ssize_t begin = 0, end; begin < text->length; begin = end) {
+        end = end_of_word(text, begin);
+        cut_word(model, memo, text, begin, end, &word);
+        word.pieces += word.count;
+    }
+    return word.pieces - pieces;
 }
 
 static int is_model(const Py_buffer *views, unsigned int first_byte)
 {
-    const Py_ssize_t slots = views[SLOTS].len / 8;
+    const Py_ssize_t slots = views[SLOTS].len / 8, known = views[MEMO].len / 64;
     const uint64_t *slot = views[SLOTS].buf;
     int has_room = 0;
     for (Py_ssize_t at = 0; at < slots && !has_room; at++)
         has_room = slot[at] == EMPTY;
-    return has_room && !(slots & (slots - 1)) && views[CHARACTERS].len / 4 == views[NUMBERS].len / 2 &&
+    return has_room && !(slots & (slots - 1)) && known > 0 && !(known & (known - 1)) && views[CHARACTERS].len / 4 == views[NUMBERS].len / 2 &&
            first_byte <= UINT16_MAX - 255;
 }
 
-/* cut(text, characters, their numbers, slots, number of byte 0): the numbers of its pieces, 16 bits each */
+/* cut(text, number of byte 0, characters, their numbers, slots, memo): the numbers of its pieces, 16 bits each */
 static PyObject *cut(PyObject *self, PyObject *given)
 {
     PyObject *text, *arrays[ARRAYS];
     Py_buffer views[ARRAYS];
     unsigned int first_byte;
     (void)self;
-    if (!PyArg_ParseTuple(given, "UOOOI", &text, &arrays[CHARACTERS], &arrays[NUMBERS], &arrays[SLOTS], &first_byte))
+    if (!PyArg_ParseTuple(given, "UIOOOO", &text, &first_byte, &arrays[CHARACTERS], &arrays[NUMBERS], &arrays[SLOTS],
+                          &arrays[MEMO]))
         return NULL;
-    if (take_arrays(arrays, views, SIZES, ARRAYS, 0) < 0)
+    if (take_arrays(arrays, views, SIZES, ARRAYS, 1) < 0)
         return NULL;
     if (!is_model(views, first_byte)) {
         PyErr_SetString(PyExc_ValueError, "arrays that do not fit together");
@@ -154,46 +220,51 @@ static PyObject *cut(PyObject *self, PyObject *given)
     }
     const Model model = {views[CHARACTERS].buf,       views[NUMBERS].buf, views[NUMBERS].len / 2, views[SLOTS].buf,
                          views[SLOTS].len / 8 - 1, (uint16_t)first_byte};
-    const size_t most = 4 * ((size_t)PyUnicode_GET_LENGTH(text) + 1);
+    const Memo memo = {views[MEMO].buf, (uint64_t)views[MEMO].len / 64 - 1};
+    const Text words = {PyUnicode_DATA(text), PyUnicode_KIND(text), PyUnicode_GET_LENGTH(text)};
+    const size_t most = 4 * ((size_t)words.length + 1);
     uint32_t *merges = PyMem_Malloc(most * (sizeof *merges + sizeof(uint16_t)));
     if (merges == NULL) {
         PyErr_NoMemory();
         return let_go(views, ARRAYS);
     }
     uint16_t *pieces = (uint16_t *)(merges + most);
-    const Py_ssize_t count = PyUnicode_GET_LENGTH(text) ? cut_text(&model, text, pieces, merges) : 0;
+    const Py_ssize_t count = cut_text(&model, &memo, &words, pieces, merges);
     PyObject *found = PyBytes_FromStringAndSize((const char *)pieces, count * (Py_ssize_t)sizeof *pieces);
     PyMem_Free(merges);
     Py_XDECREF(let_go(views, ARRAYS));
     return found;
 }
 
+enum { PAIRS, MERGED, FILLED, FILL_ARRAYS };
+static const Py_ssize_t FILL_SIZES[FILL_ARRAYS] = {4, 2, 8};
+
 /* fill(pairs, merged pieces, slots): by rank, into empty slots, of which there are more than pairs */
 static PyObject *fill(PyObject *self, PyObject *given)
 {
-    PyObject *arrays[ARRAYS];
-    Py_buffer views[ARRAYS];
+    PyObject *arrays[FILL_ARRAYS];
+    Py_buffer views[FILL_ARRAYS];
     (void)self;
-    if (!PyArg_ParseTuple(given, "OOO", &arrays[0], &arrays[1], &arrays[SLOTS]))
+    if (!PyArg_ParseTuple(given, "OOO", &arrays[PAIRS], &arrays[MERGED], &arrays[FILLED]))
         return NULL;
-    if (take_arrays(arrays, views, SIZES, ARRAYS, 1) < 0)
+    if (take_arrays(arrays, views, FILL_SIZES, FILL_ARRAYS, 1) < 0)
         return NULL;
-    const Py_ssize_t count = views[0].len / 4, size = views[SLOTS].len / 8;
-    const uint32_t *pairs = views[0].buf;
-    const uint16_t *merged = views[1].buf;
-    uint64_t *slots = views[SLOTS].buf;
-    if (views[1].len / 2 != count || count >= size || count > UINT16_MAX || (size & (size - 1))) {
+    const Py_ssize_t count = views[PAIRS].len / 4, size = views[FILLED].len / 8;
+    const uint32_t *pairs = views[PAIRS].buf;
+    const uint16_t *merged = views[MERGED].buf;
+    uint64_t *slots = views[FILLED].buf;
+    if (views[MERGED].len / 2 != count || count >= size || count > UINT16_MAX || (size & (size - 1))) {
         PyErr_SetString(PyExc_ValueError, "arrays that do not fit together");
-        return let_go(views, ARRAYS);
+        return let_go(views, FILL_ARRAYS);
     }
-    memset(slots, 0xff, (size_t)views[SLOTS].len);
+    memset(slots, 0xff, (size_t)views[FILLED].len);
     for (Py_ssize_t rank = 0; rank < count; rank++) {
         uint64_t at = place_of(pairs[rank], (uint64_t)size - 1);
         while (slots[at] != EMPTY)
             at = (at + 1) & ((uint64_t)size - 1);
         slots[at] = (uint64_t)pairs[rank] << 32 | (uint64_t)rank << 16 | merged[rank];
     }
-    return let_go(views, ARRAYS);
+    return let_go(views, FILL_ARRAYS);
 }
 
 static PyMethodDef METHODS[] = {

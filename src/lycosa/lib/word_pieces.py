@@ -5,10 +5,10 @@
 
 A character is a piece, or, if it is none, each of its bytes is. Then two neighbours that belong together are joined,
 again and again, those first that the tokenizer learned first. A space, written ▁, can only be the beginning of a piece,
-so each word is cut by itself.
+so each word is cut by itself, and one that was cut lately is looked up.
 
-This is done in C, for tokenizers like Llama's, from tables of 1.1 MB; without a compiler, or for others, by the library
-tokenizers, which takes 20 MB and several times as long.
+This is done in C, for tokenizers like Llama's, from tables of 1.1 MB and a memo of 0.25 MB; without a compiler, or for
+others, by the library tokenizers, which takes 20 MB and several times as long.
 """
 
 from __future__ import annotations
@@ -29,6 +29,10 @@ _NORMALIZED = [
     {"type": "Replace", "pattern": {"String": " "}, "content": SPACE},
 ]
 _MOST = 65_535
+_WORDS = 4_096
+"""Number of words that are remembered; a power of two."""
+_KNOWN = "S64"
+"""What is remembered of one: `Known` in `_word_pieces.c`."""
 _INNER_SPACE = re.compile(f"[^{SPACE}]{SPACE}")
 
 _compiled: Any = native.load("lycosa.lib._word_pieces")
@@ -54,8 +58,9 @@ class WordPieces:
 
 
 class _Tables(NamedTuple):
-    model: tuple[NDArray[np.uint32], NDArray[np.uint16], NDArray[np.uint64], int]
-    """What `_word_pieces.c` wants: the code points that are pieces, their numbers, merges, and the number of byte 0."""
+    model: tuple[int, NDArray[np.uint32], NDArray[np.uint16], NDArray[np.uint64], NDArray[np.bytes_]]
+    """What `_word_pieces.c` wants: the number of byte 0, the code points that are pieces, their numbers, merges, and a
+    memo."""
     marker: re.Pattern[str]
     """Pieces such as <s> that are looked for before all others; the text after one begins anew."""
     markers: dict[str, bytes]
@@ -76,7 +81,8 @@ def _tables(tokenizer: dict[str, Any]) -> _Tables | None:
     numbers = np.array([vocabulary[chr(character)] for character in characters.tolist()], dtype=np.uint16)
     markers = {token["content"]: np.uint16(token["id"]).tobytes() for token in added}
     marker = re.compile("(" + "|".join(map(re.escape, sorted(markers, key=len, reverse=True))) + ")")
-    return _Tables((characters, numbers, slots, vocabulary["<0x00>"]), marker, markers)
+    memo = np.zeros(_WORDS, dtype=_KNOWN)
+    return _Tables((vocabulary["<0x00>"], characters, numbers, slots, memo), marker, markers)
 
 
 def _is_like_llama(tokenizer: dict[str, Any]) -> bool:
