@@ -86,8 +86,8 @@ class Hedge(NamedTuple):
 
     def said(self, odds: NDArray[Any], near: NDArray[Any], meaning: NDArray[Any]) -> Values:
         """Log-odds, by page. `near`: z₂."""
-        cosines = np.nan_to_num(meaning.astype(np.float64), nan=self.usual_meaning)
-        kept = np.clip(odds.astype(np.float64), -MOST_ODDS, MOST_ODDS)
+        cosines = np.where(np.isnan(meaning), self.usual_meaning, meaning.astype(np.float64))
+        kept = np.minimum(np.maximum(odds.astype(np.float64), -MOST_ODDS), MOST_ODDS)
         said: Values = self.intercept + self.odds * kept + self.near * near + self.meaning * cosines
         return said
 

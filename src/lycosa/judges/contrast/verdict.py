@@ -28,6 +28,7 @@ helps where little is relevant, and harms where much is.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,7 +126,7 @@ class VerdictView(NamedTuple):
         """The probability, and each word's contribution to its log-odds."""
         if not len(words):
             return 0.0, np.zeros(0, dtype=np.float32)
-        parts: Floats = np.sum([side.parts(words, counts) for side in self.sides], axis=0)
+        parts: Floats = reduce(np.add, [side.parts(words, counts) for side in self.sides])
         odds = np.array([float(parts.sum()) + sum(side.offset for side in self.sides) + self.intercept])
         if self.near is not None and self.hedge is not None:
             by_study = self.near.parts(words, counts)

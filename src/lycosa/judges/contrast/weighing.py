@@ -184,7 +184,7 @@ def specific(pages: StudiedPages, doubt: Floats) -> Floats:
     """idf, by the table and by the number of pages that contain a word and are not about the topic."""
     usual = background_shares() * np.float32(BACKGROUND)
     frequency = pages.frequencies(doubt)
-    present = np.flatnonzero(frequency)
+    present = np.flatnonzero(frequency != 0)  # numpy looks for what is true much faster than for numbers
     rest = np.log(usual + np.float32(1))
     rest[present] = np.log(frequency[present] + usual[present] + 1)
     whole = np.float32(np.log(float(doubt.sum()) + BACKGROUND + 1))

@@ -321,10 +321,10 @@ class WordRecord:
         seen = np.zeros(SIZE, dtype=np.int32)
         speaks_for, speaks_against = np.zeros(SIZE, dtype=np.float32), np.zeros(SIZE, dtype=np.float32)
         loops().count_words(visited, words, relevance, seen, speaks_for, speaks_against)
-        said = np.flatnonzero(speaks_for + speaks_against)
+        said = np.flatnonzero((speaks_for + speaks_against) != 0)
         pro, contra = speaks_for[said], speaks_against[said]
         rate = usual(pro, pro + contra, rate)
-        self.table[:, [tables.LEARNED, tables.LOG_ODDS]] = 0
+        self.table[:, tables.LEARNED] = self.table[:, tables.LOG_ODDS] = 0
         self.table[said, tables.LEARNED] = self._idf[said] ** 2 * ((pro * (1 - rate) - contra * rate) / len(relevance))
         self.table[said, tables.LOG_ODDS] = np.log((pro + 2 * rate) / (contra + 2 * (1 - rate)) * ((1 - rate) / rate))
 
@@ -335,8 +335,8 @@ class WordRecord:
 
 def usual(sums: Floats, weights: NDArray[Any], rate: float) -> float:
     """The mean of sum / weight over all rows with a weight, and of `rate`."""
-    known = weights > 0
-    return (float((sums[known] / weights[known]).sum()) + rate) / (int(known.sum()) + 1)
+    known = np.flatnonzero(weights > 0)  # few, where rows are places
+    return (float((sums[known] / weights[known]).sum()) + rate) / (len(known) + 1)
 
 
 class PlaceRecord(NamedTuple):
