@@ -27,6 +27,10 @@ def offer(text: str, *, title: str = "", words: int = 40) -> str:
         "Questo dominio example-shop.test è in vendita",
         "Домен example-shop.test продаётся",
         "example-shop.test 域名出售",
+        "example-shop.test ドメイン販売中",
+        "example-shop.test: O domínio está à venda",
+        "example-shop.test, deze domeinnaam is te koop",
+        "example-shop.test is parked by a registrar",
     ],
 )
 def test_a_parked_domain(text):

@@ -52,10 +52,19 @@ def processor_time(pid: int) -> float:
         return time.monotonic()
 
 
-def allow_processor_time(seconds: float) -> None:
-    """The system ends this process (SIGXCPU) when it has spent this much more processor time."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    wanted = math.ceil(used.ru_utime + used.ru_stime + seconds) + 1
-    with contextlib.suppress(ValueError, OSError):  # somebody has set a lower limit for all of us
-        resource.setrlimit(resource.RLIMIT_CPU, (wanted, hard))
+class ProcessorTime:
+    """The limit that the system keeps for this process: beyond it, SIGXCPU ends it."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._limit = 0
+
+    def allow(self) -> None:
+        """From now on, `seconds` more of processor time."""
+        limit = math.ceil(time.process_time() + self._seconds) + 1
+        if limit == self._limit:  # which is in whole seconds, while a page takes milliseconds
+            return
+        self._limit = limit
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        with contextlib.suppress(ValueError, OSError):  # somebody has set a lower limit for all of us
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))

@@ -35,7 +35,7 @@ import cloudpickle
 
 from lycosa.crawl.reader_answers import LENGTH, LONGEST, pack, unpack
 from lycosa.crawl.reader_confinement import confine
-from lycosa.crawl.reader_limits import allow_processor_time, die_with_parent, processor_time
+from lycosa.crawl.reader_limits import ProcessorTime, die_with_parent, processor_time
 from lycosa.crawl.reading import Read, Reading, compared, read, read_response
 from lycosa.errors import LycosaError
 from lycosa.lib.memory import memory_returner
@@ -411,7 +411,7 @@ def serve(sock: socket.socket) -> None:
             confine()
         gc.freeze()  # modules and settings are here to stay: there is no garbage to be looked for among them
         gc.set_threshold(GARBAGE)  # a page makes thousands of objects, and none that refer to each other in a circle
-        return_memory = memory_returner()
+        return_memory, processor = memory_returner(), ProcessorTime(seconds)
         sock.sendall(LENGTH.pack(0))  # ready
         while message := _receive(stream):
             given = marshal.loads(message)  # noqa: S302 - from the crawl, our parent
@@ -419,7 +419,7 @@ def serve(sock: socket.socket) -> None:
                 reading, _, _, whole_pages, _ = pickle.loads(given[0])  # noqa: S301 - from the crawl, our parent
                 continue
             *answered, furniture, known = given
-            allow_processor_time(seconds)
+            processor.allow()
             began = time.process_time()
             try:
                 result = read_response(Response(*answered), reading, furniture)

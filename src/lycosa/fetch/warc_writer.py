@@ -23,6 +23,7 @@ import time
 import zlib
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from lycosa.model import Response
 
@@ -169,8 +170,13 @@ def _record_ids() -> tuple[str, str]:
 
 def _date(seconds: float) -> str:
     whole, micro = divmod(round(seconds * 1e6), 10**6)
+    return f"{_second(whole)}.{micro:06d}Z"
+
+
+@lru_cache(maxsize=16)  # a page has four dates, and a second has hundreds of pages
+def _second(whole: int) -> str:
     t = time.gmtime(whole)
-    return f"{t[0]:04d}-{t[1]:02d}-{t[2]:02d}T{t[3]:02d}:{t[4]:02d}:{t[5]:02d}.{micro:06d}Z"
+    return f"{t[0]:04d}-{t[1]:02d}-{t[2]:02d}T{t[3]:02d}:{t[4]:02d}:{t[5]:02d}"
 
 
 def head_lines(head: bytes) -> list[bytes]:

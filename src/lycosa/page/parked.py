@@ -35,6 +35,8 @@ _OFFER = re.compile(
     """,
     re.VERBOSE,
 )
+_HINTS = ("dom", "park", "домен", "域名", "ドメイン")
+"""One of these is in every offer; to look for them takes a hundredth of the time."""
 
 
 def offer_of_domain(page: Page, domain: str) -> str:
@@ -42,7 +44,7 @@ def offer_of_domain(page: Page, domain: str) -> str:
     if page.words > MOST_WORDS:
         return ""
     text = f"{page.title} {page.text}"[:LONGEST].lower()
-    found = _OFFER.search(text)
+    found = _OFFER.search(text) if any(hint in text for hint in _HINTS) else None
     if found is None:
         return ""
     return found[0] if page.words <= FEW_WORDS or domain in text else ""
