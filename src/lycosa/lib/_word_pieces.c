@@ -198,8 +198,8 @@ static int is_model(const Py_buffer *views, unsigned int first_byte)
     int has_room = 0;
     for (Py_ssize_t at = 0; at < slots && !has_room; at++)
         has_room = slot[at] == EMPTY;
-    return has_room && !(slots & (slots - 1)) && known > 0 && !(known & (known - 1)) && views[CHARACTERS].len / 4 == views[NUMBERS].len / 2 &&
-           first_byte <= UINT16_MAX - 255;
+    return has_room && !(slots & (slots - 1)) && known > 0 && !(known & (known - 1)) &&
+           views[CHARACTERS].len / 4 == views[NUMBERS].len / 2 && first_byte <= UINT16_MAX - 255;
 }
 
 /* cut(text, number of byte 0, characters, their numbers, slots, memo): the numbers of its pieces, 16 bits each */
