@@ -79,6 +79,21 @@ class TestLostConnections:
             with pytest.raises(WorkspaceBusy):
                 PostgresStore(emptied_postgres, path=NOWHERE, is_crawler=True)
 
+    def test_a_session_that_is_ended_before_it_is_set_up_is_replaced(self, emptied_postgres, ask):
+        ended = []
+
+        class Ended(PostgresStore):
+            def _set_up(self, db: object) -> None:
+                if len(ended) < 3:
+                    ended.append(db.info.backend_pid)
+                    ask(f"select pg_terminate_backend({db.info.backend_pid}, 5000)")
+                super()._set_up(db)
+
+        with closing(Ended(emptied_postgres, path=NOWHERE, is_crawler=True)) as store:
+            assert len(set(ended)) == 3
+            store.write(Batch(links=[link(1)]))
+            assert store.count_links() == 1
+
     def test_reading_goes_on_as_well(self, opened, ask):
         store = opened()
         store.write(Batch(hosts=hosts(), links=[link(1), link(2)]))

@@ -100,14 +100,18 @@ class PostgresConnection(Asking):
         self._hint = ""
         """What to do about it."""
         with explained(self.where):
-            self._db = self._connect()
+            self._db = self._reach()
         try:
             self._patience = min(patience, PATIENCE)  # nobody listens yet why it would wait
-            self._again(self._open)
+            self._again(self._begin)
         except BaseException:
             self._db.close()
             raise
         self._patience = patience
+
+    def _begin(self, db: Database) -> None:
+        self._set_up(db)
+        self._open(db)
 
     def _open(self, db: Database) -> None:
         """What has to be done once; it may be begun again if the connection is lost meanwhile."""
@@ -128,15 +132,28 @@ class PostgresConnection(Asking):
     # ── sessions ──────────────────────────────────────────────────────────────────────────────────────────
 
     def _connect(self) -> Database:
+        db = self._reach()
+        try:
+            self._set_up(db)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _reach(self) -> Database:
+        """A new session, as the server gives it."""
         db = psycopg.connect(self._conninfo, autocommit=True)
         db.cursor_factory = RawCursor
         db.server_cursor_factory = RawServerCursor
         db.read_only = self._read_only
+        teach(db)
+        return db
+
+    def _set_up(self, db: Database) -> None:
+        """What the server has to be told of a session; it may be lost meanwhile."""
         db.execute(SESSION)
         if self._read_only:
             db.execute("set default_transaction_read_only = on")
-        teach(db)
-        return db
 
     def _connected(self) -> Database:
         """The session, a new one if it was lost."""
