@@ -241,7 +241,7 @@ def test_topics_by_drag_and_drop_then_a_crawl_for_one(page, tmp_path: Path):
             classify(page, base, web, server.port)
             page.locator(".topic[data-path='A/Cycling']").focus()
             page.keyboard.press("g")
-            page.locator(".topic.is-good[data-path='A/Cycling']").wait_for()
+            page.locator(".topic.is-good[data-path='A/Cycling']:focus").wait_for()  # though the tree was made anew
             page.get_by_role("link", name="Crawl for Cycling").click()
             page.locator("[name=pages]").fill("12")
             page.get_by_role("button", name="What would it do?").click()

@@ -21,8 +21,11 @@ export async function topicsView(main, first = "") {
     show();
   }
 
+  /** The tree as it is now; whoever walks it by keyboard stays where they are. */
   function show() {
+    const focused = tree.contains(document.activeElement) ? document.activeElement.dataset.path : null;
     put(tree, book.topics.length ? h("ul", { class: "tree", role: "tree", "aria-label": "Topics" }, branch("")) : empty("No topic yet", "A topic is a place in a tree with some pages as examples. Add one, give it examples, train, and crawl for it."));
+    if (focused !== null) [...tree.querySelectorAll(".topic")].find((each) => each.dataset.path === focused)?.focus();
     showJudge();
   }
 
