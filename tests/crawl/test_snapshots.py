@@ -113,10 +113,10 @@ class Crawl:
                 parts.extend(beside())
             for part in parts:
                 part.look()
+            self.settle(parts[2])
             if self.rig.ledger.pages in says:
                 self.say(says.pop(self.rig.ledger.pages))
             if kill_at and self.rig.ledger.pages >= kill_at:
-                self.settle(parts[2])
                 raise Killed
 
         self.rig.crawl(
@@ -129,7 +129,7 @@ class Crawl:
         parts[2].look(is_last=True)
 
     def settle(self, snapshotting: Snapshotting) -> None:
-        """What was begun is written, and named by the store."""
+        """What was begun is written, and named by the store: when the next one is due depends on pages alone."""
         snapshotting._finish(wait=True)
 
     def say(self, said: dict[str, str]) -> None:
