@@ -9,6 +9,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 from lycosa.errors import InputError, WorkspaceError
@@ -16,6 +17,8 @@ from lycosa.workspace import Workspace
 
 MOST_RUNNING = 16
 """Maximum number of crawls that run at once from here."""
+LONGEST_END = 20.0
+"""Seconds for which the process of a crawl that has stopped is waited for, if the crawl is to go on."""
 LOG = "crawl.log"
 LAST_WORDS = 2_000
 """Bytes of the log that tell why a crawl did not start."""
@@ -46,6 +49,7 @@ class Runner:
                 f"{workspace.directory.name}: the crawl of a cluster is started where its crawlers are to run: "
                 f"lycosa crawl -o {workspace.directory} --cluster {len(workspace.parts())}"
             )
+        self._wait_for_end(workspace)
         with self._lock:
             self._reap()
             if len(self._processes) >= MOST_RUNNING:
@@ -60,6 +64,15 @@ class Runner:
                     stderr=log,
                     start_new_session=True,
                 )
+
+    def _wait_for_end(self, workspace: Workspace) -> None:
+        """A crawl that has stopped may go on at once, but its process takes a moment to go, on a busy machine seconds.
+        One that has just been started takes a moment to hold its crawl."""
+        until = time.monotonic() + LONGEST_END
+        while (process := self._processes.get(workspace.directory)) is not None and process.poll() is None:
+            if workspace.holder() is not None or time.monotonic() > until:
+                return
+            time.sleep(0.05)
 
     def starting(self) -> list[dict[str, str]]:
         """Crawls that were started here and have no database yet; why, if they never will."""
