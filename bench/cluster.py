@@ -111,7 +111,7 @@ class Sampling(threading.Thread):
         for each in psutil.Process().children(recursive=True):
             with suppress(psutil.Error):
                 words, times = " ".join(each.cmdline()), each.cpu_times()
-                is_crawling = "CrawlerActor" in words or "reader_pool" in words
+                is_crawling = "CrawlerActor" in words or "reader_process" in words
                 if not (is_crawling or each.pid in own or "ray" in words):
                     continue
                 used = float(times.user + times.system)

@@ -19,7 +19,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 from selectolax.lexbor import LexborHTMLParser
 
 from lycosa.crawl import reader_answers, reading
-from lycosa.crawl.reader_pool import GARBAGE
+from lycosa.crawl.reader_process import GARBAGE
 from lycosa.crawl.reading import Reading
 from lycosa.fetch.urls import UrlRules, Urls
 from lycosa.judges import meaning

@@ -53,7 +53,7 @@ SPEED = 200.0
 """Simulated seconds a second, to begin with: about as many visits a second, times the seconds a visit has in a week."""
 ADDRESSES = 40
 ENOUGH = "there were enough visits"
-READER = "lycosa.crawl.reader_pool"
+READER = "lycosa.crawl.reader_process"
 """In the command line of a reader; the web server, which knows all pages, is a child of this process, too."""
 LOOK_EVERY = 2.0
 """Seconds between two looks at the number of visits."""

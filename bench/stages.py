@@ -23,6 +23,7 @@ from typing import Any
 from lycosa import config, engine
 from lycosa.crawl import reader_answers, reader_pool, reading
 from lycosa.crawl.commit import CrawlLedger
+from lycosa.crawl.reader_requests import NOWHERE, Request, unpacked
 from lycosa.crawl.reading import Reading
 from lycosa.crawl.watching import Silence, View
 from lycosa.fetch.archive import Archive
@@ -31,7 +32,6 @@ from lycosa.fetch.robots import Robots
 from lycosa.fetch.urls import Urls
 from lycosa.frontier.frontier import Frontier
 from lycosa.judges.keywords import KeywordJudge
-from lycosa.model import Response
 from lycosa.page import html
 from lycosa.page.language import detect_language
 from lycosa.store.sqlite import SqliteStore
@@ -43,10 +43,9 @@ Parts = tuple[tuple[str, Any, tuple[str, ...]], ...]
 CRAWL_PARTS: Parts = (
     ("HTTP: libcurl and its callbacks", Http, ("_act",)),
     ("robots.txt: matching", Robots, ("verdict",)),
-    ("readers: marshal, hand over", reader_pool, ("_request",)),
-    ("readers: marshal, hand over", reader_pool._Reader, ("give",)),
+    ("readers: hand over", reader_pool._Reader, ("give",)),
     ("readers: take back, unpack", reader_pool, ("unpack",)),
-    ("readers: take back, unpack", reader_pool._Reader, ("data_received",)),
+    ("readers: take back, unpack", reader_pool._Reader, ("buffer_updated",)),
     ("WARC: digests, compression", Archive, ("append",)),
     ("WARC: write, sync to disk", Archive, ("sync", "position")),
     ("ledger: numbers for links, rows", CrawlLedger, ("commit",)),
@@ -66,7 +65,7 @@ READER_PARTS: Parts = (
     ("fingerprint", html, ("simhash",)),
     ("hashes of links", reading, ("_hashes",)),
     ("judge", KeywordJudge, ("judge",)),
-    ("packing the answer", reader_pool, ("pack",)),
+    ("packing the answer", reader_answers, ("pack",)),
 )
 READER_REST = "reading, the rest"
 WARM_UP = 100
@@ -153,17 +152,16 @@ class Timer(Silence):
         self.pages = self._ledger.pages
 
 
-def time_crawl(settings: config.Config, workspace: Workspace, requests: list[bytes]) -> dict[str, Any]:
+def time_crawl(settings: config.Config, workspace: Workspace, requests: list[Request]) -> dict[str, Any]:
     """Crawl; keep some of what is sent to the readers in `requests`."""
-    marshalled = reader_pool._request
+    packed = Request.packed
 
-    def keep(response: Response, furniture: bytes, known: Response | None) -> bytes:
-        request = marshalled(response, furniture, known)
+    def keep(request: Request, place: int = NOWHERE) -> bytes:
         if len(requests) < WARM_UP + SAMPLE:
             requests.append(request)
-        return request
+        return packed(request, place)
 
-    reader_pool._request = keep
+    Request.packed = keep  # type: ignore[method-assign, assignment]
     watch, timer = Stopwatch(), Timer()
     watch.put_on(CRAWL_PARTS)
     engine.Crawl(config=settings, directory=workspace.directory).run(watcher=timer)
@@ -178,7 +176,7 @@ def time_crawl(settings: config.Config, workspace: Workspace, requests: list[byt
     }
 
 
-def time_reading(settings: config.Config, requests: list[bytes]) -> dict[str, Any]:
+def time_reading(settings: config.Config, requests: list[Request]) -> dict[str, Any]:
     how = Reading(
         urls=Urls(settings.urls),
         judge=KeywordJudge(settings.topic),
@@ -187,9 +185,9 @@ def time_reading(settings: config.Config, requests: list[bytes]) -> dict[str, An
         product_token=settings.robots.product_token,
     )
 
-    def read_again(request: bytes) -> None:
-        *answered, furniture, _ = marshal.loads(request)
-        reader_answers.pack(reading.read_response(Response(*answered), how, furniture), whole_pages=False)
+    def read_again(request: Request) -> None:
+        sent = unpacked(marshal.loads(request.packed()), None)
+        reader_answers.pack(reading.read_response(sent.response, how, sent.furniture), whole_pages=False)
 
     detect_language(FOREIGN)
     for request in requests[:WARM_UP]:  # fills the memos
@@ -207,7 +205,7 @@ def time_reading(settings: config.Config, requests: list[bytes]) -> dict[str, An
 def start_of_a_reader() -> float:
     """Seconds of CPU until a reader can be given a page: Python and its imports."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-c", "import lycosa.crawl.reader_pool"], check=True)
+    subprocess.run([sys.executable, "-c", "import lycosa.crawl.reader_process"], check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -215,7 +213,7 @@ def start_of_a_reader() -> float:
 def main() -> None:
     file, workspace = Path(sys.argv[1]), Workspace(Path(sys.argv[2]))
     settings = config.build((str(file), config.load_file(file)))
-    requests: list[bytes] = []
+    requests: list[Request] = []
     crawl = time_crawl(settings, workspace, requests)
     print(json.dumps({"crawl": crawl, "reader": time_reading(settings, requests)}))
 

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import Rig
 from lycosa.config import Config, build
-from lycosa.crawl.reader_pool import NEEDED_HEADERS
+from lycosa.crawl.reader_requests import NEEDED_HEADERS
 from lycosa.errors import InputError
 from lycosa.explaining import explanation
 from lycosa.fetch.cache import PageCache

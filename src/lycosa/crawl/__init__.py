@@ -6,8 +6,10 @@
     visits        fetch and read, many at a time: leases go in, visits come out
     reading       read: decode, parse, judge and expand one response; a pure function
     reader_pool   reading in processes that can be killed
-    reader_answers  what such a process sends back, checked
-    reader_limits   what such a process may not do: outlive the crawl, take too long
+    reader_process  such a process from within
+    reader_requests  what it is sent: pages, whose bodies are in memory that both see
+    reader_answers  what it sends back, checked
+    reader_limits   what it may not do: outlive the crawl, take too long
     reader_confinement  and what it cannot: network, other processes, changes of files
     rendering     pages that come empty: rendered by a browser, or said to need one
     commit        a batch of visits becomes one transaction

@@ -4,8 +4,9 @@ Each reader is a process of its own with a memory limit. One that hangs on a pag
 that crashes its reader costs only itself: the pages queued behind it go to another reader, and a new process is
 started. A page whose reader was killed by somebody else is read once more.
 
-Messages are length-prefixed. The reader gets the import path and pickled settings once, then marshalled tuples, which
-are pages or new settings. What it sends back is of bounded length, and checked (`reader_answers`).
+Messages are length-prefixed. The reader (`reader_process`) gets the import path and pickled settings once, then
+marshalled tuples, which are pages (`reader_requests`) or new settings. What it sends back is of bounded length, and
+checked (`reader_answers`).
 
 Pages that take long must not hold up those of other hosts. A reader that is slow over a page gets no other one: those
 queued behind it go back, and another process takes its place while it may finish.
@@ -15,46 +16,38 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import marshal
 import os
-import pickle
-import resource
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-import traceback
 from collections import deque
 from collections.abc import Coroutine
 from typing import Any
 
 import cloudpickle
 
-from lycosa.crawl.reader_answers import LENGTH, LONGEST, pack, unpack
-from lycosa.crawl.reader_confinement import confine
-from lycosa.crawl.reader_limits import ProcessorTime, die_with_parent, processor_time
-from lycosa.crawl.reading import Read, Reading, compared, read, read_response
+from lycosa.crawl.reader_answers import LENGTH, LONGEST, unpack
+from lycosa.crawl.reader_limits import processor_time
+from lycosa.crawl.reader_requests import NOWHERE, Bodies, Request
+from lycosa.crawl.reading import Read, Reading, read
 from lycosa.errors import LycosaError
-from lycosa.lib.memory import memory_returner
-from lycosa.model import Fetched, Kind, Outcome, Response, Visit
-from lycosa.page import language_model
-from lycosa.page.usage import USAGE_HEADERS
+from lycosa.model import Fetched, Kind, Outcome, Visit
 
-NEEDED_HEADERS = frozenset({"content-type", "content-encoding", *USAGE_HEADERS})
 START_SECONDS = 60.0
 """Seconds after which a reader that is not ready never will be."""
 SLOW = 1.5
 """Seconds of processor time on one page, or a quarter of the time limit if that is less, after which a reader gets no
 more pages. Not seconds that have passed: on a busy machine every page would take long."""
-GARBAGE = 100_000
-"""Objects that a reader makes, beyond those it has let go, before it looks for garbage."""
-LARGE = 0.05
-"""Seconds of processor time that only large pages take, or those that unpack themselves: their memory goes back."""
 DEPTH = 12
 """Maximum number of pages given to a reader: the one it reads, and some so that it does not wait while we commit."""
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
+"""numpy's library for algebra would start a thread for each core, with memory of its own, for nothing."""
+USUAL_ANSWERS = 256 << 10
+"""Bytes of answers that are received at once, unless one is longer."""
 
 
 class InlineReader:
@@ -128,7 +121,8 @@ class Readers:
     async def read(self, fetched: Fetched, furniture: bytes = b"") -> Visit:
         if fetched.outcome.kind is not Kind.FETCHED or fetched.response is None:
             return Visit(fetched, fetched.outcome)
-        job = _Job(_request(fetched.response, furniture, fetched.known), asyncio.get_running_loop().create_future())
+        request = Request(fetched.response, furniture, fetched.known)
+        job = _Job(request, asyncio.get_running_loop().create_future())
         self._queue.append(job)
         self.dispatch()
         result = await job.answer
@@ -181,7 +175,7 @@ class Readers:
     def _put_back(self, reader: _Reader, *, keep: int) -> None:
         """The pages that a reader has not begun go back to the head of the queue."""
         while len(reader.jobs) > keep:
-            self._queue.appendleft(reader.jobs.pop())
+            self._queue.appendleft(reader.take_back())
 
     async def _start_another(self) -> None:
         if not self._is_closed:
@@ -222,19 +216,21 @@ class Readers:
 
 
 class _Job:
-    __slots__ = ("answer", "is_second", "request")
+    __slots__ = ("answer", "is_second", "place", "request")
 
-    def __init__(self, request: bytes, answer: asyncio.Future[Read]) -> None:
+    def __init__(self, request: Request, answer: asyncio.Future[Read]) -> None:
         self.request = request
         self.answer = answer
+        self.place = NOWHERE
+        """Of the body, in its reader's memory."""
         self.is_second = False
         """Its reader was killed before, by somebody else."""
 
 
-class _Reader(asyncio.Protocol):
+class _Reader(asyncio.BufferedProtocol):
     """One process, seen from the crawl's side."""
 
-    def __init__(self, pool: Readers, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, pool: Readers, process: subprocess.Popen[bytes], bodies: Bodies | None) -> None:
         self.jobs: deque[_Job] = deque()
         self.since = time.monotonic()
         """When the page at the head of `jobs` was begun; before the reader is ready, when its process was."""
@@ -242,8 +238,11 @@ class _Reader(asyncio.Protocol):
         """True when it has said so, False if it died before."""
         self._pool = pool
         self._process = process
+        self._bodies = bodies
         self._transport: asyncio.Transport | None = None
-        self._buffer = bytearray()
+        self._received = bytearray(USUAL_ANSWERS)
+        self._filled = 0
+        """Bytes received that are no whole answer yet."""
         self._death = "reader crashed"
         self._looked_at = (0.0, 0.0)
         """When the page was begun that it was last seen to work on, and its processor time then."""
@@ -256,15 +255,24 @@ class _Reader(asyncio.Protocol):
     @classmethod
     async def start(cls, pool: Readers) -> _Reader:
         ours, theirs = socket.socketpair()
+        bodies = Bodies.create()
+        model = -1 if pool._language_model is None else pool._language_model.fileno()
+        files = [theirs.fileno(), model, -1 if bodies is None else bodies.file]
+        numbers = [files[0], os.getpid(), *files[1:]]
         # -P: a file named random.py in the directory where the crawl was started is not to be imported.
-        given = [theirs.fileno()] if pool._language_model is None else [theirs.fileno(), pool._language_model.fileno()]
-        numbers = [theirs.fileno(), os.getpid(), *given[1:]]
-        command = [sys.executable, "-P", "-m", "lycosa.crawl.reader_pool", *map(str, numbers)]
+        command = [sys.executable, "-P", "-m", "lycosa.crawl.reader_process", *map(str, numbers)]
         # A session of its own: Ctrl-C in the terminal goes to the crawl, which then ends its readers in order.
-        process = subprocess.Popen(command, pass_fds=given, start_new_session=True)  # noqa: ASYNC220
+        process = subprocess.Popen(  # noqa: ASYNC220
+            command,
+            pass_fds=[file for file in files if file >= 0],
+            env=ONE_THREAD | os.environ,
+            start_new_session=True,
+        )
         theirs.close()
+        if bodies is not None:
+            os.close(bodies.file)
         ours.setblocking(False)
-        _, reader = await asyncio.get_running_loop().create_connection(lambda: cls(pool, process), sock=ours)
+        _, reader = await asyncio.get_running_loop().create_connection(lambda: cls(pool, process, bodies), sock=ours)
         reader.send(_import_path())
         reader.send(pool._settings)
         return reader
@@ -277,27 +285,46 @@ class _Reader(asyncio.Protocol):
         if not self.jobs and self.is_ready.done():
             self.since = time.monotonic()
         self.jobs.append(job)
-        self.send(job.request)
+        job.place = NOWHERE if self._bodies is None else self._bodies.add(job.request.response.body)
+        self.send(job.request.packed(job.place))
+
+    def take_back(self) -> _Job:
+        """The page given to it last."""
+        job = self.jobs.pop()
+        if self._bodies is not None:
+            self._bodies.take_back(job.place)
+        return job
 
     def send(self, message: bytes) -> None:
         assert self._transport is not None
         self._transport.write(LENGTH.pack(len(message)) + message)
 
-    def data_received(self, data: bytes) -> None:
-        self._buffer += data
+    def get_buffer(self, sizehint: int = -1) -> memoryview:  # noqa: ARG002 - asyncio passes it
+        if self._filled == len(self._received):  # of one answer
+            self._received = self._received + bytearray(len(self._received))
+        return memoryview(self._received)[self._filled :]
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self._filled += nbytes
         start = 0
-        while len(self._buffer) >= start + LENGTH.size:
-            (length,) = LENGTH.unpack_from(self._buffer, start)
-            if length > LONGEST:
-                self.kill("reader crashed")
-                return
-            end = start + LENGTH.size + length
-            if len(self._buffer) < end:
-                break
-            self._answer(memoryview(self._buffer)[start + LENGTH.size : end])
-            start = end
-        if start:
-            del self._buffer[:start]
+        with memoryview(self._received) as received:
+            while self._filled >= start + LENGTH.size:
+                (length,) = LENGTH.unpack_from(received, start)
+                if length > LONGEST:
+                    self.kill("reader crashed")
+                    return
+                end = start + LENGTH.size + length
+                if self._filled < end:
+                    break
+                with received[start + LENGTH.size : end] as message:
+                    self._answer(message)
+                start = end
+            rest = bytes(received[start : self._filled])
+        if not rest and len(self._received) > USUAL_ANSWERS:
+            self._received = bytearray(USUAL_ANSWERS)
+        elif start:
+            self._received[: len(rest)] = rest
+        self._filled = len(rest)
 
     def _answer(self, message: memoryview) -> None:
         self.since = time.monotonic()
@@ -308,8 +335,9 @@ class _Reader(asyncio.Protocol):
             return
         # If this fails, asyncio closes the connection: the page counts as one that crashed its reader.
         result = unpack(message)
-        message.release()
         job = self.jobs.popleft()
+        if self._bodies is not None:
+            self._bodies.took(job.place)
         if not job.answer.done():
             job.answer.set_result(result)
         if self._pool.is_retired(self):
@@ -335,6 +363,8 @@ class _Reader(asyncio.Protocol):
                 self._process.wait(2.0)  # it may still be saying what is the matter
         self._process.kill()
         code = self._process.wait()
+        if self._bodies is not None:
+            self._bodies.close()
         if isinstance(exc, OSError):
             exc = self._take_last_answers() or exc
         if not self.is_ready.done():
@@ -359,8 +389,8 @@ class _Reader(asyncio.Protocol):
         assert self._transport is not None
         number = self._transport.get_extra_info("socket").fileno()
         try:
-            while data := os.read(number, 1 << 20):
-                self.data_received(data)
+            while count := os.readv(number, [self.get_buffer()]):
+                self.buffer_updated(count)
         except OSError:  # nothing is left
             return None
         except Exception as error:
@@ -380,75 +410,5 @@ def _is_our_refusal(exc: Exception | None) -> bool:
     return exc is not None and not isinstance(exc, ConnectionError)
 
 
-# What travels: plain tuples.
-
-
 def _import_path() -> bytes:
     return marshal.dumps([os.path.abspath(entry) for entry in sys.path])  # noqa: PTH100 - of any text
-
-
-def _request(response: Response, furniture: bytes, known: Response | None) -> bytes:
-    return marshal.dumps((*_sent(response), furniture, None if known is None else _sent(known)))
-
-
-def _sent(response: Response) -> tuple[Any, ...]:
-    headers = [pair for pair in response.headers if pair[0] in NEEDED_HEADERS]
-    return response.url, response.status, headers, response.body
-
-
-# The reader's side.
-
-
-def serve(sock: socket.socket) -> None:
-    """Read pages until the other side goes away."""
-    with sock.makefile("rb") as stream:
-        # Last, so that nothing there hides a module of Python's or ours; a judge may have to be imported from there.
-        sys.path += [entry for entry in marshal.loads(_receive(stream)) if entry not in sys.path]  # noqa: S302 - our parent
-        reading, memory, seconds, whole_pages, confined = pickle.loads(_receive(stream))  # noqa: S301 - from the crawl, our parent
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if confined:
-            confine()
-        gc.freeze()  # modules and settings are here to stay: there is no garbage to be looked for among them
-        gc.set_threshold(GARBAGE)  # a page makes thousands of objects, and none that refer to each other in a circle
-        return_memory, processor = memory_returner(), ProcessorTime(seconds)
-        sock.sendall(LENGTH.pack(0))  # ready
-        while message := _receive(stream):
-            given = marshal.loads(message)  # noqa: S302 - from the crawl, our parent
-            if len(given) == 1:
-                reading, _, _, whole_pages, _ = pickle.loads(given[0])  # noqa: S301 - from the crawl, our parent
-                continue
-            *answered, furniture, known = given
-            processor.allow()
-            began = time.process_time()
-            try:
-                result = read_response(Response(*answered), reading, furniture)
-                result = compared(result, Response(*known) if known else None, reading, furniture)
-            except Exception as error:
-                result = Read(Outcome(Kind.UNREADABLE, "reader fault", f"{type(error).__name__}: {error}"[:300]))
-            answer = pack(result, whole_pages=whole_pages)
-            sock.sendall(LENGTH.pack(len(answer)) + answer)
-            if time.process_time() - began > LARGE:
-                del message, given, answered, known, result, answer
-                return_memory()
-
-
-def _receive(stream: Any) -> bytes:
-    head = stream.read(LENGTH.size)
-    return bytes(stream.read(LENGTH.unpack(head)[0])) if len(head) == LENGTH.size else b""
-
-
-if __name__ == "__main__":
-    die_with_parent(int(sys.argv[2]))
-    os.nice(1)  # the crawl's own process goes first: it keeps the readers fed
-    if len(sys.argv) > 3:
-        language_model.share(int(sys.argv[3]))
-    try:
-        serve(socket.socket(fileno=int(sys.argv[1])))
-    except (BrokenPipeError, ConnectionResetError):
-        pass
-    except Exception:
-        traceback.print_exc()
-        # At once: a process that has closed its socket and is still about to end would be killed by the crawl, and
-        # could not be told from one that somebody else has killed.
-        os._exit(1)
