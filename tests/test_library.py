@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import json
 import os
 import re
@@ -18,11 +19,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tomli_w
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import lycosa
 from hostile.server import running
 from lycosa.errors import ConfigError, InputError, SeedError, WorkspaceError
 from lycosa.lab.worlds.build import build_generated
+from lycosa.lib.memory import GARBAGE
 
 ROOT = Path(__file__).parents[1]
 PUBLIC = """
@@ -79,6 +82,19 @@ def test_importing_it_is_cheap():
 
 
 class TestRun:
+    def test_the_process_is_as_before_when_it_has_ended(self, seeds, settings):
+        def state():
+            return gc.get_threshold()[0], {pool["num_threads"] for pool in threadpool_info()}
+
+        crawl, meanwhile = lycosa.Crawl("recreational cycling", seeds=seeds, directory="cycling"), []
+        crawl.listen(lambda _: meanwhile.append(state()))
+        with threadpool_limits(limits=2, user_api="blas"):
+            before = state()
+            crawl.run(pages=3)
+            assert state() == before
+        assert {garbage for garbage, _ in meanwhile} == {GARBAGE}
+        assert all(threads <= {1} for _, threads in meanwhile)
+
     def test_the_five_lines(self, seeds, settings):
         report = lycosa.Crawl("recreational cycling", seeds=seeds, directory="cycling").run(pages=12)
         assert report.count == 12

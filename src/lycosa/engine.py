@@ -61,7 +61,9 @@ from lycosa.judge_choice import (
     settled,
 )
 from lycosa.judges.protocol import CompletedJudge, Judge, PlainJudge
+from lycosa.lib.algebra import on_one_core
 from lycosa.lib.clock import SystemClock
+from lycosa.lib.memory import little_garbage
 from lycosa.results.check import naming_damage
 from lycosa.results.report import Report
 from lycosa.run.given import Given
@@ -348,6 +350,8 @@ class Crawl:
                 naming_damage(self.workspace),
                 self.workspace.locked(),
                 closing(self._begin_store()) as store,
+                little_garbage(),
+                on_one_core(),
             ):
                 store.refuse_damage()
                 async with AsyncExitStack() as stack:

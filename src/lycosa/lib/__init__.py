@@ -7,7 +7,7 @@ hashindex, growing          large maps and arrays that grow
 snapshot                    what an object knows, as a file of plain values and arrays
 linkgraph                   PageRank and HITS
 evolve, gp                  a genetic algorithm over bit strings; genetic programming over formulas
-sparse                      products of sparse matrices
+sparse                      sparse matrices: products, rows of length 1
 half_rows, word_pieces      sums of rows of large tables; texts cut into the pieces that have word vectors
 native                      modules written in C, where they were compiled: `_words`, `_sparse` and so on
 compiled                    machine code by numba
@@ -18,5 +18,6 @@ bounds, nearest             range checks of settings; "did you mean"
 bounded_file                reads a file that may be a pipe or a device
 plugins                     `module:Class` and entry points
 clock                       time as a dependency: the real clock, and a virtual one
-memory                      gives memory that was freed back to the system
+memory                      gives memory that was freed back to the system; looks for garbage less often
+algebra                     linear algebra on one core
 """

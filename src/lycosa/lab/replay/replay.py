@@ -31,6 +31,7 @@ from lycosa.lab.replay.distilling import ReplayDistilling, ReplayedCitations
 from lycosa.lab.replay.person import AskedReplay, Person
 from lycosa.lab.replay.search import ReplayBoard, SearchPlan, drive, replay_search
 from lycosa.lab.worlds.world import World
+from lycosa.lib.algebra import on_one_core
 from lycosa.lib.clock import VirtualClock
 from lycosa.lib.growing import grown
 from lycosa.model import Fetched, Judgement, Kind, Lease, Outcome, Page, Visit
@@ -452,18 +453,19 @@ def replay(
     found = None if search is None else replay_search(search, ReplayBoard(judged.world, ledger, frontier, discovery))
     if found is not None:
         found.look()
-    while True:
-        ledger.track.ending = drive(
-            run(
-                frontier=frontier,
-                strategy=timed,
-                visitor=ReplayVisitor(judged, discovery),
-                ledger=ledger,
-                stop=stop,
-                clock=VirtualClock(),
-                width=width,
-                watch=found.look if found is not None else lambda: None,
+    with on_one_core():
+        while True:
+            ledger.track.ending = drive(
+                run(
+                    frontier=frontier,
+                    strategy=timed,
+                    visitor=ReplayVisitor(judged, discovery),
+                    ledger=ledger,
+                    stop=stop,
+                    clock=VirtualClock(),
+                    width=width,
+                    watch=found.look if found is not None else lambda: None,
+                )
             )
-        )
-        if found is None or stop.reason(ledger.figures(), frontier, now=0.0) or not found.rescue():
-            return ledger.track
+            if found is None or stop.reason(ledger.figures(), frontier, now=0.0) or not found.rescue():
+                return ledger.track
