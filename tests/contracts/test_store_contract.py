@@ -450,8 +450,8 @@ class TestPages:
                 pages=[page(n, title=f"page {n}", fetched_at=float(n), fingerprint=7 * n) for n in numbers],
                 judgements=[judgement(n, value) for n, value in zip(numbers, relevance, strict=True)],
                 outcomes=[outcome(n) for n in numbers],
-                edges=[(1, 0, 2, "two", ""), (1, 1, 3, "three", "nofollow")],
-                other_anchors=[("drei\nthe third", 1, 1)],
+                edges=[(1, 0, 2, "two", "")],
+                repeated_edges=[(1, 1, 3, "three", "nofollow", "drei\nthe third")],
                 events=[(1, 2.0, "note", "something happened")],
             )
         )
@@ -606,7 +606,7 @@ class TestPages:
     def test_a_link_at_the_same_place_replaces_the_one_that_was_there(self, reopen):
         store = reopen()
         fill(store)
-        store.write(Batch(other_anchors=[("cinq", 2, 0)]))
+        store.write(Batch(repeated_edges=[(2, 0, 5, "five", "nofollow", "cinq")]))
         assert rows(store, "select anchor, other_anchors from links where source_id = 2 order by position")[0] == (
             "five",
             "cinq",

@@ -513,11 +513,15 @@ class CrawlLedger:
     @staticmethod
     def _add_edges(source: int, links: Sequence[Link], targets: Sequence[int], batch: Batch) -> None:
         _, anchors, _, _, rels, positions, others = zip(*links, strict=True)  # columns
-        batch.edges.extend(zip(repeat(source, len(links)), positions, targets, anchors, rels, strict=True))
-        if any(others):
-            batch.other_anchors.extend(
-                ("\n".join(texts), source, position) for texts, position in zip(others, positions, strict=True) if texts
-            )
+        edges = zip(repeat(source, len(links)), positions, targets, anchors, rels, strict=True)
+        if not any(others):
+            batch.edges.extend(edges)
+            return
+        for edge, texts in zip(edges, others, strict=True):
+            if texts:
+                batch.repeated_edges.append((*edge, "\n".join(texts)))
+            else:
+                batch.edges.append(edge)
 
     def _expand_again(self, visit: Visit, page: Page, batch: Batch) -> None:
         """Of a page fetched again, the links that are new on it; all else stays as it was when it was told."""

@@ -13,6 +13,7 @@ import struct
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from urllib.parse import urlsplit
 
 from lycosa.fetch.decode import DecodeLimits, decode
@@ -144,7 +145,7 @@ def read_response(response: Response, reading: Reading, furniture: bytes = b"") 
         link_hashes=_hashes(page),
         digest=reading.digest(page) if reading.digest else b"",
     )
-    if page.words <= MOST_WORDS and (offer := offer_of_domain(page, _site(response.url))):
+    if page.words <= MOST_WORDS and (offer := offer_of_domain(page, partial(_site, response.url))):
         return Read(Outcome(Kind.SKIPPED, PARKED, offer, response.status))
     return Read(Outcome(Kind.FETCHED, f"http {response.status}", "", response.status), page, reading.judge.judge(page))
 

@@ -6,12 +6,12 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-/* Takes `count` arrays, the last of them for writing if `is_written`. 0, or -1 with an exception and none of them. */
-static int take_arrays(PyObject *const *arrays, Py_buffer *views, const Py_ssize_t *sizes, int count, int is_written)
+/* Takes `count` arrays, the last ones, `written` of them, for writing. 0, or -1 with an exception and none of them. */
+static int take_arrays(PyObject *const *arrays, Py_buffer *views, const Py_ssize_t *sizes, int count, int written)
 {
     int held = 0;
     while (held < count) {
-        const int flags = is_written && held == count - 1 ? PyBUF_ND | PyBUF_WRITABLE : PyBUF_ND;
+        const int flags = held >= count - written ? PyBUF_ND | PyBUF_WRITABLE : PyBUF_ND;
         if (PyObject_GetBuffer(arrays[held], &views[held], flags) < 0)
             break;
         held++;

@@ -7,6 +7,7 @@ else. An article about the trade says more, and a shop for domains names those o
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from lycosa.model import Page
 
@@ -39,12 +40,13 @@ _HINTS = ("dom", "park", "домен", "域名", "ドメイン")
 """One of these is in every offer; to look for them takes a hundredth of the time."""
 
 
-def offer_of_domain(page: Page, domain: str) -> str:
-    """What a page says of its domain, its registrable one, if that is parked; otherwise empty."""
+def offer_of_domain(page: Page, domain: Callable[[], str]) -> str:
+    """What a page says of its domain, its registrable one, if that is parked; otherwise empty. `domain` is asked for it
+    where it matters, which is hardly ever."""
     if page.words > MOST_WORDS:
         return ""
     text = f"{page.title} {page.text}"[:LONGEST].lower()
     found = _OFFER.search(text) if any(hint in text for hint in _HINTS) else None
     if found is None:
         return ""
-    return found[0] if page.words <= FEW_WORDS or domain in text else ""
+    return found[0] if page.words <= FEW_WORDS or domain() in text else ""

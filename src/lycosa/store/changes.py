@@ -78,7 +78,6 @@ where page_id in (select page_id from answers) and own_relevance is not null
       and page_id not in (select page from ({STANDING}) as standing)
 """
 TAKE_COMMAND = "update commands set taken_at = ?, result = ? where id = ?"
-OTHER_ANCHORS = "update links set other_anchors = ? where source_id = ? and position = ?"
 SHIFT_CLOCKS = (
     "update hosts set ready_at = ready_at + ?1 where ready_at > 0",
     "update addresses set ready_at = ready_at + ?1",
@@ -133,8 +132,8 @@ ORDER: tuple[tuple[NewRows | Statement, Callable[[rows.Batch], Collection[Any]]]
     (Statement(BIND), lambda batch: ONCE if batch.answers or batch.taken_over or batch.grades else ()),
     (Statement(UNCOUNT_HOSTS), lambda batch: ONCE if batch.recounts_hosts else ()),
     (Statement(RECOUNT_HOSTS), lambda batch: ONCE if batch.recounts_hosts else ()),
-    (NewRows("links", EDGE, ("source_id", "position")), attrgetter("edges")),
-    (Statement(OTHER_ANCHORS), attrgetter("other_anchors")),
+    (NewRows("links", EDGE, EDGE[:2]), attrgetter("edges")),
+    (NewRows("links", (*EDGE, "other_anchors"), EDGE[:2]), attrgetter("repeated_edges")),
     (NewRows("outcomes", fields(rows.OutcomeRow)), attrgetter("outcomes")),
     (NewRows("checks", fields(rows.CheckRow)), attrgetter("checks")),
     (NewRows("addresses", ("address", "ready_at"), ("address",)), lambda batch: batch.addresses.items()),

@@ -317,8 +317,9 @@ class Batch:
     checks: list[CheckRow] = field(default_factory=list)
     edges: list[tuple[int, int, int, str, str]] = field(default_factory=list)
     """(source, position, target, anchor, rel)."""
-    other_anchors: list[tuple[str, int, int]] = field(default_factory=list)
-    """(texts, source, position): further anchors of a link in `edges`, a line each."""
+    repeated_edges: list[tuple[int, int, int, str, str, str]] = field(default_factory=list)
+    """(source, position, target, anchor, rel, texts): links that stand on their page with other texts, too, a line
+    each."""
     threshold: float | None = None
     """New minimum relevance of a relevant page, applied to every judgement in the store."""
     grades: list[tuple[float, bool, int]] = field(default_factory=list)

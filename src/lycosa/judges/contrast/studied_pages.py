@@ -12,7 +12,7 @@ from lycosa.judges.contrast.page_vector import COUNT_WEIGHT, Floats, PageVector,
 from lycosa.judges.meaning import UNKNOWN
 from lycosa.lib.growing import grown, with_room
 from lycosa.lib.snapshot import Tree
-from lycosa.lib.sparse import Rows
+from lycosa.lib.sparse import Rows, count_columns, unit_rows
 from lycosa.lib.wordhash import NO_WORD, SIZE
 
 _BLOCK = 4096
@@ -99,8 +99,8 @@ class StudiedPages:
 
     def frequencies(self, shares: Floats) -> NDArray[Any]:
         """By word: the number of pages that contain it, each counted as its share."""
-        spread = np.repeat(shares, np.diff(self._starts[: self.count + 1]))
-        return np.bincount(self._words[: self._starts[self.count]], spread, SIZE)
+        count, end = self.count, self._starts[self.count]
+        return count_columns(self._words[:end], self._starts[: count + 1], shares)
 
     def blocks(self, idf: Floats, start: int = 0) -> Iterator[Block]:
         """The pages from `start` on as vectors, words weighed by `idf`."""
@@ -109,8 +109,5 @@ class StudiedPages:
             begin, end = int(self._starts[first]), int(self._starts[last])
             words = self._words[begin:end]
             starts = self._starts[first : last + 1] - begin
-            values = COUNT_WEIGHT[self._counts[begin:end]] * idf[words]
-            norms = np.sqrt(np.add.reduceat(values * values, starts[:-1]))
-            norms[norms == 0] = 1.0
-            values /= np.repeat(norms, np.diff(starts))
+            values, norms = unit_rows(words, self._counts[begin:end], starts, COUNT_WEIGHT, idf)
             yield Block(slice(first, last), Rows(values, words, starts, SIZE), norms)
