@@ -1,8 +1,8 @@
 """Linear algebra on one core.
 
 numpy hands products of matrices to a library that has a thread for each core. Between two products these threads spin,
-waiting for the next: a crawl's process, whose products are small, took a quarter more processor time, which its readers
-then lacked. By one thread, results also do not depend on the number of cores.
+waiting for the next. In a crawl's process, whose products are small, this was a quarter of the processor time, which
+its readers lacked. By one thread, results also do not depend on the number of cores.
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@ then, as tables that grow or snapshots of them, leave such room behind all over 
 days: in a crawl of 100,000 visits it came to a quarter of the process.
 
 Python looks for objects that only refer to each other whenever there are 700 more than it has let go. A page brings
-some hundreds, which wait for their transaction and leave without a circle: looking at them every time took 4 % of a
-crawl's process.
+some hundreds, which wait for their transaction and leave without a circle.
 """
 
 from __future__ import annotations
