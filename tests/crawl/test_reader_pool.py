@@ -13,7 +13,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lycosa.crawl.reader_pool import DEPTH, InlineReader, Readers
+from lycosa.crawl.reader_answers import pack
+from lycosa.crawl.reader_pool import DEPTH, USUAL_ANSWERS, InlineReader, Readers
+from lycosa.crawl.reader_requests import NOWHERE, Bodies
 from lycosa.crawl.reading import Reading, read
 from lycosa.errors import LycosaError
 from lycosa.fetch.urls import UrlRules, Urls
@@ -161,6 +163,37 @@ class TestReading:
         visits = asyncio.run(go())
         assert [visit.page.url for visit in visits] == [f"http://a.test/{n}" for n in range(200)]
         assert len({visit.judgement.terms["pid"] for visit in visits}) == 2
+
+    @pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="this system has no files in memory")
+    def test_bodies_of_many_pages_go_by_memory(self, trap, monkeypatch):
+        """What a body took is free again when its page has been read."""
+        places, add = [], Bodies.add
+        monkeypatch.setattr(Bodies, "add", lambda self, body: places.append(add(self, body)) or places[-1])
+
+        async def go():
+            async with running(trap, count=1) as readers:
+                pages = [document("fine", n, "word " * 20_000) for n in range(100)]
+                return await asyncio.gather(*map(readers.read, pages))
+
+        assert {visit.outcome.kind for visit in asyncio.run(go())} == {Kind.FETCHED}
+        assert len(places) == 100
+        assert NOWHERE not in places
+
+    def test_answers_that_are_longer_than_what_is_received_at_once(self, reading):
+        links = "".join(f"<a href='/{'x' * 50}/{n}'>{'some words ' * 5}{n}</a>" for n in range(3_000))
+        pages = [document("many links", n, links * (1 + n % 2)) for n in range(14)]
+        short = [document("short", n) for n in range(14, 20)]
+
+        async def go():
+            async with running(reading, count=1, whole_pages=True) as readers:
+                return await asyncio.gather(*map(readers.read, pages + short))
+
+        visits = asyncio.run(go())
+        assert len(pack(visits[0], whole_pages=True)) > USUAL_ANSWERS
+        expected = [read(page, reading) for page in (*pages[:2], *short[:1])]
+        for visit in visits:
+            like = expected[2] if visit.page.title == "short" else expected[int(visit.page.url.rpartition("/")[2]) % 2]
+            assert visit.page == replace(like.page, url=visit.page.url)
 
     def test_a_page_of_megabytes(self, reading):
         async def go():

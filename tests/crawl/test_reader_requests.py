@@ -56,7 +56,7 @@ def test_without_such_memory_the_body_travels_with_its_page(monkeypatch):
 class TestMemory:
     @given(
         st.lists(
-            st.one_of(st.integers(0, 40), st.sampled_from(["took", "take back"])),
+            st.one_of(st.integers(0, 40), st.just("took")),
             max_size=60,
         )
     )
@@ -72,8 +72,6 @@ class TestMemory:
             for number, step in enumerate(steps):
                 if step == "took" and waiting:
                     bodies.took(waiting.popleft()[0])
-                elif step == "take back" and waiting:
-                    bodies.take_back(waiting.pop()[0])
                 elif isinstance(step, int):
                     body = bytes([number]) * step
                     waiting.append((bodies.add(body), body))

@@ -175,7 +175,7 @@ class Readers:
     def _put_back(self, reader: _Reader, *, keep: int) -> None:
         """The pages that a reader has not begun go back to the head of the queue."""
         while len(reader.jobs) > keep:
-            self._queue.appendleft(reader.take_back())
+            self._queue.appendleft(reader.jobs.pop())
 
     async def _start_another(self) -> None:
         if not self._is_closed:
@@ -287,13 +287,6 @@ class _Reader(asyncio.BufferedProtocol):
         self.jobs.append(job)
         job.place = NOWHERE if self._bodies is None else self._bodies.add(job.request.response.body)
         self.send(job.request.packed(job.place))
-
-    def take_back(self) -> _Job:
-        """The page given to it last."""
-        job = self.jobs.pop()
-        if self._bodies is not None:
-            self._bodies.take_back(job.place)
-        return job
 
     def send(self, message: bytes) -> None:
         assert self._transport is not None

@@ -101,11 +101,6 @@ class Bodies:
         if place != NOWHERE:
             self._spans.popleft()
 
-    def take_back(self, place: int) -> None:
-        """The reader will not ask for the newest body, which is at this place."""
-        if place != NOWHERE:
-            self._spans.pop()
-
     def close(self) -> None:
         self._memory.close()
 
