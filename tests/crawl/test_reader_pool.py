@@ -8,15 +8,19 @@ import os
 import sys
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from lycosa.crawl.reader_answers import pack
-from lycosa.crawl.reader_pool import DEPTH, USUAL_ANSWERS, InlineReader, Readers
+from lycosa.crawl.reader_answers import LENGTH, pack
+from lycosa.crawl.reader_pool import DEPTH, USUAL_ANSWERS, InlineReader, Readers, _Job, _Reader
 from lycosa.crawl.reader_requests import NOWHERE, Bodies
-from lycosa.crawl.reading import Reading, read
+from lycosa.crawl.reading import Read, Reading, read
 from lycosa.errors import LycosaError
 from lycosa.fetch.urls import UrlRules, Urls
 from lycosa.judges.keywords import KeywordJudge
@@ -194,6 +198,30 @@ class TestReading:
         for visit in visits:
             like = expected[2] if visit.page.title == "short" else expected[int(visit.page.url.rpartition("/")[2]) % 2]
             assert visit.page == replace(like.page, url=visit.page.url)
+
+    @given(st.lists(st.integers(300, 300_000), min_size=1, max_size=12), st.lists(st.integers(1, 400), max_size=20))
+    def test_answers_in_whatever_pieces_they_come(self, pieces, words):
+        """A long one is among them. What comes after an answer in the same piece belongs to the next one."""
+        outcomes = [Outcome(Kind.FETCHED, "http 200", f"{n} " * count) for n, count in enumerate([90_000, *words])]
+        answers = [b"", *(pack(Read(outcome), whole_pages=False) for outcome in outcomes)]
+        left = b"".join(LENGTH.pack(len(answer)) + answer for answer in answers)
+
+        async def go():
+            pool = SimpleNamespace(is_retired=lambda _: False, dispatch=lambda: None)
+            reader, loop = _Reader(pool, None, None), asyncio.get_running_loop()
+            jobs = [_Job(None, loop.create_future()) for _ in outcomes]
+            reader.jobs.extend(jobs)
+            rest, sizes = left, cycle(pieces)
+            while rest:
+                with reader.get_buffer() as buffer:
+                    count = min(len(buffer), len(rest), next(sizes))
+                    buffer[:count] = rest[:count]
+                reader.buffer_updated(count)
+                rest = rest[count:]
+            assert reader.is_ready.result()
+            return [job.answer.result().outcome for job in jobs]
+
+        assert asyncio.run(go()) == outcomes
 
     def test_a_page_of_megabytes(self, reading):
         async def go():

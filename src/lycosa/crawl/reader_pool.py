@@ -312,10 +312,12 @@ class _Reader(asyncio.BufferedProtocol):
                 with received[start + LENGTH.size : end] as message:
                     self._answer(message)
                 start = end
+            if not start:  # a long answer comes in many pieces: it is not to be copied at each of them
+                return
             rest = bytes(received[start : self._filled])
         if not rest and len(self._received) > USUAL_ANSWERS:
             self._received = bytearray(USUAL_ANSWERS)
-        elif start:
+        else:
             self._received[: len(rest)] = rest
         self._filled = len(rest)
 
