@@ -10,7 +10,7 @@ from lycosa.page.parked import LONGEST, MOST_WORDS, offer_of_domain
 
 def offer(text: str, *, title: str = "", words: int = 40) -> str:
     page = Page("http://www.example-shop.test/", title, text, words=words)
-    return offer_of_domain(page, "example-shop.test")
+    return offer_of_domain(page, lambda: "example-shop.test")
 
 
 @pytest.mark.parametrize(
