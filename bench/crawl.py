@@ -36,6 +36,7 @@ from urllib.parse import quote, unquote
 
 import tomli_w
 
+from lycosa.config import ReaderSettings
 from measure import Usage, run
 from sites import ARTICLES, GENERATED, LARGE, RECORDED, Site, available, build
 from table import ratio, table
@@ -244,7 +245,7 @@ def compare(lycosa: Crawl, peers: dict[str, Crawl], *, readers: int) -> str:
             None,
         ),
     ]
-    head = ["", f"Lycosa, {readers} readers"]
+    head = ["", f"Lycosa, {readers} reader{'s' * (readers > 1)}"]
     rows = [[name, show(lycosa)] for name, show, _ in figures]
     for peer, crawl in peers.items():
         head += [peer, "ratio"]
@@ -355,11 +356,12 @@ def bench(
     has_proxy = nginx is not None and not course.site.certificate
     if rust_peer and has_proxy:
         peers[SPIDER] = course.spider(rust_peer)
+    usual = ReaderSettings().processes
     crawls = {readers: course.lycosa(readers=readers) for readers in range(1, cores + 2)}
-    lycosa, hunter = crawls[cores], course.lycosa(readers=cores, strategy=DEFAULT)
+    lycosa, hunter = crawls[usual], course.lycosa(readers=usual, strategy=DEFAULT)
     parts = [
         f"\n== {name}: {course.site.describe()}, served by {lycosa.server}\n",
-        compare(lycosa, peers, readers=cores),
+        compare(lycosa, peers, readers=usual),
     ]
     parts.extend(differences(lycosa, peer, crawl) for peer, crawl in peers.items())
     if rust_peer and not has_proxy:
@@ -373,7 +375,7 @@ def bench(
     }
     parts.append("\n" + bounds_table(lycosa, hunter, bounds))
     parts.append("\nmore readers\n" + readers_table(crawls))
-    parts.append("\n" + explain_stages(course.stages(readers=cores), lycosa))
+    parts.append("\n" + explain_stages(course.stages(readers=usual), lycosa))
     parts.append("")
     for peer, crawl in peers.items():
         aim = f" (aim: {AIM}×)" if peer == SCRAPY else ""

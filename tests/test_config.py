@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 import tomllib
 
 import pytest
 
-from lycosa.config import Config, build, known_keys, load_crawl, load_file
+from lycosa.config import Config, ReaderSettings, build, known_keys, load_crawl, load_file
 from lycosa.errors import ConfigError
 
 
@@ -256,3 +257,9 @@ class TestJudgeSettings:
     def test_what_is_not_known_is_refused(self, wrong, right):
         with pytest.raises(ConfigError, match=right):
             build(("test", {"judge": wrong}))
+
+
+@pytest.mark.parametrize(("cores", "count", "processes"), [(1, 0, 1), (2, 0, 1), (8, 0, 7), (2, 5, 5)])
+def test_one_core_is_left_to_the_crawl_itself(monkeypatch, cores, count, processes):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)))
+    assert ReaderSettings(count=count).processes == processes

@@ -153,7 +153,7 @@ class ReaderSettings:
     """The processes that read pages."""
 
     count: int = 0
-    """Number of reader processes; 0 means one per core."""
+    """Number of reader processes; 0 means one for each core but one, which is the crawl's own; at least one."""
     seconds: float = 10.0
     """Time limit for reading one page, after which the page is given up and its reader killed."""
     memory: int = 2 << 30
@@ -170,7 +170,7 @@ class ReaderSettings:
 
     @property
     def processes(self) -> int:
-        return self.count or len(os.sched_getaffinity(0))
+        return self.count or max(1, len(os.sched_getaffinity(0)) - 1)
 
     def confines(self, *parts: object) -> bool:
         """Whether readers are confined that run these parts: a judge, and what a strategy computes."""
