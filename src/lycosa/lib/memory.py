@@ -1,4 +1,4 @@
-"""Memory that was freed goes back to the system; and garbage, which is looked for where there may be some.
+"""Memory that was freed goes back to the system; and garbage is looked for less often.
 
 The C library keeps what is freed in the middle of its heap for later. Arrays of a few megabytes that are copied now and
 then, as tables that grow or snapshots of them, leave such room behind all over the heap of a process that lives for
