@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from lycosa.crawl.commit import CrawlLedger, Records
+from lycosa.crawl.commit import CrawlLedger
+from lycosa.crawl.consequences import Records
 from lycosa.crawl.link_rules import LinkRules
 from lycosa.crawl.loop import run
 from lycosa.crawl.reader_pool import InlineReader

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lycosa.config import Config as Config
-    from lycosa.crawl.commit import FoundPage as FoundPage
+    from lycosa.crawl.consequences import FoundPage as FoundPage
     from lycosa.crawl.visits import Fetcher as Fetcher
     from lycosa.crawl.watching import Event as Event
     from lycosa.engine import Crawl as Crawl
@@ -47,7 +47,7 @@ _HOMES = {
     "Event": "lycosa.crawl.watching",
     "Fetched": "lycosa.model",
     "Fetcher": "lycosa.crawl.visits",
-    "FoundPage": "lycosa.crawl.commit",
+    "FoundPage": "lycosa.crawl.consequences",
     "FoundText": "lycosa.results.search",
     "Judge": "lycosa.judges.protocol",
     "JudgeAbilities": "lycosa.judges.protocol",

@@ -20,7 +20,8 @@ from typing import Any
 
 from lycosa.config import Config, Layer, build, load_crawl
 from lycosa.crawl.answers import Answers
-from lycosa.crawl.commit import CrawlLedger, FoundPage, Records
+from lycosa.crawl.commit import CrawlLedger
+from lycosa.crawl.consequences import FoundPage, Records
 from lycosa.crawl.refresh import RefreshPlan
 from lycosa.crawl.rejudge import Learning
 from lycosa.crawl.resume import (

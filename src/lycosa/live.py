@@ -16,7 +16,8 @@ import numpy as np
 
 from lycosa.config import Config
 from lycosa.crawl.address_turns import AddressTurns
-from lycosa.crawl.commit import CrawlLedger, Records
+from lycosa.crawl.commit import CrawlLedger
+from lycosa.crawl.consequences import Records
 from lycosa.crawl.found_pages import SEARCH, LiveBoard, LiveSites, engine_clocks
 from lycosa.crawl.resume import CrawlState
 from lycosa.crawl.searching import MetaSearch, Searching

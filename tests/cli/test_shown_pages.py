@@ -18,7 +18,7 @@ from loopback import LYCOSA, NOT_FOUND, Answer, html, serving
 from loopback import lycosa as run
 from lycosa.cli.progress import Panels
 from lycosa.cli.shown_pages import Show, page_json, page_line
-from lycosa.crawl.commit import FoundPage
+from lycosa.crawl.consequences import FoundPage
 from lycosa.crawl.watching import Event
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\u202e[red]title[/red]\r\n"

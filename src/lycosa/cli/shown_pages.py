@@ -6,7 +6,7 @@ import json
 from enum import StrEnum
 
 from lycosa.cli.terminal import err, going_on_unread, plain, printable, show
-from lycosa.crawl.commit import FoundPage
+from lycosa.crawl.consequences import FoundPage
 from lycosa.crawl.watching import Event, Silence
 
 SHOWN_SEEDS = 10

@@ -13,6 +13,7 @@
     reader_confinement  and what it cannot: network, other processes, changes of files
     rendering     pages that come empty: rendered by a browser, or said to need one
     commit        a batch of visits becomes one transaction
+    consequences  what follows from a visit: the link's fate, its page, the links on it
     visit_rows    a visit as rows of the store
     url_index     one number per URL, and how a link found on a page enters the frontier
     link_rules    which links are followed; shared with replays

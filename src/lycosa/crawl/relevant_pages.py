@@ -6,7 +6,8 @@ Then it is told of at that moment. Pages that were relevant before this run are 
 
 from __future__ import annotations
 
-from lycosa.crawl.commit import CrawlLedger, FoundPage
+from lycosa.crawl.commit import CrawlLedger
+from lycosa.crawl.consequences import FoundPage
 from lycosa.store.rows import RelevantPage
 
 

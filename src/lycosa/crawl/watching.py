@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from lycosa.crawl.commit import CrawlLedger, FoundPage
+from lycosa.crawl.commit import CrawlLedger
+from lycosa.crawl.consequences import FoundPage
 from lycosa.crawl.relevant_pages import RelevantPages
 from lycosa.crawl.stall import Lookout
 from lycosa.crawl.visits import LiveVisitor

@@ -5,6 +5,7 @@
     schedule     which hosts are ready, cooling, or waiting for a shared address
     links        state, tier, score and host of every link, 10 bytes each
     patience     whether a better link on a resting host is worth waiting for
+    view         what can be asked without changing anything: counts, states, scores, the best links
     frontier     combines them: push, lease, done, release
 
 Strategies decide what a link is worth; the frontier only keeps their order. Links are represented by their numbers.

@@ -10,7 +10,8 @@ free slot; likewise their address. The best link is of the first tier (`keys`: f
 of these it has the highest score; of equal scores it is the one found first. Scores never move a link to another tier.
 The frontier has no clock: the caller passes in the time, and an earlier time than before is ignored.
 
-Every operation on one link takes O(log n). Operations on all links (`load`, `rescore_all`) sort once.
+Every operation on one link takes O(log n). Operations on all links (`load`, `rescore_all`) sort once. The methods
+that only look, such as `top` and `best_score`, are in `view`.
 """
 
 from __future__ import annotations
@@ -26,21 +27,18 @@ from numpy.typing import NDArray
 from lycosa.frontier import keys
 from lycosa.frontier.host_queue import HostQueue
 from lycosa.frontier.keys import FAVOURED, LINK_BITS, LINK_MASK, MOST_TRIES, UNTRIED
-from lycosa.frontier.links import GONE, LEASED, NEW, WAITING, LinkState, LinkTable
+from lycosa.frontier.links import GONE, LEASED, NEW, WAITING
 from lycosa.frontier.patience import Patience
-from lycosa.frontier.schedule import ASIDE, BUSY, COOLING, PARKED, READY, Schedule, ScheduledHost
+from lycosa.frontier.schedule import Schedule, ScheduledHost
+from lycosa.frontier.view import FrontierView
 
 FEW = 8
 """Number of links up to which they are processed one by one: a numpy call takes as long as the work on one link."""
 REBUILT_FROM = FEW
 """Number of links up to which new scores are always given one by one, rather than by rebuilding all queues."""
 
-# Operands as arrays for speed, as in `keys`.
-_NEW = np.array(NEW, dtype=np.uint8)
-_WAITING = np.array(WAITING, dtype=np.uint8)
 
-
-class Frontier:
+class Frontier(FrontierView):
     """The waiting and the leased links of a crawl.
 
     `buffer` is the maximum number of waiting links (paper TC: MAX_BUFFER). Beyond it the worst link is dropped, of
@@ -59,8 +57,7 @@ class Frontier:
     ) -> None:
         if (buffer is not None and buffer < 1) or (host_buffer is not None and host_buffer < 1):
             raise ValueError(f"a buffer must hold at least 1 link, not {min(buffer or 1, host_buffer or 1)}")
-        self._links = LinkTable()
-        self._schedule = Schedule(slots_per_host=slots_per_host, slots_per_address=slots_per_address)
+        super().__init__(Schedule(slots_per_host=slots_per_host, slots_per_address=slots_per_address))
         self._buffer = buffer
         self._host_buffer = host_buffer or sys.maxsize
         self._crowded: set[ScheduledHost] = set()
@@ -68,8 +65,6 @@ class Frontier:
         self._buffered: HostQueue | None = None if buffer is None else HostQueue()
         """All waiting links except the spared ones in one queue, of which the last is the worst."""
         self._spared: set[int] = set()
-        self.waiting = 0
-        self.leased = 0
         self._patience: Patience | None = None
         self._is_favoured_only = False
         self._revised: dict[int, float] = {}
@@ -113,6 +108,10 @@ class Frontier:
     def be_patient(self, share: float) -> None:
         """Hand out no link with a score below this share of the best one available soon (`patience`); 0: any link."""
         self._patience = Patience(share, self._schedule) if share else None
+
+    def best_soon(self) -> float:
+        """The best score that others are measured by (`patience`); 0 if any link is handed out."""
+        return self._patience.best() if self._patience is not None else 0.0
 
     def hand_out_favoured_only(self) -> None:
         """From now on no link is handed out but favoured ones; the others keep waiting."""
@@ -257,115 +256,6 @@ class Frontier:
         host = self._schedule.best()
         return now if host is not None and not self._is_held_back(host) else self._schedule.next_time()
 
-    # Inspection.
-
-    @property
-    def hosts(self) -> int:
-        """Number of hosts with waiting links."""
-        return self._schedule.count(READY, PARKED, COOLING, BUSY, ASIDE)
-
-    @property
-    def hosts_ready(self) -> int:
-        """Number of hosts that are ready themselves; some may have to wait for their address."""
-        return self._schedule.count(READY, PARKED)
-
-    @property
-    def hosts_cooling(self) -> int:
-        return self._schedule.count(COOLING)
-
-    def waiting_of(self, host: int) -> int:
-        known = self._schedule.hosts
-        found = known[host] if 0 <= host < len(known) else None
-        return 0 if found is None else len(found)
-
-    def state_of(self, link: int) -> LinkState:
-        return LinkState(self._links.state_of(link))
-
-    def host_of(self, link: int) -> int:
-        self._check_known(link)
-        return self._links.host[link]
-
-    def score_of(self, link: int) -> float:
-        """The score of a link, rounded to a 32-bit float."""
-        self._check_known(link)
-        return keys.score(self._links.rank[link])
-
-    def tier_of(self, link: int) -> int:
-        """Also of a link that the frontier has dropped, if it was tried before."""
-        return self._links.tier[link] if link < self._links.size else UNTRIED
-
-    def is_favoured(self, links: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which of the links, all known to the frontier, come before all others."""
-        is_favoured: NDArray[np.bool_] = self._links.tiers[links] == FAVOURED
-        return is_favoured
-
-    def is_tried(self, links: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which of the links, all known to the frontier, have failed before."""
-        tiers = self._links.tiers[links]
-        is_tried: NDArray[np.bool_] = (tiers != UNTRIED) & (tiers != FAVOURED)
-        return is_tried
-
-    def is_waiting(self, links: NDArray[Any]) -> NDArray[np.bool_]:
-        is_waiting: NDArray[np.bool_] = self._links.states_of(links) == _WAITING
-        return is_waiting
-
-    def is_new(self, links: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which of the links were never pushed, or were dropped from a full buffer."""
-        is_new: NDArray[np.bool_] = self._links.states_of(links) == _NEW
-        return is_new
-
-    def scores(self, links: NDArray[Any]) -> NDArray[np.float32]:
-        """The scores of many links, rounded to 32-bit floats; NaN for links that are not waiting."""
-        is_waiting = self.is_waiting(links)
-        scores: NDArray[np.float32] = np.empty(len(links), dtype=np.float32)
-        scores.fill(np.nan)
-        if np.count_nonzero(is_waiting):
-            scores[is_waiting] = keys.scores(self._links.ranks[links[is_waiting]])
-        return scores
-
-    def best_score(self) -> float | None:
-        """The score of the best waiting link, on ready hosts and others, except those set aside. O(hosts).
-
-        Infinity if it is favoured: it is worth fetching whatever its score.
-        """
-        heads = [host.head[0] for host in self._schedule.hosts if host is not None and self._counts(host)]
-        if not heads:
-            return None
-        link = min(heads) & LINK_MASK
-        return float("inf") if self.tier_of(link) == FAVOURED else self.score_of(link)
-
-    def best_soon(self) -> float:
-        """The best score that others are measured by (`patience`); 0 if any link is handed out."""
-        return self._patience.best() if self._patience is not None else 0.0
-
-    def waiting_links(self) -> NDArray[np.int64]:
-        return self._links.waiting()
-
-    def reachable_links(self) -> NDArray[np.int64]:
-        """The waiting links, except those of hosts that are set aside. O(n)."""
-        links = self._links.waiting()
-        aside = [host.number for host in self._schedule.hosts if host is not None and host.is_aside and host.head]
-        return links[~np.isin(self._links.hosts[links], aside)] if aside else links
-
-    @property
-    def reachable(self) -> int:
-        """Number of waiting links, except those of hosts that are set aside."""
-        if not self._schedule.count(ASIDE):
-            return self.waiting
-        return self.waiting - sum(len(h) for h in self._schedule.hosts if h is not None and h.is_aside)
-
-    def top(self, count: int) -> NDArray[np.int64]:
-        """The best waiting links, best first, on ready hosts and others, except those set aside. O(n)."""
-        links = self.reachable_links()
-        waiting = self._links.keys(links)
-        if count < len(waiting):
-            waiting = np.partition(waiting, count)[:count]
-        return (np.sort(waiting) & np.uint64(LINK_MASK)).astype(np.int64)
-
-    @staticmethod
-    def _counts(host: ScheduledHost) -> bool:
-        return bool(host.head) and not host.is_aside
-
     # Implementation.
 
     def _is_held_back(self, host: ScheduledHost) -> bool:
@@ -375,10 +265,6 @@ class Frontier:
         if self._patience is None or not self._patience.holds_back(host):
             return False
         return self.leased > 0 or self._schedule.next_time() is not None
-
-    def _check_known(self, link: int) -> None:
-        if self._links.state_of(link) == NEW:
-            raise KeyError(f"link {link} is not known to the frontier")
 
     def _host_of(self, link: int) -> ScheduledHost:
         return self._schedule.host(self._links.host[link])

@@ -14,7 +14,8 @@ from pathlib import Path
 from lycosa import __version__
 from lycosa.crawl.address_turns import AddressTurns
 from lycosa.crawl.clock_watch import CLOCK
-from lycosa.crawl.commit import CrawlLedger, Records
+from lycosa.crawl.commit import CrawlLedger
+from lycosa.crawl.consequences import Records
 from lycosa.crawl.log_file import LogFile
 from lycosa.crawl.reader_pool import Readers
 from lycosa.crawl.rendering import BrowserAdvice, RenderingReader
