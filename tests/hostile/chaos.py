@@ -39,6 +39,7 @@ from hostile.promises import (
     fetched_urls,
     left_out,
 )
+from lycosa.crawl.reader_limits import die_with_parent
 from lycosa.lab.generated.web import GeneratedWeb, WebPlan
 
 TESTS = Path(__file__).parents[1]
@@ -113,8 +114,17 @@ class Episode:
         self.plan = _web_with_seeds(number + 1)
         self.done: Counter[str] = Counter()
         self.clock = 0.0
+        self.started: list[subprocess.Popen[bytes]] = []
 
     def run(self) -> dict[str, object]:
+        try:
+            return self.go_through()
+        finally:
+            for process in self.started:  # Ctrl-C, or a broken promise
+                process.kill()
+                process.wait()
+
+    def go_through(self) -> dict[str, object]:
         with serving(self.plan, self.folder) as facts:
             web = GeneratedWeb(self.plan)
             seeds = web.seeds(0, 3, np.random.default_rng(3))
@@ -188,14 +198,18 @@ class Episode:
 
     def start(self, command: list[str], *, room: int | None = None) -> subprocess.Popen[bytes]:
         """`room`: bytes to which a file may grow, after which the disk is full."""
+        parent = os.getpid()
 
         def limit() -> None:
+            die_with_parent(parent)  # Ctrl-C may come before we know what was started
             if room is not None:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
 
         with (self.folder / "stderr").open("ab") as errors:
             environment = {**os.environ, "CHAOS_CLOCK": str(self.clock), "CHAOS_CRAWL": str(self.crawl)}
-            return subprocess.Popen(command, env=environment, stderr=errors, stdout=errors, preexec_fn=limit)
+            process = subprocess.Popen(command, env=environment, stderr=errors, stdout=errors, preexec_fn=limit)
+        self.started.append(process)
+        return process
 
     def disturb(self, command: list[str], what: str) -> bool:
         """Whether the crawl came to its end all the same."""
