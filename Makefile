@@ -11,7 +11,7 @@ BENCHES := bench-frontier bench-replay bench-text bench-judges bench-distill ben
            bench-crawl bench-reading bench-scale bench-scrapy bench-soak
 PAPERS := reproduce-fc reproduce-ar reproduce-gp reproduce-ga reproduce-tc
 
-.PHONY: help demo test lint unit docs wheel clean chaos chaos-cluster hostile scale-simulation bench-tarpit fuzz fuzz-native browser screenshots \
+.PHONY: help demo test lint unit docs wheel clean chaos chaos-cluster hostile scale-simulation bench-tarpit bench-hanging fuzz fuzz-native browser screenshots \
         sequences bench $(BENCHES) reproduce $(PAPERS) metasearch rust-peer
 
 help:            ## This list
@@ -68,6 +68,9 @@ hostile: $(BENCH_STAMP)   ## Send Lycosa and Scrapy through the suite of hostile
 
 bench-tarpit: $(STAMP)    ## A tarpit beside 30 fair hosts, 20,000 fetches: what goes into it, and what the fair hosts lose
 	@cd tests && ../$(BIN)/python -m hostile.tarpit
+
+bench-hanging: $(STAMP)   ## Hosts whose pages hang their reader beside 30 fair hosts: what the fair hosts lose
+	@cd tests && ../$(BIN)/python -m hostile.hanging
 
 fuzz: $(STAMP)            ## Ten minutes of hostile input for every parser (MINUTES=10)
 	@cd tests && ../$(BIN)/python -m fuzz --minutes $(or $(MINUTES),10)

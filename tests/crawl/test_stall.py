@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -232,6 +233,8 @@ class TestUnderWay:
         assert cause(stuck) == (
             f"waiting for 7 pages to be read, the oldest since {clock_time(0)}: {A}; 1 of 2 readers being started"
         )
+        more = replace(stuck, readers_ready=3)  # beside one that is slow
+        assert "started" not in cause(more)
 
     def test_a_strategy_that_hands_out_nothing(self, rig, html, monkeypatch):
         crawl = rig({A: html()})

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 
-from lycosa.crawl.reader_pool import Readers
+from lycosa.crawl.reader_pool import MOST_RETIRED, Readers
 from lycosa.crawl.reading import Reading
 from lycosa.fetch.urls import UrlRules, Urls
-from lycosa.model import Fetched, Judgement, Kind, Lease, Page
+from lycosa.model import Fetched, Judgement, Kind, Lease, Page, Visit
 
 
 class SpinningJudge:
@@ -59,6 +63,100 @@ def test_pages_of_others_do_not_wait_for_one_that_hangs():
     assert was_hanging
     assert others == [Kind.FETCHED] * 40
     assert reason == "reader killed after 0.5 s"
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not is_so():  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def many_hanging(seconds: float) -> AsyncIterator[tuple[Readers, list[asyncio.Task[Visit]]]]:
+    """One reader, and more hanging pages than may be read at the same time."""
+    readers = Readers(reading(), count=1, seconds=seconds)
+    readers._slow = 0.1
+    await readers.start()
+    hanging = [asyncio.create_task(readers.read(page("spin"))) for _ in range(MOST_RETIRED + 3)]
+    try:
+        yield readers, hanging
+    finally:
+        for task in hanging:
+            task.cancel()
+        await readers.close()
+
+
+def at_work(readers: Readers) -> int:
+    return sum(reader.is_at_work for reader in readers._retired)
+
+
+def test_only_so_many_slow_pages_are_read_at_the_same_time_and_each_has_half_of_its_time_at_least():
+    async def go() -> int:
+        async with many_hanging(60.0) as (readers, hanging):
+            await until(lambda: at_work(readers) >= MOST_RETIRED)
+            await until(lambda: all(reader.works_longer_than(readers._slow) for reader in readers._readers))
+            await asyncio.sleep(1.0)  # the watch has seen it, too
+            assert not any(task.done() for task in hanging)
+            return at_work(readers)
+
+    assert asyncio.run(go()) == MOST_RETIRED
+
+
+def test_where_very_many_hang_the_one_that_has_taken_longest_makes_room():
+    async def go() -> set[str]:
+        async with many_hanging(4.0) as (readers, hanging):
+            fine = await readers.read(page("fine"))
+            assert fine.outcome.kind is Kind.FETCHED
+            return {visit.outcome.reason for visit in await asyncio.gather(*hanging)}
+
+    made_room = "reader killed after 2 s, as 4 others were slow, too"
+    assert {made_room} <= asyncio.run(go()) <= {made_room, "reader killed after 4 s"}
+
+
+def test_after_a_slow_page_there_is_a_reader_more_for_some_time():
+    async def go() -> None:
+        readers = Readers(reading(), count=1, seconds=60.0)
+        readers._slow = 0.1
+        await readers.start()
+        try:
+            await readers.read(page("slow"))
+            await until(lambda: readers.ready == 2)
+            readers._spare_until = time.monotonic() - 1
+            await until(lambda: len(readers._readers) == 1)
+            assert (await readers.read(page("fine"))).outcome.kind is Kind.FETCHED
+        finally:
+            await readers.close()
+
+    asyncio.run(go())
+
+
+def test_a_reader_that_cannot_be_started_is_tried_again_and_leaves_no_files_open(monkeypatch):
+    start = subprocess.Popen
+    failures = 3
+
+    def failing(*arguments: Any, **named: Any) -> subprocess.Popen[bytes]:
+        nonlocal failures
+        if failures:
+            failures -= 1
+            raise OSError(errno.EAGAIN, "no more processes")
+        return start(*arguments, **named)
+
+    async def go() -> tuple[Kind, int]:
+        readers = Readers(reading(), count=1)
+        await readers.start()
+        try:
+            await readers.read(page("fine"))
+            before = psutil.Process().num_fds()
+            monkeypatch.setattr(subprocess, "Popen", failing)
+            readers._readers[0].kill("killed by the test")
+            await until(lambda: not readers._readers)
+            kind = (await readers.read(page("fine"))).outcome.kind
+            return kind, psutil.Process().num_fds() - before
+        finally:
+            await readers.close()
+
+    assert asyncio.run(go()) == (Kind.FETCHED, 0)
+    assert not failures
 
 
 def test_a_slow_page_is_read_and_so_are_those_behind_it_each_once(caplog):

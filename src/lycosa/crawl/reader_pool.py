@@ -9,7 +9,9 @@ marshalled tuples, which are pages (`reader_requests`) or new settings. What it 
 checked (`reader_answers`).
 
 Pages that take long must not hold up those of other hosts. A reader that is slow over a page gets no other one: those
-queued behind it go back, and another process takes its place while it may finish.
+queued behind it go back, and another process takes its place while it may finish. Where one page was slow, more may
+follow: for a minute there is a reader more, so that the next one does not leave all others waiting. Only so many slow
+pages are read at the same time; beyond that, the one that has taken longest gets half of the time.
 """
 
 from __future__ import annotations
@@ -42,6 +44,11 @@ START_SECONDS = 60.0
 SLOW = 1.5
 """Seconds of processor time on one page, or a quarter of the time limit if that is less, after which a reader gets no
 more pages. Not seconds that have passed: on a busy machine every page would take long."""
+MOST_RETIRED = 4
+"""Number of readers that may finish a slow page at the same time, unless there are more readers than that. With several
+hosts whose pages hang, there is a reader for the others all the same."""
+SPARE_SECONDS = 60.0
+"""For how long after a slow page there is a reader more."""
 DEPTH = 12
 """Maximum number of pages given to a reader: the one it reads, and some so that it does not wait while we commit."""
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
@@ -94,7 +101,9 @@ class Readers:
         self.count = count
         self._slow = min(SLOW, seconds / 4)
         self._retired: list[_Reader] = []
-        """Readers that are slow over their last page."""
+        """Readers that are slow over their last page, longest first."""
+        self._starting = 0
+        self._spare_until = 0.0
         self._queue: deque[_Job] = deque()
         self._watch: asyncio.Task[None] | None = None
         self._renewals: set[asyncio.Task[None]] = set()
@@ -158,6 +167,8 @@ class Readers:
                     reader.kill(self.killed)
                 elif reader.jobs and reader in self._readers and reader.works_longer_than(self._slow):
                     self._retire(reader)
+            self._fill()  # again, where a process could not be started
+            await self._let_spare_go(now)
 
     @property
     def killed(self) -> str:
@@ -165,22 +176,45 @@ class Readers:
         return f"reader killed after {self._seconds:g} s"
 
     def _retire(self, reader: _Reader) -> None:
-        """Another process takes its place; at most as many are retired as there are places."""
-        if len(self._retired) < self.count and not self._is_closed:
-            self._readers.remove(reader)
-            self._retired.append(reader)
-            self._put_back(reader, keep=1)
-            self._run(self._start_another())
+        """Another process takes its place, if not too many are slow already."""
+        at_work = [other for other in self._retired if other.is_at_work]
+        if len(at_work) >= max(MOST_RETIRED, self.count):
+            if time.monotonic() - at_work[0].since < self._seconds / 2:
+                return
+            at_work[0].kill(f"reader killed after {self._seconds / 2:g} s, as {len(at_work)} others were slow, too")
+        self._readers.remove(reader)
+        self._retired.append(reader)
+        self._put_back(reader, keep=1)
+        self._spare_until = time.monotonic() + SPARE_SECONDS
+        self._fill()
+
+    async def _let_spare_go(self, now: float) -> None:
+        idle = next((reader for reader in self._readers if not reader.jobs and reader.is_ready.done()), None)
+        if idle is not None and now > self._spare_until and len(self._readers) > self.count:
+            self._readers.remove(idle)
+            await idle.close()
 
     def _put_back(self, reader: _Reader, *, keep: int) -> None:
         """The pages that a reader has not begun go back to the head of the queue."""
         while len(reader.jobs) > keep:
             self._queue.appendleft(reader.jobs.pop())
 
+    def _fill(self) -> None:
+        """Start as many readers as are missing."""
+        wanted = self.count + (time.monotonic() < self._spare_until)
+        while len(self._readers) + self._starting < wanted and not self._is_closed:
+            self._starting += 1
+            self._run(self._start_another())
+
     async def _start_another(self) -> None:
-        if not self._is_closed:
-            self._readers.append(await _Reader.start(self))
-            self.dispatch()
+        try:
+            if not self._is_closed:
+                self._readers.append(await _Reader.start(self))
+                self.dispatch()
+        except OSError:  # no room for a process now: the watch tries again, and a stall says what is missing
+            pass
+        finally:
+            self._starting -= 1
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -199,7 +233,7 @@ class Readers:
             self.dispatch()
             return
         self._readers.remove(reader)
-        self._run(self._start_another())
+        self._fill()
 
     async def close(self) -> None:
         self._is_closed = True
@@ -262,15 +296,22 @@ class _Reader(asyncio.BufferedProtocol):
         # -P: a file named random.py in the directory where the crawl was started is not to be imported.
         command = [sys.executable, "-P", "-m", "lycosa.crawl.reader_process", *map(str, numbers)]
         # A session of its own: Ctrl-C in the terminal goes to the crawl, which then ends its readers in order.
-        process = subprocess.Popen(  # noqa: ASYNC220
-            command,
-            pass_fds=[file for file in files if file >= 0],
-            env=ONE_THREAD | os.environ,
-            start_new_session=True,
-        )
-        theirs.close()
-        if bodies is not None:
-            os.close(bodies.file)
+        try:
+            process = subprocess.Popen(  # noqa: ASYNC220
+                command,
+                pass_fds=[file for file in files if file >= 0],
+                env=ONE_THREAD | os.environ,
+                start_new_session=True,
+            )
+        except OSError:  # no room for another process
+            ours.close()
+            if bodies is not None:
+                bodies.close()
+            raise
+        finally:
+            theirs.close()
+            if bodies is not None:
+                os.close(bodies.file)
         ours.setblocking(False)
         _, reader = await asyncio.get_running_loop().create_connection(lambda: cls(pool, process, bodies), sock=ours)
         reader.send(_import_path())
@@ -339,6 +380,10 @@ class _Reader(asyncio.BufferedProtocol):
             self._is_over = True
             self._process.kill()
         self._pool.dispatch()
+
+    @property
+    def is_at_work(self) -> bool:
+        return not (self._is_killed or self._is_over)
 
     def works_longer_than(self, seconds: float) -> bool:
         """Whether it has used more processor time on its page since it was first looked at."""

@@ -86,7 +86,7 @@ def _under_way(facts: Facts) -> str:
 
 def _readers(facts: Facts) -> str:
     missing = facts.readers - facts.readers_ready
-    return f"{missing} of {_count(facts.readers, 'reader')} being started" if missing else ""
+    return f"{missing} of {_count(facts.readers, 'reader')} being started" if missing > 0 else ""
 
 
 def _hosts(facts: Facts) -> str:
