@@ -36,7 +36,7 @@ GENERATED = "generated"
 LARGE = "large"
 TOPICS = {RECORDED: "database index", ARTICLES: "science biology birds"}
 DOMAINS = {RECORDED: "docs.test", ARTICLES: "wikispeedia.test"}
-PARAGRAPHS = {GENERATED: 100, LARGE: 640}
+PARAGRAPHS = {GENERATED: 100, LARGE: 864}
 ROBOTS = b"User-agent: *\nDisallow: /search\nDisallow: /_sources/\nDisallow: /*?print=\n"
 """A few rules, so that both crawlers have something to match."""
 

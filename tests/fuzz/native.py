@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -26,6 +28,10 @@ SOURCES = (
     "fetch/_plain_hrefs.c",
 )
 TARGETS = ("hrefs", "tree", "words", "pieces", "blocks")
+PROGRESS = re.compile(r"#([0-9]+)\s")
+CHATTER = ("INFO:", "\tNEW_FUNC")
+TELL_EVERY = 10.0
+"""Seconds."""
 LONGEST = 400
 """Bytes of an input: enough for what happens within a document, and quick."""
 
@@ -56,10 +62,29 @@ def fuzz(program: Path, target: str, runs: int, folder: Path) -> int:
         "-print_final_stats=1",
         "-timeout=20",
         "-rss_limit_mb=4096",
-        "-verbosity=0",
     ]
+    process = subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True, errors="replace")
+    try:
+        tell(process, target, runs)
+    finally:
+        process.terminate()
+        process.wait()
+    return process.returncode
+
+
+def tell(process: subprocess.Popen[str], target: str, runs: int) -> None:
+    """How far it is, now and then; and whatever else it says, such as a crash."""
+    assert process.stderr is not None
+    begun = said = time.monotonic()
     print(f"{target}: {runs:,} inputs", flush=True)
-    return subprocess.run(words, env=environment, check=False).returncode
+    for line in process.stderr:
+        found = PROGRESS.match(line)
+        if found is None:
+            if not line.startswith(CHATTER):
+                print(line, end="", flush=True)
+        elif (now := time.monotonic()) - said > TELL_EVERY:
+            said, done = now, int(found[1])
+            print(f"{target}: {done:,} of {runs:,}, {done / (now - begun):,.0f} a second", flush=True)
 
 
 def main() -> int:
@@ -72,7 +97,12 @@ def main() -> int:
     folder = ROOT / "out" / "fuzz-native"
     folder.mkdir(parents=True, exist_ok=True)
     build(folder / "fuzz")
-    return max(fuzz(folder / "fuzz", target, given.runs, folder) for target in given.target or TARGETS)
+    try:
+        return max(fuzz(folder / "fuzz", target, given.runs, folder) for target in given.target or TARGETS)
+    except KeyboardInterrupt:
+        sys.exit(
+            f"interrupted; the inputs found so far are in {folder.relative_to(ROOT)}, and the next run begins with them"
+        )
 
 
 if __name__ == "__main__":
