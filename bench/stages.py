@@ -31,6 +31,7 @@ from lycosa.fetch.http import Http
 from lycosa.fetch.robots import Robots
 from lycosa.fetch.urls import Urls
 from lycosa.frontier.frontier import Frontier
+from lycosa.frontier.view import FrontierView
 from lycosa.judges.keywords import KeywordJudge
 from lycosa.page import html
 from lycosa.page.language import detect_language
@@ -49,7 +50,8 @@ CRAWL_PARTS: Parts = (
     ("WARC: digests, compression", Archive, ("append",)),
     ("WARC: write, sync to disk", Archive, ("sync", "position")),
     ("ledger: numbers for links, rows", CrawlLedger, ("commit",)),
-    ("frontier", Frontier, ("lease", "push_many", "rescore", "done", "release", "is_waiting", "scores")),
+    ("frontier", Frontier, ("lease", "push_many", "rescore", "done", "release")),
+    ("frontier", FrontierView, ("is_waiting", "scores")),
     ("SQLite: write", SqliteStore, ("write",)),
     ("SQLite: leases", SqliteStore, ("leases",)),
 )
