@@ -472,7 +472,8 @@ def main() -> None:
                     print(report(f"{name}, {given.half}, {given.start}", results))
                 print(flush=True)
     if given.only in ("", "cost"):
-        print(costs((3_000, 10_000) if given.quick else (10_000, 100_000, 300_000, 1_000_000, 3_000_000)), "\n", flush=True)
+        sizes = (3_000, 10_000) if given.quick else (10_000, 100_000, 300_000, 1_000_000, 3_000_000)
+        print(costs(sizes), "\n", flush=True)
     if given.only in ("", "live"):
         print(live(is_quick=given.quick))
 
