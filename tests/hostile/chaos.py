@@ -26,6 +26,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -81,7 +82,8 @@ def serving(plan: WebPlan, folder: Path) -> Iterator[dict[str, object]]:
     options = [f"--{name.replace('_', '-')}={getattr(plan, name)}" for name in ("seed", "pages", "hosts", "topics")]
     options += [f"--out-degree={plan.out_degree}", f"--crawl-delay={plan.crawl_delay}", "--addresses=6"]
     command = [sys.executable, "-m", "hostile.server", *options, f"--log={log}", f"--ready-file={ready}"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=TESTS)
+    dies_with_us = partial(die_with_parent, os.getpid())
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=TESTS, preexec_fn=dies_with_us)
     try:
         while not ready.exists():
             assert process.poll() is None, "the server did not start"
